@@ -35,9 +35,11 @@ extension CloudDatabase {
     /// the hash, because it hashes in any case what comes. Whatever goes wrong with a draft, ``upload(_:for:report:)``
     /// finds out, or goes on with.
     ///
-    /// - Throws: as `AssetFile.init(_:)`.
+    /// - Throws: as `AssetFile.init(_:)`; `operationCancelled`; `networkFailure` if the time of the whole operation is
+    ///   over.
     func read(_ url: URL, for zoneID: CKRecordZone.ID, report: Report? = nil) async throws(CKError) -> AssetFile {
         try await FileThread.stay { () async throws(CKError) in
+            try checkMayGoOn()
             let source = try AssetSource(url)
             guard source.byteCount >= Self.draftBytesMin else { return try AssetFile(url) }
             let reading = try AssetReading(source)
@@ -45,7 +47,10 @@ extension CloudDatabase {
             if let sha256 = await driver.run(), try source.isUntouched() {
                 return AssetFile(source, sha256: sha256)
             }
-            while try !reading.advance() { await Task.yield() }
+            while try !reading.advance() {
+                try checkMayGoOn()
+                await Task.yield()
+            }
             return try reading.finish()
         }
     }

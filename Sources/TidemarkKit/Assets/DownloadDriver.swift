@@ -69,7 +69,7 @@ struct DownloadDriver: TransferDriver {
             try await expectChecksum()
             return nil
         case .takePlace(let waits):
-            return .placed(byteCountMax: await parts.takePlace(waits: waits))
+            return .placed(byteCountMax: try await parts.takePlace(waits: waits))
         case .fetch(let part):
             parts.add(database.beginFetch(of: part, of: content, recordID))
             return nil

@@ -100,7 +100,8 @@ struct DownloadMachine: TransferMachine {
         case (.finishing, .finished(let isGenuine)): isGenuine ? end(.downloaded) : damaged()
         case (.pausing, .paused): beginAttempt()
         case (.awaiting, .failed(let failure)), (.writing, .failed(let failure)): failed(failure)
-        case (.finishing, .failed(let failure)), (.pausing, .failed(let failure)): end(.failed(failure.error))
+        case (.placing, .failed(let failure)), (.finishing, .failed(let failure)), (.pausing, .failed(let failure)):
+            end(.failed(failure.error))
         case (.ended, _): []
         default: end(.failed(.brokenTransfer))
         }

@@ -54,7 +54,7 @@ struct DraftDriver: TransferDriver {
         case .ask:
             return .told(UploadProgress(try await database.prepareUpload(name, for: zoneID)))
         case .takePlace(let waits):
-            return .placed(byteCountMax: await parts.takePlace(waits: waits))
+            return .placed(byteCountMax: try await parts.takePlace(waits: waits))
         case .send(let part, let isLast):
             parts.add(database.begin(try request(for: part, isLast: isLast)))
             return .sent

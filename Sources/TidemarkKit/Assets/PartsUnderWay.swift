@@ -27,9 +27,15 @@ struct PartsUnderWay {
 
     /// Takes a place for the next part.
     ///
-    /// - Returns: how many bytes the part may have; nil if there is no place and this does not wait for one.
-    mutating func takePlace(waits: Bool) async -> Int? {
-        place = waits ? await connection.lane.enter() : connection.lane.tryEnter()
+    /// - Returns: how many bytes the part may have; nil if there is no place and this does not wait for one. A
+    ///   cancelled task gets no further place.
+    /// - Throws: `operationCancelled` if it waits, and the task is or gets cancelled.
+    mutating func takePlace(waits: Bool) async throws(CKError) -> Int? {
+        if waits {
+            place = try await connection.lane.enter()
+        } else {
+            place = Task.isCancelled ? nil : connection.lane.tryEnter()
+        }
         return place?.chunkBytes
     }
 

@@ -52,7 +52,7 @@ struct UploadDriver: TransferDriver {
             let progress = try await database.prepareUpload(AssetUploadName(file), for: recordID.zoneID)
             return .told(UploadProgress(progress))
         case .takePlace(let waits):
-            return .placed(byteCountMax: await parts.takePlace(waits: waits))
+            return .placed(byteCountMax: try await parts.takePlace(waits: waits))
         case .send(let part):
             let request = try await FileThread.run { [form, file] () throws(CKError) in
                 try form.request(for: part, of: file.source)

@@ -26,9 +26,10 @@ struct UploadProgress: Equatable {
 ///
 /// An attempt begins with `asking`, and that of a small file with `placing`. After a cut there is another attempt, and
 /// also if the server has another number of bytes than it should have. Several of these in a row without progress lead
-/// to `ended`. Any other failure leads to `pausing`, as long as ``TransferPatience`` lasts; otherwise, and in `judging`
-/// and `pausing`, to `ended`. An event that does not belong to the state is a fault of the driver. It ends the upload
-/// with an error, because to go on could send the wrong bytes.
+/// to `ended`. But a patient upload goes through `pausing` before each of them, and only the end of its time leads to
+/// `ended`. Any other failure leads to `pausing`, as long as ``TransferPatience`` lasts; otherwise, and in `placing`,
+/// `judging` and `pausing`, to `ended`. An event that does not belong to the state is a fault of the driver. It ends
+/// the upload with an error, because to go on could send the wrong bytes.
 struct UploadMachine: TransferMachine {
     enum State: CaseIterable {
         case idle, asking, placing, sending, awaiting, proving, judging, pausing, ended
@@ -76,6 +77,7 @@ struct UploadMachine: TransferMachine {
     /// Nil until the upload has ended.
     private(set) var outcome: Outcome?
     private let byteCount: Int64
+    private let isPatient: Bool
     private var window: PartWindow
     private var patience: TransferPatience
     /// A part has to be sent even if the server has all bytes: it makes the upload complete. So has the one part of an
@@ -90,6 +92,7 @@ struct UploadMachine: TransferMachine {
     /// - Parameter isPatient: whether it is tried again for as long as there is time.
     init(byteCount: Int64, isPatient: Bool) {
         self.byteCount = byteCount
+        self.isPatient = isPatient
         window = PartWindow(end: byteCount)
         patience = TransferPatience(isPatient: isPatient)
     }
@@ -101,10 +104,11 @@ struct UploadMachine: TransferMachine {
         case (.placing, .placed(let byteCountMax)): send(byteCountMax)
         case (.sending, .sent): sendMore()
         case (.awaiting, .answered(let progress)): took(progress)
-        case (.awaiting, .failed(let failure)) where failure.error.isCut: cut()
+        case (.awaiting, .failed(let failure)) where failure.error.isCut: cut(failure)
         case (.proving, .unchanged): end(.uploaded)
         case (.judging, .unchanged): judged()
-        case (.judging, .failed(let failure)), (.pausing, .failed(let failure)): end(.failed(failure.error))
+        case (.placing, .failed(let failure)), (.judging, .failed(let failure)), (.pausing, .failed(let failure)):
+            end(.failed(failure.error))
         case (.pausing, .paused): beginAttempt()
         case (.asking, .failed(let failure)), (.sending, .failed(let failure)), (.awaiting, .failed(let failure)),
             (.proving, .failed(let failure)):
@@ -154,7 +158,8 @@ struct UploadMachine: TransferMachine {
 
     private mutating func took(_ progress: UploadProgress) -> [Action] {
         guard let part = window.removeOldest() else { return end(.failed(.brokenTransfer)) }
-        let reached = progress.byteCount
+        // A number of the server: it may be any.
+        let reached = min(progress.byteCount, byteCount)
         patience.reached(reached)
         if progress.isComplete {
             state = .proving
@@ -168,12 +173,16 @@ struct UploadMachine: TransferMachine {
     // MARK: Failures
 
     /// The next server may be elsewhere: it is asked.
-    private mutating func cut() -> [Action] {
+    private mutating func cut(_ failure: TransferFailure) -> [Action] {
         patience.reached(0)
-        return tryAgain()
+        return tryAgain(after: failure)
     }
 
-    private mutating func tryAgain() -> [Action] {
+    /// - Parameter failure: what ended the attempt.
+    private mutating func tryAgain(
+        after failure: TransferFailure = TransferFailure(error: CKError(.networkFailure))
+    ) -> [Action] {
+        if isPatient { return pause(after: failure) }
         guard patience.wait(after: nil) != nil else { return end(.standsStill) }
         return [.abandonParts] + beginAttempt()
     }
@@ -184,6 +193,10 @@ struct UploadMachine: TransferMachine {
             state = .judging
             return [.abandonParts, .checkFile]
         }
+        return pause(after: failure)
+    }
+
+    private mutating func pause(after failure: TransferFailure) -> [Action] {
         guard let wait = patience.pause(after: failure) else { return end(.failed(failure.error)) }
         state = .pausing
         return [.abandonParts, .pause(wait)]

@@ -63,6 +63,14 @@ struct CloudDatabase: Sendable {
     /// Whether nothing must be begun any more.
     var isOutOfTime: Bool { timeLeft.map { $0 <= .zero } ?? false }
 
+    /// For long work between two requests.
+    ///
+    /// - Throws: `operationCancelled` if the task is cancelled; `networkFailure` if nothing must be begun any more.
+    func checkMayGoOn() throws(CKError) {
+        guard !Task.isCancelled else { throw CKError(.operationCancelled) }
+        guard !isOutOfTime else { throw Self.outOfTime }
+    }
+
     /// How long a request that begins now may take.
     var requestTimeout: Duration { timeLeft.map { min(timeout, max(.zero, $0)) } ?? timeout }
 

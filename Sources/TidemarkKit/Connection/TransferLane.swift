@@ -44,10 +44,30 @@ final class TransferLane: Sendable {
         let since: Duration
     }
 
+    private struct Waiter {
+        let number: UInt64
+        /// Told whether there is a place for it.
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
     private struct State {
         var pace = TransferPace()
         var free = TransferLane.places
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        /// In the order of arrival.
+        var waiters: [Waiter] = []
+        var waiterNumber: UInt64 = 0
+
+        /// - Returns: whether there is a place; nil if the waiter is told later.
+        mutating func enter(_ waiter: Waiter) -> Bool? {
+            // Whoever was cancelled before this is not told any more.
+            guard !Task.isCancelled else { return false }
+            guard free > 0, waiters.isEmpty else {
+                waiters.append(waiter)
+                return nil
+            }
+            free -= 1
+            return true
+        }
     }
 
     static let places = 3
@@ -76,30 +96,42 @@ final class TransferLane: Sendable {
     }
 
     /// Waits for a place, in order.
-    func enter() async -> Place {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.free > 0, state.waiters.isEmpty else {
-                    state.waiters.append(continuation)
-                    return false
-                }
-                state.free -= 1
-                return true
-            }
-            if isFree { continuation.resume() }
+    ///
+    /// - Throws: `operationCancelled` at once when the task is or gets cancelled. Then no place is taken.
+    func enter() async throws(CKError) -> Place {
+        let number = state.withLock { state in
+            state.waiterNumber += 1
+            return state.waiterNumber
         }
+        let hasPlace = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { $0.enter(Waiter(number: number, continuation: continuation)) }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            giveUp(number)
+        }
+        guard hasPlace else { throw CKError(.operationCancelled) }
         return Place(chunkBytes: state.withLock { $0.pace.chunkBytes }, since: now())
+    }
+
+    private func giveUp(_ number: UInt64) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.waiters.remove(at: index)
+        }
+        waiter?.continuation.resume(returning: false)
     }
 
     /// - Parameter isAnswered: whether the time of the chunk says anything about the network.
     func leave(_ place: Place, isAnswered: Bool) {
         let time = now() - place.since
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let next = state.withLock { state -> Waiter? in
             if isAnswered { state.pace.answered(after: time) }
             guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
             state.free += 1
             return nil
         }
-        next?.resume()
+        next?.continuation.resume(returning: true)
     }
 }

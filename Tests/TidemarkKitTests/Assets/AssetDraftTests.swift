@@ -37,6 +37,47 @@ import TidemarkTestSupport
         #expect(try Data(contentsOf: came) == Data(contentsOf: url))
     }
 
+    @Test(arguments: [10, 2 * CloudDatabase.draftBytesMin])
+    func `R-395, R-401: a file is not read for a save that is cancelled or has no more time`(
+        byteCount: Int64
+    ) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let url = URL(fileURLWithPath: "\(directory.path)/f")
+        try Data(count: Int(byteCount)).write(to: url)
+        let zone = CKRecordZone(zoneName: "Files")
+        let database = TestCloud().account("alice").device("phone").container.privateCloudDatabase
+        try await database.save(zone)
+        let cloud = try database.cloud
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await cloud.read(url, for: zone.zoneID)
+        }
+        let error = await #expect(throws: CKError.self) { try await cancelled.value }
+        #expect(error?.code == .operationCancelled)
+        var late = cloud
+        late.deadline = cloud.connection.now
+        let lateError = await #expect(throws: CKError.self) { [late] in _ = try await late.read(url, for: zone.zoneID) }
+        #expect(lateError?.code == .networkFailure)
+    }
+
+    @Test func `R-401: a large file is not read to its end if its save is cancelled meanwhile`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let url = URL(fileURLWithPath: "\(directory.path)/f")
+        try Data(count: 2 * Int(CloudDatabase.draftBytesMin)).write(to: url)
+        let zone = CKRecordZone(zoneName: "Files")
+        let database = TestCloud().account("alice").device("phone").container.privateCloudDatabase
+        try await database.save(zone)
+        let cloud = try database.cloud
+        let reading = Task {
+            // The first part is at the server.
+            _ = try await cloud.read(url, for: zone.zoneID) { _ in withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        let error = await #expect(throws: CKError.self) { try await reading.value }
+        #expect(error?.code == .operationCancelled)
+    }
+
     /// - Returns: what was told of its progress.
     private static func save(_ record: CKRecord, _ database: CKDatabase) async -> [Double] {
         let fractions = Mutex<[Double]>([])

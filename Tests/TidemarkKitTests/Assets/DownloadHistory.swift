@@ -104,6 +104,7 @@ struct DownloadHistory {
             guard waits || (underWay.count < TransferLane.places && !happens()) else {
                 return .placed(byteCountMax: nil)
             }
+            if waits, happens(), happens() { return failure(.operationCancelled) }
             hasPlace = true
             return .placed(byteCountMax: random.pick([16_384, 65_536, 524_288]))
         case .fetch(let part):

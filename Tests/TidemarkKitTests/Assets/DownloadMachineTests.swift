@@ -68,6 +68,9 @@ import TidemarkTestSupport
         .placing: [
             .placed: "placing fetch(Range(100000..<400000)) takePlace(waits: false)",
             .placedNone: "placing takePlace(waits: true)",
+            // Only a cancelled task gets no place after waiting for one.
+            .failedForNow: "ended abandonParts zoneBusy",
+            .failedForGood: "ended abandonParts assetNotAvailable",
         ],
         .awaiting: [
             .received: "placing takePlace(waits: false)",

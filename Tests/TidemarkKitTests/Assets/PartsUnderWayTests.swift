@@ -28,11 +28,11 @@ import TidemarkWire
         var parts = PartsUnderWay(on: connection)
         let answers = (0..<TransferLane.places).map { _ in PendingAnswer() }
         for answer in answers {
-            let byteCountMax = await parts.takePlace(waits: answer === answers[0])
+            let byteCountMax = try await parts.takePlace(waits: answer === answers[0])
             #expect(byteCountMax == 65_536)
             parts.add(answer)
         }
-        let none = await parts.takePlace(waits: false)
+        let none = try await parts.takePlace(waits: false)
         #expect(none == nil && freePlaces == 0 && !parts.isOldestAnswered)
         answers[0].give(.success(WireServerEnvelope()))
         #expect(parts.isOldestAnswered)
@@ -44,11 +44,25 @@ import TidemarkWire
         do throws(CKError) { _ = try await parts.answer() } catch { refusal = error }
         #expect(refusal?.isCut == true && freePlaces == 2)
         // One is taken for a part that never comes to be.
-        let place = await parts.takePlace(waits: false)
+        let place = try await parts.takePlace(waits: false)
         #expect(place != nil && freePlaces == 1)
         parts.abandon()
         #expect(freePlaces == TransferLane.places)
         parts.abandon()
+        #expect(freePlaces == TransferLane.places)
+    }
+
+    @Test func `R-401: a cancelled transfer gets no further place, and so sends no further part`() async throws {
+        let task = Task { [connection] in
+            var parts = PartsUnderWay(on: connection)
+            withUnsafeCurrentTask { $0?.cancel() }
+            // What has parts under way hears of its cancellation from them.
+            let place = try await parts.takePlace(waits: false)
+            #expect(place == nil)
+            _ = try await parts.takePlace(waits: true)
+        }
+        let error = await #expect(throws: CKError.self) { try await task.value }
+        #expect(error?.code == .operationCancelled)
         #expect(freePlaces == TransferLane.places)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkKit
 
-@Suite struct TransferLaneTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferLaneTests {
     @Test func `parts grow on a fast network, however far away, and shrink on a slow one`() {
         var pace = TransferPace()
         let first = pace.chunkBytes
@@ -38,7 +38,7 @@ import Testing
         await withTaskGroup { group in
             for number in 0..<2 {
                 group.addTask {
-                    let place = await lane.enter()
+                    guard let place = try? await lane.enter() else { return }
                     order.withLock { $0.append(number) }
                     lane.leave(place, isAnswered: true)
                 }
@@ -48,5 +48,27 @@ import Testing
         #expect(order.withLock { $0.sorted() } == [0, 1])
         #expect(lane.tryEnter() != nil)
         #expect(lane.tryEnter() == nil)
+    }
+
+    @Test func `R-401: whoever is cancelled stops waiting for a place at once, and holds up nobody`() async throws {
+        let lane = TransferLane { .zero }
+        var places: [TransferLane.Place] = []
+        while let place = lane.tryEnter() { places.append(place) }
+        // It is cancelled before it waits, or while it does.
+        for _ in 0..<100 {
+            let cancelled = Task { try await lane.enter() }
+            let next = Task { try await lane.enter() }
+            await Task.yield()
+            cancelled.cancel()
+            let error = await #expect(throws: CKError.self) { try await cancelled.value }
+            #expect(error?.code == .operationCancelled)
+            lane.leave(places.removeLast(), isAnswered: false)
+            places.append(try await next.value)
+        }
+        #expect(lane.tryEnter() == nil)
+        for place in places { lane.leave(place, isAnswered: false) }
+        var freeCount = 0
+        while lane.tryEnter() != nil { freeCount += 1 }
+        #expect(freeCount == TransferLane.places)
     }
 }

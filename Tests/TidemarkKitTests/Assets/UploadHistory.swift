@@ -105,6 +105,7 @@ struct UploadHistory {
             guard waits || (underWay.count < TransferLane.places && !happens()) else {
                 return .placed(byteCountMax: nil)
             }
+            if waits, happens(), happens() { return failure(.operationCancelled) }
             hasPlace = true
             return .placed(byteCountMax: random.pick([16_384, 65_536, 524_288]))
         case .send(let part): return send(part)

@@ -79,6 +79,11 @@ import TidemarkTestSupport
             .placed: "sending send(Range(100000..<400000))",
             // Nothing is under way, so that this comes from no place.
             .placedNone: "asking abandonParts ask",
+            // Only a cancelled task gets no place after waiting for one.
+            .failedByCut: "ended abandonParts networkFailure",
+            .failedForNow: "ended abandonParts zoneBusy",
+            .failedByChange: "ended abandonParts assetFileModified",
+            .failedForGood: "ended abandonParts quotaExceeded",
         ],
         .sending: [
             .sent: "placing takePlace(waits: false)",
@@ -173,6 +178,49 @@ import TidemarkTestSupport
         for step in Self.path(to: .judging) + [.unchanged] { _ = machine.handle(step.event) }
         let actions = machine.handle(Sample.failedByChange.event)
         #expect(Self.text(machine, actions) == "ended abandonParts assetFileModified")
+    }
+
+    /// An attempt from where the server is to a part that is under way.
+    private static let attempt: [Machine.Event] = [
+        .told(UploadProgress(byteCount: 7, isComplete: false)), .placed(byteCountMax: 10), .sent,
+        .placed(byteCountMax: nil),
+    ]
+
+    @Test func `R-397: a patient upload that is cut again and again goes on after pauses, as long as there is time`() {
+        let elsewhere = Machine.Event.answered(UploadProgress(byteCount: 3, isComplete: false))
+        for end in [Machine.Event.failed(TransferFailure(error: .cut)), elsewhere] {
+            var machine = Machine(byteCount: Self.byteCount, isPatient: true)
+            var actions = machine.handle(.begun)
+            var pauses: [Duration] = []
+            for _ in 0..<20 {
+                #expect(actions == [.ask])
+                for event in Self.attempt { _ = machine.handle(event) }
+                actions = machine.handle(end)
+                #expect(machine.state == .pausing)
+                if case .pause(let wait)? = actions.last { pauses.append(wait) }
+                actions = machine.handle(.paused)
+            }
+            #expect(pauses.prefix(4) == [.seconds(0.5), .seconds(1), .seconds(2), .seconds(4)])
+            #expect(pauses.count == 20 && pauses.last == .seconds(150))
+            for event in Self.attempt { _ = machine.handle(event) }
+            actions = machine.handle(.failed(TransferFailure(error: .cut, isOutOfTime: true)))
+            #expect(Self.text(machine, actions) == "ended abandonParts networkFailure")
+        }
+    }
+
+    @Test func `I-6, R-070: a server that has more bytes than the file brings the upload no further`() {
+        var machine = Machine(byteCount: Self.byteCount, isPatient: false)
+        var actions = machine.handle(.begun)
+        var attempts: Int64 = 0
+        while actions.last == .ask, attempts < 100 {
+            for event in Self.attempt { _ = machine.handle(event) }
+            let reached: Int64 = attempts == 0 ? .max : Self.byteCount + attempts
+            actions = machine.handle(.answered(UploadProgress(byteCount: reached, isComplete: false)))
+            #expect(actions.first == .report(Self.byteCount) || machine.outcome != nil)
+            attempts += 1
+        }
+        #expect(Self.text(machine, actions) == "ended report(1000000) abandonParts standsStill")
+        #expect(attempts <= 1 + TransferPatience.failuresMax)
     }
 
     @Test func `R-395, R-397: a failure that may pass is waited for, as long as there is time`() {
