@@ -76,7 +76,7 @@ struct AssetSource: Sendable {
     /// - Parameters:
     ///   - head: bytes that the result begins with.
     ///   - room: bytes that can be added to the result without a copy.
-    /// - Throws: `assetFileModified` if the file has changed since it was first looked at.
+    /// - Throws: as ``openUnchanged()``.
     func bytes(
         at offset: Int64, count: Int, after head: [UInt8] = [], before room: Int = 0
     ) throws(CKError) -> [UInt8] {
@@ -92,7 +92,7 @@ struct AssetSource: Sendable {
         return bytes
     }
 
-    /// - Throws: `assetFileModified` if the file has changed since it was first looked at.
+    /// - Throws: as ``openUnchanged()``.
     func checkUnchanged() throws(CKError) {
         close(try openUnchanged())
     }
@@ -101,31 +101,41 @@ struct AssetSource: Sendable {
     ///
     /// - Returns: whether nothing at all has happened to a file that was settled.
     func isUntouched() throws(CKError) -> Bool {
-        guard let (descriptor, stamp) = try? Self.open(path) else { throw modified }
+        let (descriptor, stamp) = try openAgain()
         close(descriptor)
-        guard stamp.hasSameContent(as: self.stamp) else { throw modified }
         return isSettled && stamp == self.stamp
     }
 
+    /// - Throws: `assetFileModified` if the file is gone, or has changed since it was first looked at;
+    ///   `assetNotAvailable` if it cannot be opened now.
     func openUnchanged() throws(CKError) -> Int32 {
-        guard let (descriptor, stamp) = try? Self.open(path) else { throw modified }
-        guard stamp.hasSameContent(as: self.stamp) else {
-            close(descriptor)
+        try openAgain().descriptor
+    }
+
+    private func openAgain() throws(CKError) -> (descriptor: Int32, stamp: Stamp) {
+        let opened: (descriptor: Int32, stamp: Stamp)
+        do throws(CKError) {
+            opened = try Self.open(path)
+        } catch {
+            throw error.code == .assetFileNotFound ? modified : error
+        }
+        guard opened.stamp.hasSameContent(as: stamp) else {
+            close(opened.descriptor)
             throw modified
         }
-        return descriptor
+        return opened
     }
 
     private static func open(_ path: String) throws(CKError) -> (descriptor: Int32, stamp: Stamp) {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         let code = errno
         guard descriptor >= 0 else {
-            throw code == ENOENT || code == ENOTDIR ? notFound(path) : notAvailable(path)
+            throw code == ENOENT || code == ENOTDIR ? notFound(path) : notAvailable(path, code)
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw notAvailable(path)
+            throw notAvailable(path, EINVAL)
         }
         return (descriptor, Stamp(status))
     }
@@ -148,10 +158,16 @@ struct AssetSource: Sendable {
         CKError(.assetFileNotFound, text: "There is no file at \(path). Keep it until the save has returned.")
     }
 
-    private static func notAvailable(_ path: String) -> CKError {
-        CKError(
-            .assetNotAvailable,
-            text: "The file at \(path) cannot be read. Check that it is a file, and who may read it.")
+    /// - Parameter number: the system's error number.
+    private static func notAvailable(_ path: String, _ number: Int32) -> CKError {
+        let hasTooMany = number == EMFILE || number == ENFILE
+        let advice =
+            hasTooMany
+            ? "Too many files are open. Close some, and save the record again."
+            : "Check that it is a file, and who may read it."
+        return CKError(
+            .assetNotAvailable, message: "The file at \(path) cannot be read. \(advice)",
+            userInfo: [NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(number))])
     }
 
     var modified: CKError {

@@ -69,27 +69,74 @@ package final class AssetStaging: Sendable {
     }
 
     /// A file for this content. It already holds what an earlier download got.
-    func open(_ content: FieldAsset) throws(CKError) -> StagedAsset {
+    ///
+    /// - Throws: `assetNotAvailable` if it cannot be written; `operationCancelled`.
+    func open(_ content: FieldAsset) async throws(CKError) -> StagedAsset {
         try makeDirectory()
         cleanUp()
-        let name = "\(Hex.encode(content.sha256)).\(content.byteCount).part"
-        if let file = try StagedAsset(directory.appendingPathComponent(name), content) { return file }
-        // Somebody else is downloading it, perhaps another process.
-        let own = directory.appendingPathComponent("\(UUID().uuidString).part")
-        guard let file = try StagedAsset(own, content) else { throw Self.refused(own.path) }
+        let file = try openUnread(content)
+        try await file.resume()
         return file
     }
 
-    /// Another file with the same content.
-    static func copy(_ file: URL) throws(CKError) -> URL {
+    private func openUnread(_ content: FieldAsset) throws(CKError) -> StagedAsset {
+        if let file = try StagedAsset(part(of: content), content) { return file }
+        // Somebody else is downloading it, perhaps another process.
+        let own = directory.appendingPathComponent("\(UUID().uuidString).part")
+        guard let file = try StagedAsset(own, content, isOwn: true) else { throw Self.refused(own.path) }
+        return file
+    }
+
+    /// Where each download of this content looks for what an earlier one got.
+    private func part(of content: FieldAsset) -> URL {
+        directory.appendingPathComponent("\(Hex.encode(content.sha256)).\(content.byteCount).part")
+    }
+
+    /// Takes back a finished file that no record got: the next download of the content begins with it. If there is one
+    /// already, this one is removed.
+    func takeBack(_ file: URL, _ content: FieldAsset) {
+        let part = part(of: content).path
+        // Unlike a new name, a link never takes the place of a file that somebody is writing. Some file systems have no
+        // links.
+        if link(file.path, part) != 0, access(part, F_OK) != 0 { rename(file.path, part) }
+        unlink(file.path)
+    }
+
+    /// Another file with the same content. Nothing is left of one that fails.
+    ///
+    /// - Throws: `assetNotAvailable` if it cannot be written; `operationCancelled`.
+    static func copy(_ file: URL) async throws(CKError) -> URL {
         let copy = file.deletingLastPathComponent().appendingPathComponent(UUID().uuidString)
-        do {
-            try FileManager.default.copyItem(at: file, to: copy)
+        let source = Foundation.open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard source >= 0 else { throw refused(copy.path) }
+        defer { close(source) }
+        let target = Foundation.open(copy.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard target >= 0 else { throw refused(copy.path) }
+        defer { close(target) }
+        do throws(CKError) {
+            try await copyContent(of: source, to: target, copy.path)
         } catch {
-            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-            throw refused(copy.path, Int32(cause?.code ?? Int(EIO)))
+            unlink(copy.path)
+            throw error
         }
         return copy
+    }
+
+    private static func copyContent(of source: Int32, to target: Int32, _ path: String) async throws(CKError) {
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: StagedAsset.blockBytes, alignment: 64)
+        defer { block.deallocate() }
+        var status = stat()
+        guard fstat(source, &status) == 0 else { throw refused(path) }
+        let byteCount = Int64(status.st_size)
+        var offset: Int64 = 0
+        while offset < byteCount {
+            try await FileThread.giveWay()
+            let count = AssetSource.read(source, block, at: offset)
+            guard count > 0 else { throw refused(path, EIO) }
+            let piece = UnsafeRawBufferPointer(rebasing: block[..<count])
+            if let refusal = StagedAsset.write(piece, at: offset, to: target).refusal { throw refused(path, refusal) }
+            offset += Int64(count)
+        }
     }
 
     /// Only the user may read it.

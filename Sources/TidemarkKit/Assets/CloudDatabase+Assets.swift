@@ -86,8 +86,7 @@ extension CloudDatabase {
         _ content: FieldAsset, of recordID: CKRecord.ID, report: Report?
     ) async throws(CKError) -> URL {
         try await FileThread.stay { () async throws(CKError) in
-            let staging = connection.staging
-            let file = try await FileThread.run { () throws(CKError) in try staging.open(content) }
+            let file = try await connection.staging.open(content)
             var driver = DownloadDriver(self, content, of: recordID, to: file, report: report)
             return try await driver.run()
         }

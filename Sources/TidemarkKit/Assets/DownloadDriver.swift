@@ -83,7 +83,7 @@ struct DownloadDriver: TransferDriver {
             try await write()
             return .written
         case .finish:
-            url = try await FileThread.run { [file] () throws(CKError) in try file.finish() }
+            url = try await file.finish()
             return .finished(isGenuine: url != nil)
         case .pause(let wait):
             try await database.pause(wait)

@@ -35,6 +35,14 @@ package enum FileThread {
         try await withTaskExecutorPreference(loop, operation: transfer)
     }
 
+    /// Lets others go on between two pieces of long work, because they share the thread.
+    ///
+    /// - Throws: `operationCancelled` if the task is cancelled.
+    static func giveWay() async throws(CKError) {
+        guard !Task.isCancelled else { throw CKError(.operationCancelled) }
+        await Task.yield()
+    }
+
     /// Leaves the thread while an app's code runs, because nobody knows how long that takes.
     ///
     /// - Parameter executor: where it runs; nil for the default executor.

@@ -10,31 +10,49 @@ internal import TidemarkFields
 final class StagedAsset: @unchecked Sendable {
     private let url: URL
     private let content: FieldAsset
+    /// Whether no other download looks for the file.
+    private let isOwn: Bool
     private let descriptor: Int32
     private var expectedChecksum: [UInt8]?
     private var checksum: Checksum?
     private var hash: ContentHash? = ContentHash()
     /// How many bytes have been written.
     private(set) var byteCount: Int64 = 0
+    /// How many bytes an earlier download left.
+    private var leftByteCount: Int64 = 0
+    private var isFinished = false
 
-    private static let blockBytes = ContentHash.pieceByteCount
+    static let blockBytes = ContentHash.pieceByteCount
 
-    /// Nil if somebody else is using the file.
+    /// Nil if somebody else is using the file. Call ``resume()`` first.
     ///
+    /// - Parameter isOwn: whether no other download looks for the file. It is removed unless it is finished.
     /// - Throws: `assetNotAvailable` if it cannot be written.
-    init?(_ url: URL, _ content: FieldAsset) throws(CKError) {
+    init?(_ url: URL, _ content: FieldAsset, isOwn: Bool = false) throws(CKError) {
         self.url = url
         self.content = content
+        self.isOwn = isOwn
         descriptor = Foundation.open(url.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw AssetStaging.refused(url.path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
         // Between the two calls it may have been finished, and so renamed.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_nlink == 1 else { return nil }
-        if Int64(status.st_size) > content.byteCount { restart() } else { readAgain(Int64(status.st_size)) }
+        if Int64(status.st_size) > content.byteCount { restart() } else { leftByteCount = Int64(status.st_size) }
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit {
+        guard descriptor >= 0 else { return }
+        if isOwn, !isFinished { unlink(url.path) }
+        close(descriptor)
+    }
+
+    /// Reads what an earlier download left, which counts for the check too.
+    ///
+    /// - Throws: `operationCancelled`.
+    func resume() async throws(CKError) {
+        try await readAgain(leftByteCount)
+    }
 
     /// Sets the checksum that the server gives for the content.
     ///
@@ -47,18 +65,10 @@ final class StagedAsset: @unchecked Sendable {
     }
 
     func append(_ content: some ContiguousBytes) throws(CKError) {
-        let (count, refusal) = content.withUnsafeBytes { bytes -> (Int, Int32?) in
-            var done = 0
-            while done < bytes.count {
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(byteCount) + off_t(done))
-                let code = errno
-                if count < 0, code == EINTR { continue }
-                if count <= 0 { return (done, code) }
-                done += count
-            }
-            prove(bytes)
-            return (done, nil)
+        let (count, refusal) = content.withUnsafeBytes { bytes in
+            let outcome = Self.write(bytes, at: byteCount, to: descriptor)
+            if outcome.refusal == nil { prove(bytes) }
+            return outcome
         }
         if let refusal {
             // Frees the space of bytes that nobody can use, because the disk is full.
@@ -68,16 +78,36 @@ final class StagedAsset: @unchecked Sendable {
         byteCount += Int64(count)
     }
 
+    /// - Returns: the bytes that were written, and the system's error number if they are not all.
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int64, to descriptor: Int32
+    ) -> (count: Int, refusal: Int32?) {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+            let code = errno
+            if count < 0, code == EINTR { continue }
+            if count <= 0 { return (done, code) }
+            done += count
+        }
+        return (done, nil)
+    }
+
     /// Checks the content, and moves the file to a name of its own.
     ///
     /// - Returns: nil if it is not the wanted content; the file is then empty again.
-    func finish() throws(CKError) -> URL? {
-        guard isGenuine() else {
+    /// - Throws: `assetNotAvailable` if the file cannot get its name; `operationCancelled`.
+    func finish() async throws(CKError) -> URL? {
+        guard try await isGenuine() else {
             restart()
             return nil
         }
+        // The app has a day from now on, however long ago the last byte came.
+        futimens(descriptor, nil)
         let final = url.deletingLastPathComponent().appendingPathComponent(UUID().uuidString)
         guard rename(url.path, final.path) == 0 else { throw AssetStaging.refused(final.path) }
+        isFinished = true
         return final
     }
 
@@ -91,13 +121,13 @@ final class StagedAsset: @unchecked Sendable {
         hash?.update(bytes)
     }
 
-    private func isGenuine() -> Bool {
+    private func isGenuine() async throws(CKError) -> Bool {
         if let checksum = checksum.take()?.finish() {
             if checksum == expectedChecksum { return true }
             // The device that uploaded it may have given a wrong checksum.
             hash = ContentHash()
             byteCount = 0
-            readAgain(content.byteCount)
+            try await readAgain(content.byteCount)
         }
         return hash.take()?.finish() == content.sha256
     }
@@ -108,11 +138,11 @@ final class StagedAsset: @unchecked Sendable {
         ftruncate(descriptor, 0)
     }
 
-    /// Reads what is already there, which counts for the check too.
-    private func readAgain(_ size: Int64) {
+    private func readAgain(_ size: Int64) async throws(CKError) {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockBytes, alignment: 64)
         defer { block.deallocate() }
         while byteCount < size {
+            try await FileThread.giveWay()
             let count = pread(descriptor, block.baseAddress, block.count, off_t(byteCount))
             guard count > 0 else { return restart() }
             prove(UnsafeRawBufferPointer(rebasing: block[..<count]))

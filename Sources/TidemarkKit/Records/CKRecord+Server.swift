@@ -103,6 +103,9 @@ extension CKRecord {
         state.withLock { $0.files = files }
     }
 
+    /// The files of the server's assets, one for each place.
+    var files: [FieldAsset: [URL]] { state.withLock { $0.files } }
+
     /// Takes over the server's answer to a save: a new tag, and no changes left of what was saved.
     ///
     /// Changes made after `changes` was taken remain.

@@ -196,18 +196,23 @@ extension CloudDatabase {
     func records(
         for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?, bringsFiles: Bool = true, progress: Progress? = nil
     ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
-        let results = try await fetch(ids, desiredKeys, bringsFiles, progress)
-        let lost = results.filter { if case .failure(let error) = $0.value { error.isServersLoss } else { false } }
-        guard !lost.isEmpty else { return results }
-        let again = try await fetch(Array(lost.keys), desiredKeys, bringsFiles, progress)
-        return results.merging(again) { $1 }
+        var results: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
+        do throws(CKError) {
+            try await fetch(ids, desiredKeys, bringsFiles, progress, into: &results)
+            let lost = results.filter { if case .failure(let error) = $0.value { error.isServersLoss } else { false } }
+            try await fetch(Array(lost.keys), desiredKeys, bringsFiles, progress, into: &results)
+        } catch {
+            await takeBackFiles(of: results.values)
+            throw error
+        }
+        return results
     }
 
     /// An answer that the server had to cut is asked for until it is whole.
     private func fetch(
-        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, _ bringsFiles: Bool, _ progress: Progress?
-    ) async throws(CKError) -> [CKRecord.ID: Result<CKRecord, CKError>] {
-        var results: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, _ bringsFiles: Bool, _ progress: Progress?,
+        into results: inout [CKRecord.ID: Result<CKRecord, CKError>]
+    ) async throws(CKError) {
         var seen: Set<CKRecord.ID> = []
         var waiting = ids.filter { seen.insert($0).inserted }[...]
         // In the order of the request, which is by zone.
@@ -231,7 +236,6 @@ extension CloudDatabase {
             }
             waiting = waiting.dropFirst(Int(answer.covered))
         }
-        return results
     }
 
     private func fetchRequest(_ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?) -> WireFetchRecords {

@@ -55,9 +55,12 @@ import TidemarkTestSupport
         }
         let error = await #expect(throws: CKError.self) { try await cancelled.value }
         #expect(error?.code == .operationCancelled)
-        var late = cloud
-        late.deadline = cloud.connection.now
-        let lateError = await #expect(throws: CKError.self) { [late] in _ = try await late.read(url, for: zone.zoneID) }
+        let late = Task {
+            var cloud = cloud
+            cloud.deadline = cloud.connection.now
+            _ = try await cloud.read(url, for: zone.zoneID)
+        }
+        let lateError = await #expect(throws: CKError.self) { try await late.value }
         #expect(lateError?.code == .networkFailure)
     }
 

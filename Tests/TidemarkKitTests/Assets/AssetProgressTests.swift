@@ -62,6 +62,16 @@ import TidemarkTestSupport
         try await check(second)
     }
 
+    @Test func `I-6, R-400: the progress of assets whose sizes no number holds gets to its end`() {
+        let fractions = Mutex<[Double]>([])
+        let recordID = record("huge").recordID
+        let meter = TransferMeter([(recordID, .max), (recordID, .max)]) { _, fraction in
+            fractions.withLock { $0.append(fraction) }
+        }
+        for place in 0..<2 { meter.report(of: [place])?(.max) }
+        #expect(fractions.withLock { $0 } == [0.999, 0.999])
+    }
+
     private func check(_ record: CKRecord) async throws {
         let fractions = try await save(record)
         #expect(fractions == fractions.sorted())
