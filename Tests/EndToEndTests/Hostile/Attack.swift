@@ -39,7 +39,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
     /// - Parameter scope: the attackers' own database, or the public one for nobody.
     let fill: @Sendable (inout WireClientEnvelope, _ scope: WireDatabaseScope) -> Void
 
-    static let all = [bigPredicates, longLists, scans, changes, uploads, crowd, containers, schema]
+    static let all = [bigPredicates, longLists, scans, uploads, crowd, containers, schema]
 
     /// Two bytes each on the wire, a hundred in memory.
     static let bigPredicates = Attack(testDescription: "predicates with 400,000 parts", underWay: 1) {
@@ -74,27 +74,6 @@ struct Attack: CustomTestStringConvertible, Sendable {
             }
             $0.queryRecords = query("Heavy", all, $1)
         })
-
-    /// Ten bytes that ask for a megabyte.
-    static let zones = Attack(
-        testDescription: "lists of thousands of zones", connections: 4, underWay: 250,
-        prepare: { database, isLong in
-            for batch in 0..<(isLong ? 25 : 5) {
-                let zones = (0..<400).map { CKRecordZone(zoneName: "zone \(batch) \($0)") }
-                _ = try await database.modifyRecordZones(saving: zones, deleting: [])
-            }
-        },
-        fill: {
-            $0.fetchZones = WireFetchZones()
-            $0.fetchZones.database = $1
-        })
-
-    static let changes = Attack(
-        testDescription: "changes of thousands of zones", connections: 4, underWay: 250, prepare: zones.prepare
-    ) {
-        $0.fetchDatabaseChanges = WireFetchDatabaseChanges()
-        $0.fetchDatabaseChanges.database = $1
-    }
 
     /// Uploads that begin and never end.
     static let uploads = Attack(
