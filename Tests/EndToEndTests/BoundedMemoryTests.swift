@@ -10,7 +10,7 @@ import TidemarkWebSocket
 import TidemarkWire
 
 /// I-7 at a server process: what peers can make it hold is bounded.
-@Suite(.timeLimit(.minutes(5))) struct BoundedMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct BoundedMemoryTests {
     /// Bytes that a server may grow by while everybody below attacks it. Without its bounds, each kind of attack alone
     /// would take several times as much.
     private static let growthMax = 160 * 1_048_576

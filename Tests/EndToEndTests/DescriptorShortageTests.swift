@@ -8,7 +8,7 @@ import TidemarkWebSocket
 import TidemarkWire
 
 /// A server process that has no descriptors left (EMFILE).
-@Suite(.timeLimit(.minutes(2))) struct DescriptorShortageTests {
+@Suite(.timeLimit(.minutes(10))) struct DescriptorShortageTests {
     private static let crowdCount = 40
 
     private static func entrance(_ site: Site) throws -> [UInt8] {

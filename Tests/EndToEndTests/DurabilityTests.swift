@@ -8,7 +8,7 @@ import TidemarkLocalPostgres
 import TidemarkTestSupport
 
 /// What a server has acknowledged outlives it, and PostgreSQL's processes.
-@Suite(.timeLimit(.minutes(5))) struct DurabilityTests {
+@Suite(.timeLimit(.minutes(10))) struct DurabilityTests {
     /// What writers tried to save, and what became of it.
     private final class Ledger: Sendable {
         private struct State {

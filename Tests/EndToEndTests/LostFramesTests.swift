@@ -39,7 +39,7 @@ import TidemarkTestSupport
             ?? UInt64.random(in: 0...UInt64.max)
     }
 
-    @Test(.timeLimit(.minutes(3)), arguments: [0.3, 0.7, 1.0])
+    @Test(.timeLimit(.minutes(10)), arguments: [0.3, 0.7, 1.0])
     func `R-261: what pushes that are lost were to tell comes all the same, over the same connections`(
         chance: Double
     ) async throws {

@@ -63,7 +63,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(10)))
     func `R-014, R-184, R-350, R-373, R-563, R-643: a newcomer's first day`() async throws {
         defer { directory.remove() }
         let site = try await DevServer.shared()

@@ -29,7 +29,7 @@ import TidemarkTestSupport
             ], url: database.url)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `R-760: killed backends of PostgreSQL are in the log, with a request's id, and few lines tell of many`()
         async throws
     {

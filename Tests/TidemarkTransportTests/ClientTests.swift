@@ -9,7 +9,7 @@ internal import TidemarkTransport
 internal import TidemarkWebSocket
 
 /// What a client makes of servers that are not what it wants.
-@Suite(.timeLimit(.minutes(2))) struct ClientTests {
+@Suite(.timeLimit(.minutes(10))) struct ClientTests {
     private func end(_ scene: Scene, _ target: TransportClient.Target, _ limits: TransportLimits = .init()) async
         -> Recorder.Event?
     {

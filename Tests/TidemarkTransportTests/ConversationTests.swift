@@ -7,7 +7,7 @@ internal import TidemarkTestSupport
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-@Suite(.timeLimit(.minutes(2))) struct ConversationTests {
+@Suite(.timeLimit(.minutes(10))) struct ConversationTests {
     @Test(arguments: Wire.allCases, [nil, DeflateSettings()])
     func `messages of all sizes come back, and the closing handshake ends it`(
         _ wire: Wire, _ deflate: DeflateSettings?

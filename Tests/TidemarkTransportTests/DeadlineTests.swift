@@ -6,7 +6,7 @@ internal import TidemarkTransport
 internal import TidemarkWebSocket
 
 /// A slow-loris on each phase: whoever holds a connection without using it loses it.
-@Suite(.timeLimit(.minutes(2))) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
     private var limits: TransportLimits {
         var limits = TransportLimits.patient
         limits.closeDeadline = .milliseconds(150)

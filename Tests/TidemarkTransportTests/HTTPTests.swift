@@ -7,7 +7,7 @@ internal import TidemarkWebSocket
 
 @testable internal import TidemarkTransport
 
-@Suite(.timeLimit(.minutes(2))) struct HTTPTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPTests {
     struct Case: Sendable {
         let request: String
         let status: Int

@@ -8,7 +8,7 @@ internal import TidemarkTransport
 internal import TidemarkWebSocket
 
 /// A client whose machine, or process, slept: its connections may be dead, with nobody to say so.
-@Suite(.timeLimit(.minutes(2))) struct SleepTests {
+@Suite(.timeLimit(.minutes(10))) struct SleepTests {
     /// A clock that jumps ahead when the test says that the machine slept.
     private final class Clock: Sendable {
         private let slept = Mutex(Duration.zero)

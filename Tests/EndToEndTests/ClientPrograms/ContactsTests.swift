@@ -5,7 +5,7 @@ import Testing
 import TidemarkTestSupport
 
 /// A contacts list as CloudKit's samples are written: whole records, the last writer wins.
-@Suite(.timeLimit(.minutes(5))) struct ContactsTests {
+@Suite(.timeLimit(.minutes(10))) struct ContactsTests {
     @Test(arguments: ClientFleet.allSizes)
     func `R-049, R-560, R-586: contacts: all devices edit without a network and end equal`(_ count: Int) async throws {
         try await ClientFleet.with(count, .contacts) { fleet in

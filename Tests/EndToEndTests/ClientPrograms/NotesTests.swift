@@ -5,7 +5,7 @@ import Testing
 import TidemarkTestSupport
 
 /// A store of notes that merges field by field, in SQLite.
-@Suite(.timeLimit(.minutes(5))) struct NotesTests {
+@Suite(.timeLimit(.minutes(10))) struct NotesTests {
     @Test(arguments: ClientFleet.allSizes)
     func `R-111, R-586: notes: all devices edit one note without a network, and no edit is lost`(_ count: Int)
         async throws

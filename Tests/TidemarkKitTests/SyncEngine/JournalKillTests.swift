@@ -7,7 +7,7 @@ import TidemarkTestSupport
 @testable import TidemarkKit
 
 /// The program JournalHost is killed again and again, and goes on with what it left.
-@Suite(.timeLimit(.minutes(2))) struct JournalKillTests {
+@Suite(.timeLimit(.minutes(10))) struct JournalKillTests {
     private static let lives = 12
 
     @Test func `R-603: kill -9 at any moment loses no pending change, and brings none back that was removed`()

@@ -10,7 +10,7 @@ import TidemarkWebSocket
 import TidemarkWire
 
 /// Which web pages may connect without a credential.
-@Suite(.timeLimit(.minutes(5))) struct AllowedOriginsTests {
+@Suite(.timeLimit(.minutes(10))) struct AllowedOriginsTests {
     @Test func `R-767: an origin is what a browser says, in lower case and without the usual port`() throws {
         let origins = try #require(AllowedOrigins(["https://App.example.org:443", "http://localhost:3000"]))
         for origin in ["https://app.example.org", "HTTPS://APP.EXAMPLE.ORG", "http://localhost:3000"] {

@@ -7,7 +7,7 @@ import TidemarkTestSupport
 import TidemarkWire
 
 /// A database that refuses what the rules allow.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FailingStatementTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FailingStatementTests {
     @Test func `I-6: of a group of requests only the one whose SQL fails fails`() async throws {
         try await withLiveWorld { world in
             try PostgresAdministration.execute(

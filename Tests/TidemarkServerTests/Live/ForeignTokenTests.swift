@@ -8,7 +8,7 @@ import TidemarkTestSupport
 import TidemarkWire
 
 /// I-5, I-6: tokens and tags are only good where they were given out.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ForeignTokenTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ForeignTokenTests {
     private func token(of zone: String, _ client: LiveClient) async throws -> [UInt8] {
         let answer = try await client.ask(.fetchZoneChanges(TestClient.zoneChanges(zone)))
         guard !answer.fetchZoneChanges.token.isEmpty else { throw LiveError("no token: \(answer)") }

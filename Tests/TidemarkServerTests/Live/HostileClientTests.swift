@@ -11,7 +11,7 @@ import TidemarkWebSocket
 import TidemarkWire
 
 /// I-6 at the real server, from the first byte of TLS to the rows of PostgreSQL, while somebody else is served.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct HostileClientTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HostileClientTests {
     /// Says who it is, saves a record, and closes.
     private func conversation(_ world: LiveWorld) throws -> [UInt8] {
         var stamp = WireRequestStamp()

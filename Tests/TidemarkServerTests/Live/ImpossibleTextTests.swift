@@ -11,7 +11,7 @@ import TidemarkWire
 
 /// PostgreSQL's text cannot hold U+0000. No request may get that far with it: the statement would fail, and with it what
 /// is written together with it.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ImpossibleTextTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ImpossibleTextTests {
     /// Each string of a request is this, so that tests find all of them in the request's bytes.
     private static let mark = "MARKR"
     private static let impossible: [[UInt8]] = [

@@ -7,7 +7,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// Pushes that get lost on an open connection, in the cloud's own time.
-@Suite(.timeLimit(.minutes(3))) struct LostPushTests {
+@Suite(.timeLimit(.minutes(10))) struct LostPushTests {
     /// What got lost on the way to a device, and when it next heard anything at all.
     private final class Losses: Sendable {
         struct Entry {

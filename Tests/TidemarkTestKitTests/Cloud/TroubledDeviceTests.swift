@@ -9,7 +9,7 @@ import TidemarkTestSupport
 
 /// What a device's calls meet without a network, while it is throttled, and while its credential is refused. What fails at
 /// once does so although time stands still; else the limit ends the test.
-@Suite(.timeLimit(.minutes(2))) struct TroubledDeviceTests {
+@Suite(.timeLimit(.minutes(10))) struct TroubledDeviceTests {
     private let cloud = TestCloud()
     private let phone: TestDevice
     private let database: CKDatabase
