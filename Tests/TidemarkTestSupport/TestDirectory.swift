@@ -2,17 +2,15 @@
 
 internal import Foundation
 
-/// A temporary directory with a short path (a Unix socket's has at most 107 bytes).
+/// A temporary directory with a short path (a Unix socket's has at most 107 bytes). Its name says which process made it.
 package struct TestDirectory: Sendable {
     package let path: String
 
     private static let parent = "/tmp"
     private static let prefix = "tidemark-test-"
-    /// Only older ones are taken for those of a test process that was killed: a new one may not be locked yet.
-    private static let staleSeconds = 60.0
 
     package init() throws {
-        var template = Array("\(Self.parent)/\(Self.prefix)XXXXXX".utf8CString)
+        var template = Array("\(Self.parent)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         // The user that PostgreSQL runs as when the tests run as root must be able to pass.
@@ -23,13 +21,12 @@ package struct TestDirectory: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Removes what test processes left behind that were killed: directories that nobody has locked.
+    /// Removes what test processes left behind that were killed. A PostgreSQL that still ends has locked its directory.
     static func removeStale() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
+            let maker = name.dropFirst(prefix.count).prefix { $0 != "-" }
+            guard let maker = pid_t(maker), kill(maker, 0) != 0, errno == ESRCH else { continue }
             let path = "\(parent)/\(name)"
-            var status = stat()
-            guard stat(path, &status) == 0, Date().timeIntervalSince1970 - Double(status.st_mtim.tv_sec) > staleSeconds
-            else { continue }
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
