@@ -75,6 +75,28 @@ import TidemarkKit
         #expect(try await failure { try await shared.save(CKRecordZone(zoneName: "Notes")) }.code == .badDatabase)
     }
 
+    @Test func `R-741: nobody hangs a child on a public record that is not theirs to change`() async throws {
+        let site = try await DevServer.shared()
+        let alice = site.makeContainer("alice").publicCloudDatabase
+        let bob = site.makeContainer("bob").publicCloudDatabase
+        let post = try await alice.save(note("post", "of alice"))
+        let child = note("child", "of bob")
+        for (parent, expected) in [("post", CKError.Code.permissionFailure), ("none", .referenceViolation)] {
+            child.parent = CKRecord.Reference(recordID: CKRecord.ID(recordName: parent), action: .none)
+            #expect(try await failure { try await bob.save(child) }.code == expected)
+        }
+        child.parent = nil
+        try await bob.save(child)
+        child.parent = CKRecord.Reference(record: post, action: .none)
+        #expect(try await failure { try await bob.save(child) }.code == .permissionFailure)
+        let reply = note("reply", "of alice")
+        reply.parent = CKRecord.Reference(record: post, action: .none)
+        try await alice.save(reply)
+        // Nobody else keeps it from being deleted.
+        let deleted = try await alice.modifyRecords(saving: [], deleting: [reply.recordID, post.recordID])
+        #expect(deleted.deleteResults.values.allSatisfy { code($0.map { true }) == nil })
+    }
+
     @Test func `R-006, R-047, R-183: everybody queries the public database, also for who made what`() async throws {
         let site = try await DevServer.shared()
         let alice = site.makeContainer("alice")

@@ -76,7 +76,7 @@ extension ZonePageQuery {
     /// began. A device that has been here before gets all of them. I-5: a caller hears nothing of a record that it may
     /// not read, not even that it is gone.
     func wants(_ record: RecordState) -> Bool {
-        if let reader, !reader.effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read) {
+        if let reader, !reader.mayRead(record) {
             return false
         }
         // user records can be looked up, but not listed.

@@ -43,4 +43,9 @@ package struct RecordAccess: Hashable, Sendable {
             return []
         }
     }
+
+    /// Whether the caller may read the record. For one who may not, it does not exist (I-5).
+    package func mayRead(_ record: RecordState) -> Bool {
+        effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read)
+    }
 }

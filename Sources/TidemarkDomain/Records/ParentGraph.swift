@@ -13,9 +13,8 @@ struct ParentGraph {
         self.table = table
     }
 
-    func contains(_ name: String) -> Bool { record(name) != nil }
-
-    private func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
+    /// The record as it would be after the saves; nil if it would not exist.
+    func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
 
     /// The records on the cycle of this record. It comes first, and each is the parent of the one before.
     func cycle(from name: String) -> [String] {

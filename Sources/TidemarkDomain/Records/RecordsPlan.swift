@@ -35,8 +35,8 @@ struct RecordsPlan {
             return rules.planDelete(of: name, on: table)
         }
         if table.references.isCounted { refuseTooManyReferences(table, limits: limits) }
-        if let use { refuseOverQuota(table, use) }
-        if request.saves.contains(where: { $0.parent.setsParent }) { refuseBadParents(request, table) }
+        if let use { refuseOverQuota(table, use, tellsUse: request.access.scope == .private) }
+        if request.saves.contains(where: { $0.parent.setsParent }) { refuseBadParents(request, table, rules) }
         if !request.deletes.isEmpty { planCascade(request, table, rules) }
     }
 
@@ -58,9 +58,9 @@ struct RecordsPlan {
         cascade = []
     }
 
-    // MARK
+    // MARK
 
-    private mutating func refuseBadParents(_ request: RecordsRequest, _ table: ZoneTable) {
+    private mutating func refuseBadParents(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
         var causes = RefusalCauses(request)
         while true {
             let graph = ParentGraph(saves: saves.compactMap(\.record), table: table)
@@ -70,8 +70,11 @@ struct RecordsPlan {
             var moved: [String: String?] = [:]
             let refused = saves.indices.compactMap { index -> (Int, ItemFailure)? in
                 guard request.saves[index].parent.setsParent, let record = saves[index].record else { return nil }
-                if let parent = record.parent, !graph.contains(parent) {
-                    return (index, causes.failure(of: index, after: parent, saves) ?? ItemFailure(.parentMissing))
+                // A parent that stays needs no right: it is known to be there.
+                if let parent = record.parent, parent != table.living(record.name)?.parent,
+                    let reason = rules.refusal(ofParent: graph.record(parent))
+                {
+                    return (index, causes.failure(of: index, after: parent, saves) ?? ItemFailure(reason))
                 }
                 guard cyclic.contains(record.name) else { return nil }
                 if moved[record.name] == nil {
@@ -109,7 +112,9 @@ struct RecordsPlan {
 
     /// Decides saves in order, before it is known which deletes take place. The space that they free serves the next
     /// request.
-    private mutating func refuseOverQuota(_ table: ZoneTable, _ use: StorageUse) {
+    ///
+    /// - Parameter tellsUse: whether the refusals have numbers. Those of a public database are everybody's.
+    private mutating func refuseOverQuota(_ table: ZoneTable, _ use: StorageUse, tellsUse: Bool) {
         var use = use
         for index in saves.indices {
             guard case .write(let record, let old) = saves[index] else { continue }
@@ -117,7 +122,7 @@ struct RecordsPlan {
             if use.hasRoom(for: growth) {
                 use.byteCount += growth
             } else {
-                saves[index] = .refuse(ItemFailure(use, growth: growth))
+                saves[index] = .refuse(tellsUse ? ItemFailure(use, growth: growth) : ItemFailure(.quotaExceeded))
             }
         }
     }

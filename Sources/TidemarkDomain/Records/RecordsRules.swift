@@ -21,7 +21,8 @@ internal import TidemarkFields
 // 10. fieldsInvalid     … R-062, or what else was found wrong when the fields were read
 // 11. typeUnknown, fieldUnknown, fieldTypeDiffers, fieldSpaceDiffers, schemaFull  , of the first
 //     key that does not fit the schema
-// 12. notPermitted     : the record exists, and is not this user's to change
+// 12. notPermitted     : the record exists, and is not this user's to change. If the user may not read it
+//                       either, 14 or 15 as for a record that does not exist, or notPermitted
 // 13. recordTypeChanged R-108: whatever the policy and the tag
 // 14. recordExists, recordChanged, recordMissing , R-095 (never two of them)
 // 15. createNotPermitted R-008: the record would be new
@@ -32,8 +33,9 @@ internal import TidemarkFields
 // 18. tooManyReferences R-079, saves in order
 // 19. quotaExceeded     R-011, saves in order, as if the request deleted nothing
 // 20. parentMissing     R-080, on the end state of the request
+//     notPermitted      R-741: the new parent is not this user's to change
 // 21. parentCycle       R-081, on the end state of the request
-//     or, for both, the reason for which the request's save of the parent was refused
+//     or, for all three, the reason for which the request's save of the parent was refused
 // For one delete: 7 and 8, then
 // 22. notPermitted      R-139
 // 23. cascadeTooLarge   Limits.cascadeReferencesMax

@@ -33,7 +33,9 @@ struct SaveRules {
         if let refusal = save.schemaRefusal { return .refuse(ItemFailure(refusal)) }
         let previous = table[save.name]
         let current = previous?.isDeleted == false ? previous : nil
-        if let current, !permissions(on: current).contains(.write) { return .refuse(ItemFailure(.notPermitted)) }
+        if let current, !permissions(on: current).contains(.write) {
+            return .refuse(ItemFailure(refusal(of: save, overForeign: current)))
+        }
         if let current, current.type != save.type { return .refuse(ItemFailure(.recordTypeChanged)) }
         switch request.policy.verdict(tag: save.tag, current: current.map { table.tag(of: $0) }) {
         case .refuse(let reason):
@@ -48,6 +50,21 @@ struct SaveRules {
             guard let current else { preconditionFailure("an update without a record") }
             return limiting(update(current, by: save), save, on: table)
         }
+    }
+
+    /// Why a record that the user may not change cannot be saved. One that the user may not read is answered as if it
+    /// were not there. Names are unique, so whoever could create the record learns that its name is taken.
+    private func refusal(of save: RecordSave, overForeign current: RecordState) -> FailureReason {
+        guard !permissions(on: current).contains(.read) else { return .notPermitted }
+        if case .refuse(let reason) = request.policy.verdict(tag: save.tag, current: nil) { return reason }
+        return permissions(onNew: save.type).contains(.create) ? .notPermitted : .createNotPermitted
+    }
+
+    /// Why a record cannot become the parent of the user's record; nil if it can. The child keeps its parent
+    /// from being deleted, so it takes the right to change the parent.
+    func refusal(ofParent parent: RecordState?) -> FailureReason? {
+        guard let parent, permissions(on: parent).contains(.read) else { return .parentMissing }
+        return permissions(on: parent).contains(.write) ? nil : .notPermitted
     }
 
     private func create(_ save: RecordSave, over tombstone: RecordState?) -> PlannedSave {
@@ -80,12 +97,11 @@ struct SaveRules {
         return plan
     }
 
-    /// if there is no living record there is nothing to delete, which is a success too.
+    /// if there is no living record there is nothing to delete, which is a success too. A record that the user
+    /// may not read is not there.
     func planDelete(of name: String, on table: ZoneTable) -> PlannedDelete {
-        if let current = table.living(name), !permissions(on: current).contains(.write) {
-            return .refuse(.notPermitted)
-        }
-        return table.living(name).map { .write(tombstone(of: $0)) } ?? .skip
+        guard let current = table.living(name), permissions(on: current).contains(.read) else { return .skip }
+        return permissions(on: current).contains(.write) ? .write(tombstone(of: current)) : .refuse(.notPermitted)
     }
 
     private func permissions(on record: RecordState) -> Permissions {

@@ -101,9 +101,9 @@ package final class ZoneOverlay {
                 outcome.saves[index] = .failed(ItemFailure(failure.reason, within: references.limits(limits)))
             }
             guard failure.reason.isConflict else { continue }
-            // the record that is in the way now, with which the client has to merge. If it is gone by now, the
-            // failure says so.
-            let current = table?.living(save.name)
+            // the record that is in the way now, with which the client has to merge. If it is gone by now, or if
+            // the user may no longer read it, the failure says so.
+            let current = table?.living(save.name).flatMap { request.access.mayRead($0) ? $0 : nil }
             outcome.saves[index] = .failed(
                 current.map { ItemFailure(failure.reason, serverRecord: $0, serverZone: table?.zone) }
                     ?? ItemFailure(.recordMissing))

@@ -28,9 +28,9 @@ extension ZoneSnapshot {
     ) -> Result<RecordState, FailureReason> {
         if let refusal { return .failure(refusal) }
         guard RecordName.canBeStored(name, limits: limits) else { return .failure(.recordNameInvalid) }
-        guard let record = records[name], !record.isDeleted,
-            access.effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read)
-        else { return .failure(.recordUnknown) }
+        guard let record = records[name], !record.isDeleted, access.mayRead(record) else {
+            return .failure(.recordUnknown)
+        }
         return .success(record)
     }
 }

@@ -8,7 +8,11 @@ import TidemarkFields
 @Suite struct RecordAccessTests {
     private static let closed = Grants([:])
     private static let editors = Grants([.authenticated: [.create, .write]])
-    private static let grants = ["Closed": closed, "Wiki": editors, "Open": Grants([.world: .all])]
+    /// Only creators see these.
+    private static let diaries = Grants([.authenticated: .create, .creator: .write])
+    private static let grants = [
+        "Closed": closed, "Wiki": editors, "Open": Grants([.world: .all]), "Diary": diaries,
+    ]
 
     @Test(
         arguments: [
@@ -132,13 +136,84 @@ import TidemarkFields
         #expect(zone.run(request(alice, "a")) == first)
     }
 
+    /// Of alice's: a note that all may read, a page that all may change, and a diary that only she sees.
+    private func zoneOfAlice() -> TestZone {
+        var zone = TestZone(name: ZoneName.default)
+        let saves = [save("note"), save("page", type: "Wiki"), save("diary", type: "Diary")]
+        #expect(zone.run(publicRequest(&zone, by: alice, saves: saves)).reasons == [nil, nil, nil])
+        return zone
+    }
+
+    @Test func `R-741: a parent takes the right to change it, and one that may not be read is not there`() throws {
+        var zone = zoneOfAlice()
+        func children(of parent: String) -> [RecordSave] {
+            [save("child-of-\(parent)", parent: .set(parent)), save("moved", parent: .set(parent))]
+        }
+        zone.run(publicRequest(&zone, by: bob, saves: [save("moved")]))
+        for (parent, expected) in [
+            ("note", .notPermitted), ("diary", .parentMissing), ("none", .parentMissing), ("page", nil),
+        ] as [(String, FailureReason?)] {
+            let request = publicRequest(&zone, by: bob, saves: children(of: parent), policy: .changedKeys)
+            let result = zone.run(request)
+            #expect(result.reasons == [expected, expected], "\(parent)")
+            #expect(result.saves.map { $0.failure?.detail } == [nil, nil], "\(parent)")
+        }
+        // What nobody could hold on to, alice can delete.
+        #expect(zone.run(publicRequest(&zone, by: alice, deletes: ["note", "diary"])).reasons == [nil, nil])
+        #expect(zone.run(publicRequest(&zone, by: alice, deletes: ["page"])).reasons == [.stillParent])
+        // A record of the same request is the user's own. So is one's own diary.
+        let own = [save("mine", type: "Diary"), save("its", parent: .set("mine"))]
+        #expect(zone.run(publicRequest(&zone, by: bob, saves: own)).reasons == [nil, nil])
+        // Whoever loses the right keeps the child, and may change what else is in it.
+        let later = publicRequest(
+            &zone, by: bob, saves: [save("moved", fields(["k": 7]), parent: .set("page"))], policy: .changedKeys,
+            grants: ["Wiki": .standard])
+        #expect(zone.run(later).reasons == [nil])
+    }
+
+    @Test(arguments: SavePolicy.allCases)
+    func `R-742: saving and deleting a record that may not be read answers as if it were not there`(
+        policy: SavePolicy
+    ) throws {
+        var zone = zoneOfAlice()
+        let before = zone.records["diary"]
+        // "none" is not there, so the second answer must be the first.
+        for tag in [nil, zone.tag("diary"), .foreign] as [ChangeTag?] {
+            let results = ["diary", "none"].map {
+                zone.run(publicRequest(&zone, by: bob, saves: [save($0, type: "Closed", tag: tag)], policy: policy))
+            }
+            #expect(results[0] == results[1])
+            #expect(results[0].reasons?.first != .some(nil))
+        }
+        let stale = publicRequest(&zone, by: bob, saves: [save("diary", type: "Diary", tag: .foreign)], policy: policy)
+        // A name is taken once: whoever could have it is told.
+        let expected: FailureReason = policy == .ifServerRecordUnchanged ? .recordMissing : .notPermitted
+        #expect(zone.run(stale).reasons == [expected])
+        let new = publicRequest(&zone, by: bob, saves: [save("diary", type: "Diary")], policy: policy)
+        #expect(zone.run(new).reasons == [.notPermitted])
+        let deletes = publicRequest(&zone, by: bob, deletes: ["diary", "none"])
+        #expect(zone.run(deletes).reasons == [nil, nil])
+        #expect(zone.records["diary"] == before)
+    }
+
+    @Test func `R-742, R-157: a repeat does not show a record that the user may no longer read`() throws {
+        var zone = zoneOfAlice()
+        let first = publicRequest(&zone, by: bob, saves: [save("page", type: "Wiki")])
+        let conflict = try #require(zone.run(first).saves.first?.failure)
+        #expect(conflict.reason == .recordExists && conflict.serverRecord?.name == "page")
+        let again = first.with(
+            access: RecordAccess(scope: .public, user: bob, grants: ["Wiki": Self.diaries]), refusals: [])
+        let repeated = try #require(zone.run(again).saves.first?.failure)
+        #expect(repeated.reason == .recordMissing && repeated.serverRecord == nil)
+    }
+
     private func publicRequest(
         _ zone: inout TestZone, by user: UserID, saves: [RecordSave] = [], deletes: [String] = [],
-        policy: SavePolicy = .ifServerRecordUnchanged
+        policy: SavePolicy = .ifServerRecordUnchanged, grants: [String: Grants] = Self.grants
     ) -> RecordsRequest {
         let request = zone.request(saves: saves, deletes: deletes, policy: policy, atomic: true, user: user)
         return RecordsRequest(
             id: request.id, zoneName: request.zoneName, saves: saves, deletes: deletes, policy: policy,
-            isAtomic: true, user: user, access: RecordAccess(scope: .public, user: user, grants: Self.grants))
+            isAtomic: true, user: user, access: RecordAccess(scope: .public, user: user, grants: grants))
     }
 }
