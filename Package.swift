@@ -305,7 +305,7 @@ let package = Package(
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
                 "TidemarkService", "TidemarkTestKit", "tidemark", "tidemark-echo", "foldersync", "ContactsProgram",
-                "NotesProgram",
+                "NotesProgram", "TidemarkCrypto",
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

@@ -47,7 +47,7 @@ final class FileWorker: @unchecked Sendable {
     // MARK: Uploads
 
     func progress(of upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
-        if let asset = upload.asset, isThere(asset) { return try leave(upload) }
+        if isThere(upload) { return try leave(upload) }
         guard uploads[upload.key] != nil || FileCalls.status(of: layout.file(of: upload.key)) != nil else {
             return AssetProgress(byteCount: 0, isComplete: false)
         }
@@ -57,7 +57,7 @@ final class FileWorker: @unchecked Sendable {
     func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) throws(AssetStoreError) -> AssetProgress {
-        if uploads[upload.key] == nil, let asset = upload.asset, isThere(asset) { return try leave(upload) }
+        if uploads[upload.key] == nil, isThere(upload) { return try leave(upload) }
         let file = try open(upload.key)
         if offset == file.byteCount { try file.append(chunk) }
         return try goOn(upload, file)
@@ -80,8 +80,10 @@ final class FileWorker: @unchecked Sendable {
         return .complete(upload)
     }
 
-    private func isThere(_ asset: AssetKey) -> Bool {
-        FileCalls.status(of: layout.file(of: asset))?.byteCount == asset.content.byteCount
+    /// Whether the upload's asset exists, and counts for this upload.
+    private func isThere(_ upload: AssetUpload) -> Bool {
+        guard upload.countsExisting, let asset = upload.asset else { return false }
+        return FileCalls.status(of: layout.file(of: asset))?.byteCount == asset.content.byteCount
     }
 
     private func open(_ key: AssetUpload.Key) throws(AssetStoreError) -> FileUpload {
@@ -109,7 +111,8 @@ final class FileWorker: @unchecked Sendable {
             || uploads.keys.count { $0.database == database } >= Self.uploadsOfDatabaseMax
     }
 
-    /// Moves a complete file into its place. The file becomes durable before its name does.
+    /// Moves a complete file into its place. The file becomes durable before its name does. If the content is there
+    /// already, it takes the same time, and one copy stays.
     private func complete(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
         let sha256 = try file.finish(upload.asset?.content.sha256, keeping: upload.checksum)
         guard let asset = upload.asset ?? upload.named(sha256).asset else { throw AssetStoreError(.modified) }

@@ -24,6 +24,49 @@ extension StorageConformance {
             try expectEqual(transaction.snapshots[0].assets, Set(uploaded), "hash and size")
             try expectEqual(transaction.snapshots[1].assets, [], "not another database's")
         },
+        Scenario("R-743: who sent an asset of a public database is known, for a time, and which records name it") {
+            store in
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let found = try await store.first.publicDatabase(of: container, now: StorageFixture.now)
+            let database = try require(found, "it is there").database
+            let key = ZoneKey(database: database, name: ZoneName.default)
+            let (sent, other) = (asset(1), asset(2))
+            let kept = AssetKey(database: database, content: sent)
+            try expectEqual(try await store.second.assetClaims(of: kept, by: alice.user), AssetClaims(), "not known")
+            try expect(try await store.first.keepAsset(kept, from: alice.user, now: at(10)) {}, "there is room")
+            func claims(_ users: [UserID]) async throws -> [FieldAsset: AssetClaims] {
+                var read = key.read(assets: [sent, other], users: users)
+                read.assetClaimants = users.flatMap { user in
+                    [sent, other].map { AssetClaimant(asset: $0, user: user) }
+                }
+                let transaction = try await store.second.beginWrite([read])
+                await transaction.rollback()
+                let all = transaction.snapshots[0].assetClaims.filter { $0.value != AssetClaims() }
+                for user in users {
+                    let one = try await store.second.assetClaims(of: kept, by: user)
+                    var part = all[sent] ?? AssetClaims()
+                    part.senders.formIntersection([user])
+                    try expectEqual(one, part, "the same without a transaction")
+                }
+                return all
+            }
+            try expectEqual(try await claims([bob.user]), [:], "bob sent nothing")
+            let hers = [sent: AssetClaims(senders: [alice.user])]
+            try expectEqual(try await claims([alice.user, bob.user]), hers, "alice did")
+            try await store.name([sent], in: key, record: "a", time: 20)
+            let record = try await store.first.records(named: ["a"], in: key).records["a"]
+            let holder = try require(record, "it was saved")
+            let named = AssetClaims.Holder(name: "a", type: holder.type, createdBy: holder.createdBy)
+            try expectEqual(
+                try await claims([bob.user]), [sent: AssetClaims(holders: [named])], "whoever may read it may")
+            try await store.first.forgetSenders(before: at(10))
+            try expectEqual(try await claims([alice.user])[sent]?.senders, [alice.user], "not old yet")
+            try await store.first.forgetSenders(before: at(11))
+            try expectEqual(try await claims([alice.user])[sent]?.senders, [], "old")
+            try await store.name([], removing: [sent], in: key, record: "a", time: 30)
+            try expectEqual(try await claims([alice.user, bob.user]), [:], "nobody has it any more")
+        },
         Scenario("R-072, R-708: an asset is unused when no living zone's record names it, and the grace time is over") {
             store in
             let database = try await store.alice().privateDatabase

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
@@ -87,6 +88,30 @@ extension StorageConformance {
             try await store.createZones("a", in: world.database)
             try expectEqual(try await world.byteCount(), 400, "and do not come back")
         },
+        Scenario("R-745: assets that end at the same moment do not fill the same room") { store in
+            let world = try await QuotaWorld(store)
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let quota = StorageQuota(privateBytes: 1_000)
+            try expect(try await store.first.setQuota(quota, of: container), "the container is there")
+            let assets = (1...4).map { number in
+                let content = FieldAsset(sha256: [UInt8](repeating: UInt8(number), count: 32), byteCount: 400)
+                return AssetKey(database: world.database, content: content)
+            }
+            let removed = RemovedAssets()
+            func keep(_ asset: AssetKey, on storage: any Storage) async throws(StorageError) -> Bool {
+                try await storage.keepAsset(asset, from: nil, now: StorageFixture.now) { removed.add(asset) }
+            }
+            let keeping = assets.enumerated().map { number, asset in
+                store.scheduler.runThrowing { try await keep(asset, on: number % 2 == 0 ? store.first : store.second) }
+            }
+            var kept: [AssetKey] = []
+            for (asset, isKept) in zip(assets, keeping) where try await isKept.value { kept.append(asset) }
+            try expectEqual(kept.count, 2, "there is room for two")
+            try expectEqual(try await world.byteCount(), 800, "and they count")
+            try expectEqual(removed.all, Set(assets).subtracting(kept), "the others were removed, and nothing else")
+            for asset in kept { try expect(try await keep(asset, on: store.second), "what is there needs no room") }
+            try expectEqual(removed.all.count, 2, "and stays")
+        },
         Scenario("R-011: two transactions in zones of one database do not fill the same room") { store in
             let world = try await QuotaWorld(store)
             let saves = [world.save("r", byteCount: 100)]
@@ -104,6 +129,14 @@ extension StorageConformance {
             try expectEqual(try await other.value?.byteCount, overlay.byteGrowth, "the second waited for the first")
         },
     ]
+}
+
+/// What a store had removed, because there was no room for it.
+private final class RemovedAssets: Sendable {
+    private let assets = Mutex<Set<AssetKey>>([])
+
+    var all: Set<AssetKey> { assets.withLock { $0 } }
+    func add(_ asset: AssetKey) { assets.withLock { _ = $0.insert(asset) } }
 }
 
 /// Two zones of alice's, in a container whose private databases have a quota.

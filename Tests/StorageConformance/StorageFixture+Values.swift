@@ -4,6 +4,13 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkService
 
+extension Storage {
+    /// Keeps an asset for which there is room, in a private database.
+    func keepAsset(_ asset: AssetKey, now: Timestamp) async throws {
+        try expect(try await keepAsset(asset, from: nil, now: now) {}, "there is room")
+    }
+}
+
 extension ZoneKey {
     /// A read of this zone. Names need not be sorted.
     func read(

@@ -60,6 +60,8 @@ struct TestZone {
     var limits = Limits()
     /// Those that have been uploaded.
     var assets: Set<FieldAsset> = []
+    /// Who may name them in a public database.
+    var assetClaims: [FieldAsset: AssetClaims] = [:]
     var zoneKeyIDs: Set<[UInt8]> = []
     private(set) var assetUses: [AssetUse] = []
     /// The quota of the database, which has no other zone.
@@ -141,6 +143,11 @@ struct TestZone {
             snapshot.referenceCounts[target] = references.filter { $0.target == target }.count
         }
         snapshot.assets = assets.intersection(read.assets)
+        for claimant in read.assetClaimants {
+            var claims = assetClaims[claimant.asset] ?? AssetClaims()
+            claims.senders.formIntersection(read.assetClaimants.filter { $0.asset == claimant.asset }.map(\.user))
+            snapshot.assetClaims[claimant.asset] = claims
+        }
         if read.needsZoneKeys { snapshot.zoneKeyIDs = zoneKeyIDs }
         return snapshot
     }

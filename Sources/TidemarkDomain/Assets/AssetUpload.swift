@@ -26,6 +26,9 @@ package struct AssetUpload: Sendable {
     /// 16 bytes that the device computed over everything it sends, for those who will download it. The
     /// server does not check them: a reader who finds them wrong still has the hash.
     package let checksum: [UInt8]?
+    /// Whether the upload is complete if its asset is there already. In a public database only for users who may name
+    /// that asset; the others must send it.
+    package private(set) var countsExisting: Bool
 
     /// - Parameter draft: 32 bytes; nil if the asset's hash names the upload.
     package init(
@@ -33,6 +36,7 @@ package struct AssetUpload: Sendable {
     ) {
         self.asset = asset
         self.checksum = checksum
+        countsExisting = owner == nil
         isNamedByContent = false
         key = Key(
             database: asset.database, name: draft ?? asset.content.sha256, byteCount: asset.content.byteCount,
@@ -46,6 +50,7 @@ package struct AssetUpload: Sendable {
     ) {
         asset = nil
         self.checksum = checksum
+        countsExisting = owner == nil
         self.isNamedByContent = isNamedByContent
         key = Key(database: database, name: draft, byteCount: byteCount, device: device, owner: owner)
     }
@@ -54,6 +59,13 @@ package struct AssetUpload: Sendable {
     package func takes(_ count: Int, at offset: Int64) -> Bool {
         let rest = key.byteCount - Int64(count)
         return offset >= 0 && (asset == nil && !isNamedByContent ? offset < rest : offset <= rest)
+    }
+
+    /// The same upload, of a user who may name the asset if it is there.
+    package var ofClaimant: AssetUpload {
+        var upload = self
+        upload.countsExisting = true
+        return upload
     }
 
     /// The same upload, once the asset's hash is known.

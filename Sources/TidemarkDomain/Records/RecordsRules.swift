@@ -28,7 +28,7 @@ internal import TidemarkFields
 // 15. createNotPermitted R-008: the record would be new
 // 16. recordTooLarge    R-082, of the record as it would be
 //     referenceElsewhere R-076
-// 17. assetMissing      R-070, of the assets that the save itself names
+// 17. assetMissing     , of the assets that the save itself names
 //     zoneKeyUnknown    R-067, of the keys with which the save's own values are encrypted
 // 18. tooManyReferences R-079, saves in order
 // 19. quotaExceeded     R-011, saves in order, as if the request deleted nothing
@@ -88,6 +88,7 @@ extension ZoneRead {
         var lives: [DeviceID] = []
         var hasRepeats = false
         var assets: Set<FieldAsset> = []
+        var claimants: Set<AssetClaimant> = []
         var users: Set<UserID> = []
         var zoneKeyIDs: Set<[UInt8]> = []
         for request in requests {
@@ -99,7 +100,12 @@ extension ZoneRead {
             for save in request.saves {
                 if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
                 if case .set(let parent) = save.parent { parents.append(parent) }
-                if !save.assets.isEmpty { assets.formUnion(save.assets) }
+                if !save.assets.isEmpty {
+                    assets.formUnion(save.assets)
+                    if request.access.scope != .private {
+                        claimants.formUnion(save.assets.map { AssetClaimant(asset: $0, user: request.user) })
+                    }
+                }
                 if !save.zoneKeyIDs.isEmpty { zoneKeyIDs.formUnion(save.zoneKeyIDs) }
                 guard save.fields.mayNameOthers else { continue }
                 let held = save.fields.deleteSelfTargets
@@ -119,6 +125,7 @@ extension ZoneRead {
             referencesFollowedMax: limits.cascadeReferencesMax)
         namedZoneKeyIDs = zoneKeyIDs
         self.hasRepeats = hasRepeats
+        assetClaimants = Array(claimants)
     }
 }
 

@@ -92,7 +92,9 @@ struct SaveRules {
             return .refuse(ItemFailure(.recordTooLarge, within: limits, count: record.fields.byteCount))
         }
         if record.fields.refersElsewhere { return .refuse(ItemFailure(.referenceElsewhere)) }
-        if !save.assets.allSatisfy(table.uploadedAssets.contains) { return .refuse(ItemFailure(.assetMissing)) }
+        if !save.assets.allSatisfy({ table.mayName($0, in: save.name, request.access) }) {
+            return .refuse(ItemFailure(.assetMissing))
+        }
         if !save.zoneKeyIDs.allSatisfy(table.zoneKeyIDs.contains) { return .refuse(ItemFailure(.zoneKeyUnknown)) }
         return plan
     }

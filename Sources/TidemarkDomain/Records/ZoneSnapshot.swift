@@ -22,6 +22,8 @@ package struct ZoneRead: Sendable {
     package var hasRepeats = false
     /// Assets that saves name; by hash, each once.
     package let assets: [FieldAsset]
+    /// Who wants to name which of them, if the database is public; each once.
+    package var assetClaimants: [AssetClaimant] = []
     /// Whether the zone's keys must be read. Only saves with encrypted values need them.
     package let needsZoneKeys: Bool
     /// The ids of the keys that saves name.
@@ -97,6 +99,8 @@ package struct ZoneSnapshot: Sendable {
     package var schema: SchemaStamp?
     /// Those of the ``ZoneRead/assets`` that have been uploaded to the database.
     package var assets: Set<FieldAsset> = []
+    /// For the assets of the ``ZoneRead/assetClaimants``.
+    package var assetClaims: [FieldAsset: AssetClaims] = [:]
     /// The ids of the zone's keys, if ``ZoneRead/needsZoneKeys``.
     package var zoneKeyIDs: Set<[UInt8]> = []
     /// The container's own roles of the ``ZoneRead/users``. Users without roles are left out.

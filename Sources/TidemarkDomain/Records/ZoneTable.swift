@@ -17,13 +17,17 @@ struct ZoneTable: Sendable {
     /// The children of the records that a request of the group deletes; complete for these.
     private var children: [String: Set<String>]
     /// The uploaded ones among the assets that the group's saves name.
-    let uploadedAssets: Set<FieldAsset>
+    private let uploadedAssets: Set<FieldAsset>
+    /// As they were read.
+    private let assetClaims: [FieldAsset: AssetClaims]
     /// The ids of the zone's keys, if a save of the group has encrypted values.
     let zoneKeyIDs: Set<[UInt8]>
     /// The assets that changed records named before, for those that named any.
     private var assetsBefore: [String: [FieldAsset]] = [:]
     /// Changed records that name assets now or did before.
     private var changedWithAssets: Set<String> = []
+    /// Records that were changed and named the asset then; only if somebody may want to name it for their sake.
+    private var newHolders: [FieldAsset: Set<String>] = [:]
     /// How many bytes of fields each record has that was read without them.
     private let unread: [String: Int]
     /// How many bytes the fields of living records have grown since.
@@ -40,6 +44,7 @@ struct ZoneTable: Sendable {
         children = snapshot.children.mapValues(Set.init)
         references = ReferenceTable(snapshot)
         uploadedAssets = snapshot.assets
+        assetClaims = snapshot.assetClaims
         zoneKeyIDs = snapshot.zoneKeyIDs
         unread = snapshot.unread
     }
@@ -61,6 +66,21 @@ struct ZoneTable: Sendable {
 
     /// The living records whose parent this is.
     func children(of name: String) -> Set<String> { children[name] ?? [] }
+
+    /// Whether a record may name the asset: it was uploaded, and in a database of several users it is this
+    /// caller's to name. What earlier requests of the group have changed counts as it is now.
+    func mayName(_ asset: FieldAsset, in name: String, _ access: RecordAccess) -> Bool {
+        guard uploadedAssets.contains(asset) else { return false }
+        if access.scope == .private { return true }
+        func isNamed(by record: RecordState) -> Bool {
+            AssetRules.isNamed(asset, by: record) && access.mayRead(record)
+        }
+        if let current = self[name], isNamed(by: current) { return true }
+        let claims = assetClaims[asset] ?? AssetClaims()
+        return claims.isSender(access.user)
+            || claims.holders.contains { newest[$0.name] == nil && access.mayRead($0) }
+            || newHolders[asset, default: []].contains { self[$0].map(isNamed) ?? false }
+    }
 
     /// Everything that changed, by growing change number.
     var changedRecords: [RecordState] {
@@ -117,6 +137,9 @@ struct ZoneTable: Sendable {
         if let parent = old?.parent { children[parent]?.remove(record.name) }
         if let parent = record.parent { children[parent, default: []].insert(record.name) }
         references.replace(old, with: record)
+        if !assetClaims.isEmpty, record.fields.mayNameOthers {
+            for asset in record.fields.assets { newHolders[asset, default: []].insert(record.name) }
+        }
         let before = isFirstChange ? old?.fields.assets ?? [] : []
         if !before.isEmpty { assetsBefore[record.name] = before }
         if !before.isEmpty || record.fields.mayNameOthers || unread[record.name] != nil {

@@ -12,7 +12,8 @@ internal import TidemarkTelemetry
 /// - *Nobody waits for a disk*: calls suspend; blocking work runs on threads of its own.
 /// - *In order*: calls for one upload are carried out in the order in which they were made.
 package protocol AssetStore: AnyObject, Sendable {
-    /// How far an upload is. It is complete if its asset exists, whoever uploaded it.
+    /// How far an upload is. If it counts existing assets (`AssetUpload.countsExisting`), it is complete if its asset
+    /// exists, whoever uploaded it. Otherwise only what this upload has sent counts.
     func progress(of upload: AssetUpload) async throws(AssetStoreError) -> AssetProgress
 
     /// Adds bytes to an upload if they begin where it ends; otherwise changes nothing. The last chunk must say what the

@@ -63,6 +63,7 @@ extension CloudService {
                 last = unused.last
                 if unused.count < Self.batch { break }
             }
+            if !isDryRun { try await storage.forgetSenders(before: deadline) }
             if !isDryRun { await expireUploads(in: store, idleFor: grace) }
         } catch {
             error.note()

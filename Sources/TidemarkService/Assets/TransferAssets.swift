@@ -18,12 +18,19 @@ package struct AssetHolder: Sendable {
 }
 
 extension CloudService {
-    /// Whether the database has the asset, and if not, how far the upload is.
+    /// Whether the database has the asset, and if not, how far the upload is. In a public database, an asset that this
+    /// caller may not name is answered as if it were not there.
     ///
     /// An existing asset is safe from collection for the grace time from now on, so that a save can name it. If the
     /// database's quota has no room for the asset, it is refused before any of its bytes are sent.
-    package func prepare(_ upload: AssetUpload) async -> Result<AssetProgress, FailureReason> {
+    ///
+    /// - Parameter access: what the caller may read in the database, by its current grants.
+    package func prepare(
+        _ upload: AssetUpload, by access: RecordAccess
+    ) async -> Result<AssetProgress, FailureReason> {
         await withAssets(upload) { store, now async throws(AssetFailure) in
+            let claims = try await claims(of: upload)
+            let upload = claims?.allow(access) == true ? upload.ofClaimant : upload
             let progress = try await Self.asking { () async throws(AssetStoreError) in
                 try await store.progress(of: upload)
             }
@@ -43,8 +50,15 @@ extension CloudService {
         }
         let isLast = offset + Int64(chunk.count) == upload.key.byteCount
         return await withAssets(upload) { store, now async throws(AssetFailure) in
+            var upload = upload
             // NB: this may suspend, which is safe for the last chunk only: no other one may reach the store before it.
-            if isLast { try await expectRoom(for: upload, in: store) }
+            if isLast {
+                // It may come again because its answer was lost: then its sender has sent the asset.
+                if let user = upload.key.owner, try await claims(of: upload)?.senders.contains(user) == true {
+                    upload = upload.ofClaimant
+                }
+                try await expectRoom(for: upload, in: store)
+            }
             let progress = try await Self.asking { () async throws(AssetStoreError) in
                 try await store.append(chunk, at: offset, to: upload)
             }
@@ -52,6 +66,18 @@ extension CloudService {
             guard let sha256 = progress.sha256 else { return try await keep(upload, in: store, now) }
             let kept = try await keep(upload.named(sha256), in: store, now)
             return kept.isComplete ? progress : kept
+        }
+    }
+
+    /// Nil for an upload to a private database, and for one whose hash is not known.
+    private func claims(of upload: AssetUpload) async throws(AssetFailure) -> AssetClaims? {
+        guard let user = upload.key.owner, let asset = upload.asset else { return nil }
+        let claims = await retry.run { () async throws(StorageError) in
+            .success(try await storage.assetClaims(of: asset, by: user))
+        }
+        switch claims {
+        case .success(let claims): return claims
+        case .failure(let reason): throw AssetFailure(reason: reason)
         }
     }
 
@@ -71,7 +97,8 @@ extension CloudService {
         }
         if case .failure(let reason) = answer { throw AssetFailure(reason: reason) }
         guard case .success(let use?) = answer, !use.hasRoom(for: upload.key.byteCount) else { return }
-        // An asset that exists, and is sent again because an answer was lost, needs no room.
+        // An asset that exists, and is sent again because an answer was lost, needs no room. One that the caller may not
+        // name is refused like one that is not there.
         let progress = try await Self.asking { () async throws(AssetStoreError) in
             try await store.progress(of: upload)
         }
@@ -123,16 +150,25 @@ extension CloudService {
 
     /// Adds the stored asset to the database, then looks at the store again. A collection that was removing it has
     /// ended by now, and no other can begin. If that collection took the asset, it must be uploaded once more.
+    ///
+    /// The quota was asked before the last bytes came, but only here nobody else can take the room.
     private func keep(
         _ upload: AssetUpload, in store: any AssetStore, _ now: Timestamp
     ) async throws(AssetFailure) -> AssetProgress {
         guard let asset = upload.asset else { throw AssetFailure(reason: .requestInvalid) }
         let kept = await retry.run { () async throws(StorageError) in
-            .success(try await storage.keepAsset(asset, now: now))
+            .success(
+                try await storage.keepAsset(asset, from: upload.key.owner, now: now) {
+                    _ = try? await store.remove(asset)
+                })
         }
-        if case .failure(let reason) = kept { throw AssetFailure(reason: reason) }
+        switch kept {
+        case .failure(let reason): throw AssetFailure(reason: reason)
+        case .success(false): throw AssetFailure(reason: .quotaExceeded)
+        case .success(true): break
+        }
         return try await Self.asking { () async throws(AssetStoreError) in
-            try await store.progress(of: upload)
+            try await store.progress(of: upload.ofClaimant)
         }
     }
 

@@ -205,9 +205,26 @@ package protocol Storage: AnyObject, Sendable {
     // MARK: Assets
 
     /// Makes an uploaded asset known. Its grace time begins, or begins anew.
-    func keepAsset(_ asset: AssetKey, now: Timestamp) async throws(StorageError)
+    ///
+    /// An unknown asset is kept only if the database's quota has room for it. That is decided in the transaction
+    /// that keeps it, under the lock that all other writers of the database take: two assets never fill the same room.
+    ///
+    /// - Parameters:
+    ///   - sender: the user who has sent it to a public database, and may name it there from now on.
+    ///   - remove: called if there is no room, under the lock. Nobody else makes the asset known meanwhile.
+    /// - Returns: whether the asset is known now.
+    func keepAsset(
+        _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
+    ) async throws(StorageError) -> Bool
 
-    /// As ``keepAsset(_:now:)`` for unknown assets. Leaves the others alone.
+    /// Who may name an asset of a public database: whether this user has sent it, and records that name it. If
+    /// the asset is not known, nobody may.
+    func assetClaims(of asset: AssetKey, by user: UserID) async throws(StorageError) -> AssetClaims
+
+    /// Forgets who sent which assets before the given time. Records that name them say enough, or nobody does.
+    func forgetSenders(before deadline: Timestamp) async throws(StorageError)
+
+    /// As ``keepAsset(_:from:now:ifFull:)`` for unknown assets, whatever the quota. Leaves the others alone.
     ///
     /// - Returns: how many were unknown.
     func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int

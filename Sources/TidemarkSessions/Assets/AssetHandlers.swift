@@ -15,7 +15,11 @@ extension RequestRouter {
         let upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             checksum: request.checksum, for: request.zone, by: viewpoint)
-        let progress = try await orRefusal(service.prepare(upload), of: upload)
+        // Who may read a record may name its assets, and that takes the grants.
+        let access =
+            viewpoint.access.scope == .private
+            ? viewpoint.access : try await recordDatabase(request.database, isWrite: false, context.member).access
+        let progress = try await orRefusal(service.prepare(upload, by: access), of: upload)
         return ServerMessage.answer(context.id, .prepareAssetUpload(WireAssetProgress(progress)))
     }
 
@@ -36,11 +40,13 @@ extension RequestRouter {
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
     }
 
-    /// says with how much the database is full, and how large an asset may be.
+    /// says with how much a private database is full, and how large an asset may be.
     private func orRefusal(
         _ answer: Result<AssetProgress, FailureReason>, of upload: AssetUpload
     ) async throws(Refusal) -> AssetProgress {
-        if case .failure(.quotaExceeded) = answer, let use = await service.storageUse(of: upload.key.database) {
+        if case .failure(.quotaExceeded) = answer, upload.key.owner == nil,
+            let use = await service.storageUse(of: upload.key.database)
+        {
             throw Refusal(.quotaExceeded, use.refusalText(of: upload.key.byteCount))
         }
         if case .failure(.assetTooLarge) = answer {

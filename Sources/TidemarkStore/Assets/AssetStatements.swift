@@ -4,6 +4,12 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
 
+/// A user of a public database, and an asset that the user has sent or wants to name (R-743).
+struct AssetSender: Sendable {
+    let asset: AssetKey
+    let user: UserID
+}
+
 /// The SQL of assets. A save without assets runs none of it.
 struct AssetStatements: Sendable {
     /// Locks the known assets of the list in the order of their keys, so that two groups never deadlock. `forget` waits
@@ -18,6 +24,63 @@ struct AssetStatements: Sendable {
          ORDER BY a.database_id, a.sha256
            FOR NO KEY UPDATE OF a
         """)
+
+    /// Which of these users have sent which assets: the places in the list of those who have.
+    let senders = DeclaredStatement<[AssetSender], Int>(
+        .read, "asset_senders",
+        """
+        SELECT k.ordinal
+          FROM unnest(\(\.self, \.asset.database), \(\.self, \.user), \(\.self, \.asset.content.sha256)) WITH ORDINALITY
+               AS k (database_id, user_id, sha256, ordinal)
+         CROSS JOIN LATERAL (
+               SELECT user_id FROM asset_sender
+                WHERE database_id = k.database_id AND user_id = k.user_id AND sha256 BETWEEN k.sha256 AND k.sha256
+                ORDER BY sha256 LIMIT 1) AS s
+        """)
+
+    /// Some living records that name each asset. There may be very many of them, and of the assets: whoever may read
+    /// only others sends the asset.
+    let holders = DeclaredStatement<
+        (assets: [AssetKey], ofAssetMax: Int, countMax: Int), (ordinal: Int, holder: AssetClaims.Holder)
+    >(
+        .read, "asset_holders",
+        """
+        SELECT k.ordinal, r.name, r.type, r.created_by
+          FROM unnest(\(\.assets, \.database), \(\.assets, \.content.sha256)) WITH ORDINALITY
+               AS k (database_id, sha256, ordinal)
+         CROSS JOIN LATERAL (
+               SELECT zone_id, record_name FROM asset_use
+                WHERE database_id = k.database_id AND sha256 BETWEEN k.sha256 AND k.sha256
+                ORDER BY sha256 LIMIT \(\.ofAssetMax)) AS u
+         CROSS JOIN LATERAL (
+               SELECT name, type, created_by FROM record
+                WHERE database_id = k.database_id AND zone_id = u.zone_id
+                  AND name BETWEEN u.record_name AND u.record_name AND NOT is_deleted
+                ORDER BY name LIMIT 1) AS r
+         LIMIT \(\.countMax)
+        """
+    ) { row throws(PostgresError) in
+        let holder = AssetClaims.Holder(
+            name: try row["name"], type: try row["type"], createdBy: try row["created_by"])
+        return (try row["ordinal"], holder)
+    }
+
+    let isKnown = DeclaredStatement<AssetKey, Void>(
+        .read, "is_asset_known",
+        "SELECT byte_count FROM asset WHERE database_id = \(\.database) AND sha256 = \(\.content.sha256)")
+
+    let keepSender = DeclaredStatement<(senders: [AssetSender], now: Timestamp), Void>(
+        .write, "keep_asset_sender",
+        """
+        INSERT INTO asset_sender (database_id, user_id, sha256, sent_at)
+        SELECT k.*, \(\.now)
+          FROM unnest(\(\.senders, \.asset.database), \(\.senders, \.user), \(\.senders, \.asset.content.sha256)) AS k
+            ON CONFLICT (database_id, user_id, sha256) DO UPDATE SET sent_at = excluded.sent_at
+        """)
+
+    let forgetSenders = DeclaredStatement<Timestamp, Void>(
+        .write, "forget_asset_senders",
+        "DELETE FROM asset_sender WHERE sent_at < \(\.self)")
 
     let addUses = DeclaredStatement<[AssetUseWrites.Row], Void>(
         .write, "add_asset_uses",

@@ -6,8 +6,52 @@ internal import TidemarkPostgres
 package import TidemarkService
 
 extension PostgresStorage {
-    package func keepAsset(_ asset: AssetKey, now: Timestamp) async throws(StorageError) {
-        _ = try await write(sql.assets.keep((asset, now)))
+    package func keepAsset(
+        _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
+    ) async throws(StorageError) -> Bool {
+        let keep = sql.assets.keep((asset, now))
+        // Nothing is inserted if nobody sent it.
+        let keepSender = sql.assets.keepSender((sender.map { [AssetSender(asset: asset, user: $0)] } ?? [], now))
+        if let entry = containers.remembered(of: [asset.database])[asset.database], entry.bytesMax == nil {
+            _ = try await write(keep, keepSender)
+            return true
+        }
+        let lease = try await acquire()
+        defer { release(lease) }
+        do {
+            // The database's row before the asset's, as everywhere.
+            let (_, _, uses, known) = try await lease.connection.run(
+                Call.begin, sql.quotas.lock([asset.database]), sql.quotas.use(asset.database),
+                sql.assets.isKnown(asset))
+            if known.isEmpty, let use = uses.rows.first ?? nil, !use.hasRoom(for: asset.content.byteCount) {
+                await remove()
+                return false
+            }
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+        do {
+            _ = try await lease.connection.run(keep, keepSender, Call.commit)
+            return true
+        } catch {
+            throw StorageError(error, duringCommit: error.code == .connectionLost)
+        }
+    }
+
+    package func assetClaims(of asset: AssetKey, by user: UserID) async throws(StorageError) -> AssetClaims {
+        let (known, senders, holders) = try await readAll(
+            sql.assets.isKnown(asset), sql.assets.senders([AssetSender(asset: asset, user: user)]),
+            sql.assets.holders(([asset], Self.holdersOfAssetMax, Self.holdersMax)))
+        guard !known.isEmpty else { return AssetClaims() }
+        return AssetClaims(senders: senders.isEmpty ? [] : [user], holders: holders.rows.map(\.holder))
+    }
+
+    /// The most records that are looked at for one asset, and for all assets of a group (``AssetStatements/holders``).
+    static let holdersOfAssetMax = 20
+    static let holdersMax = 5_000
+
+    package func forgetSenders(before deadline: Timestamp) async throws(StorageError) {
+        _ = try await write(sql.assets.forgetSenders(deadline))
     }
 
     package func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int {

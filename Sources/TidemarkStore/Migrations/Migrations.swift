@@ -108,5 +108,9 @@ package enum Migrations {
             "0022_count_memory_epochs", "6c1c640125239e011b3ff71c35fac473200adaf9672667aed922ffebd0e3d238",
             PackageResources._022_count_memory_epochs_sql
         ),
+        (
+            "0023_create_asset_senders", "70ea9e92410d976f6f96213cd7a8fe195a28e15dac1cdea5c504142a1d703234",
+            PackageResources._023_create_asset_senders_sql
+        ),
     ]
 }

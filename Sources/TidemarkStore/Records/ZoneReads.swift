@@ -153,11 +153,36 @@ struct ZoneReads {
                 found.snapshots[asset.read].assets.insert(asset.key)
             }
         }
+        addAssetClaims()
         let needingKeys = reads.indices.filter { reads[$0].needsZoneKeys }
         if !needingKeys.isEmpty {
             reading.add(sql.keys.readZoneKeyIDs(needingKeys.map { reads[$0].key })) { found, row in
                 found.snapshots[needingKeys[row.ordinal - 1]].zoneKeyIDs.insert(row.id)
             }
+        }
+    }
+
+    /// Who may name which assets of a public database. Private ones ask nothing.
+    private mutating func addAssetClaims() {
+        let claimants = reads.enumerated().flatMap { index, read in read.assetClaimants.map { (index, $0) } }
+        guard !claimants.isEmpty else { return }
+        func key(_ index: Int, _ content: FieldAsset) -> AssetKey {
+            AssetKey(database: reads[index].key.database, content: content)
+        }
+        let senders = claimants.map { index, claimant in
+            AssetSender(asset: key(index, claimant.asset), user: claimant.user)
+        }
+        reading.add(sql.assets.senders(senders)) { found, ordinal in
+            let (index, claimant) = claimants[ordinal - 1]
+            found.snapshots[index].assetClaims[claimant.asset, default: AssetClaims()].senders.insert(claimant.user)
+        }
+        let assets = reads.enumerated().flatMap { index, read in
+            Set(read.assetClaimants.map(\.asset)).map { (index, $0) }
+        }
+        let limits = (PostgresStorage.holdersOfAssetMax, PostgresStorage.holdersMax)
+        reading.add(sql.assets.holders((assets.map { key($0, $1) }, limits.0, limits.1))) { found, row in
+            let (index, asset) = assets[row.ordinal - 1]
+            found.snapshots[index].assetClaims[asset, default: AssetClaims()].holders.append(row.holder)
         }
     }
 

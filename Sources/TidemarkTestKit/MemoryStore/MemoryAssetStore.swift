@@ -13,6 +13,10 @@ package final class MemoryAssetStore: AssetStore {
         var checksums: [AssetKey: [UInt8]] = [:]
         var uploads: [AssetUpload.Key: [UInt8]] = [:]
         var capacity: Int
+
+        func has(_ upload: AssetUpload) -> Bool {
+            upload.countsExisting && upload.asset.map { assets[$0] != nil } ?? false
+        }
     }
 
     private let state: Mutex<State>
@@ -39,7 +43,7 @@ package final class MemoryAssetStore: AssetStore {
 
     package func progress(of upload: AssetUpload) async throws(AssetStoreError) -> AssetProgress {
         state.withLock { state in
-            if let asset = upload.asset, state.assets[asset] != nil { return .complete(upload) }
+            if state.has(upload) { return .complete(upload) }
             return AssetProgress(byteCount: Int64(state.uploads[upload.key]?.count ?? 0), isComplete: false)
         }
     }
@@ -48,7 +52,7 @@ package final class MemoryAssetStore: AssetStore {
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async throws(AssetStoreError) -> AssetProgress {
         try state.withLock { state throws(AssetStoreError) in
-            if let asset = upload.asset, state.assets[asset] != nil { return .complete(upload) }
+            if state.has(upload) { return .complete(upload) }
             var content = state.uploads[upload.key] ?? []
             if offset == Int64(content.count) {
                 let held =

@@ -1,14 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkFields
 package import TidemarkService
 
 extension MemoryStore {
-    package func keepAsset(_ asset: AssetKey, now: Timestamp) async throws(StorageError) {
+    package func keepAsset(
+        _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
+    ) async throws(StorageError) -> Bool {
         let transaction = MemoryTransaction(self)
-        try await transaction.lock([.asset(asset)])
+        let hasQuota = database.withTables { $0.bytesMax(of: asset.database) != nil }
+        try await transaction.lock((hasQuota ? [.database(asset.database)] : []) + [.asset(asset)])
         try await transaction.reach(.callSent)
-        try await transaction.commit { $0.assets[asset] = now }
+        let hasRoom = database.withTables { tables in
+            tables.assets[asset] != nil
+                || tables.storageUse(of: asset.database)?.hasRoom(for: asset.content.byteCount) ?? true
+        }
+        guard hasRoom else {
+            await remove()
+            transaction.rollBack()
+            return false
+        }
+        try await transaction.commit { tables in
+            tables.assets[asset] = now
+            if let sender { tables.assetSenders[asset, default: [:]][sender] = now }
+        }
+        return true
+    }
+
+    package func assetClaims(of asset: AssetKey, by user: UserID) async throws(StorageError) -> AssetClaims {
+        try await call { $0.assetClaims(of: asset, by: user) }
+    }
+
+    package func forgetSenders(before deadline: Timestamp) async throws(StorageError) {
+        try await call { tables in
+            tables.assetSenders = tables.assetSenders.mapValues { $0.filter { $0.value >= deadline } }
+        }
     }
 
     package func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int {
@@ -50,6 +77,18 @@ extension MemoryStore {
 }
 
 extension MemoryTables {
+    func assetClaims(of asset: AssetKey, by user: UserID) -> AssetClaims {
+        guard assets[asset] != nil else { return AssetClaims() }
+        let holders = (assetUses[asset] ?? []).compactMap { use -> AssetClaims.Holder? in
+            guard let zone = zones[use.zone], zone.state.removal == nil, let record = zone.record(use.recordName),
+                !record.isDeleted
+            else { return nil }
+            return AssetClaims.Holder(name: record.name, type: record.type, createdBy: record.createdBy)
+        }
+        return AssetClaims(
+            senders: assetSenders[asset]?[user] == nil ? [] : [user], holders: holders.sorted { $0.name < $1.name })
+    }
+
     func isUnused(_ asset: AssetKey, touchedBefore deadline: Timestamp) -> Bool {
         guard let touched = assets[asset], touched < deadline else { return false }
         return !(assetUses[asset] ?? []).contains { zones[$0.zone]?.state.removal == nil }

@@ -82,6 +82,8 @@ struct MemoryTables {
     /// When each asset was last touched.
     var assets: [AssetKey: Timestamp] = [:]
     var assetUses: [AssetKey: Set<AssetUser>] = [:]
+    /// Who sent which asset of a public database, and when.
+    var assetSenders: [AssetKey: [UserID: Timestamp]] = [:]
     /// Here the mode of an account is stored with its users.
     var accountKeys: [UserID: StoredAccountKey] = [:]
     var zoneKeys: [ZoneID: [WrappedZoneKey]] = [:]
@@ -153,6 +155,11 @@ struct MemoryTables {
         if read.needsZoneKeys { snapshot.zoneKeyIDs = Set((zoneKeys[id] ?? []).map(\.id)) }
         snapshot.assets = Set(
             read.assets.filter { assets[AssetKey(database: read.key.database, content: $0)] != nil })
+        for claimant in read.assetClaimants {
+            let asset = AssetKey(database: read.key.database, content: claimant.asset)
+            let claims = assetClaims(of: asset, by: claimant.user)
+            snapshot.assetClaims[claimant.asset, default: claims].senders.formUnion(claims.senders)
+        }
         snapshot.referencesMax = referencesMax
         snapshot.roles = roles.filter { read.users.contains($0.key) }
         snapshot.storageUse = storageUse(of: read.key.database)

@@ -24,6 +24,9 @@ struct MemoryZone {
     /// Whether one of these exists, even as a tombstone.
     func hasAny(of names: [String]) -> Bool { names.contains { records[$0] != nil } }
 
+    /// The record or its tombstone.
+    func record(_ name: String) -> RecordState? { records[name] }
+
     func snapshot(_ read: ZoneRead) -> ZoneSnapshot {
         var snapshot = ZoneSnapshot(key: read.key, zone: state)
         snapshot.writeNumber = writeNumber

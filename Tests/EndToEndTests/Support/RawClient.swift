@@ -27,8 +27,9 @@ final class RawClient: MessageHandler, @unchecked Sendable {
     /// Connects, and waits until messages can be sent or the connection has failed.
     init(_ site: Site, subprotocols: [String] = ["tidemark.v1"]) async throws {
         loop = try Self.loop.get()
-        let tls = try TLSContext(
-            client: .init(additionalRootsFile: site.authorityFile, trustsSystemRoots: false))
+        let tls =
+            site.authorityFile.isEmpty
+            ? nil : try TLSContext(client: .init(additionalRootsFile: site.authorityFile, trustsSystemRoots: false))
         let target = TransportClient.Target(
             host: "127.0.0.1", port: UInt16(site.port), tls: tls, subprotocols: subprotocols)
         loop.execute { self.connection = TransportClient.connect(on: self.loop, to: target, handler: self) }

@@ -251,8 +251,18 @@ final class PlantedStorage: Storage {
         try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, now: now)
     }
 
-    func keepAsset(_ asset: AssetKey, now: Timestamp) async throws(StorageError) {
-        try await base.keepAsset(asset, now: now)
+    func keepAsset(
+        _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
+    ) async throws(StorageError) -> Bool {
+        try await base.keepAsset(asset, from: sender, now: now, ifFull: remove)
+    }
+
+    func assetClaims(of asset: AssetKey, by user: UserID) async throws(StorageError) -> AssetClaims {
+        try await base.assetClaims(of: asset, by: user)
+    }
+
+    func forgetSenders(before deadline: Timestamp) async throws(StorageError) {
+        try await base.forgetSenders(before: deadline)
     }
 
     func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int {

@@ -120,4 +120,89 @@ import TidemarkFields
         zone.delete("a")
         #expect(!AssetRules.isNamed(Self.asset(1), by: try #require(zone.records["a"])))
     }
+
+    // MARK: R-743
+
+    /// Everybody reads pages. Only their creators see diaries.
+    private static let grants = ["Diary": Grants([.authenticated: .create, .creator: .write])]
+
+    private func request(
+        _ zone: inout TestZone, by user: UserID, saves: [RecordSave] = [], deletes: [String] = []
+    ) -> RecordsRequest {
+        let request = zone.request(saves: saves, deletes: deletes, policy: .allKeys, user: user)
+        return RecordsRequest(
+            id: request.id, zoneName: request.zoneName, saves: saves, deletes: deletes, policy: .allKeys,
+            isAtomic: false, user: user, access: RecordAccess(scope: .public, user: user, grants: Self.grants))
+    }
+
+    @Test func `R-743: an asset is named by who sent it, and by who may read a record that names it`() throws {
+        let asset = Self.asset(1)
+        func naming(_ name: String, _ type: String) throws -> RecordSave {
+            save(name, type: type, try self.naming(asset))
+        }
+        func page(_ type: String, by creator: UserID) -> AssetClaims {
+            AssetClaims(holders: [AssetClaims.Holder(name: "there", type: type, createdBy: creator)])
+        }
+        let rows: [(claims: AssetClaims, expected: FailureReason?)] = [
+            (AssetClaims(), .assetMissing), (AssetClaims(senders: [alice]), .assetMissing),
+            (AssetClaims(senders: [bob]), nil), (page("Page", by: alice), nil),
+            (page("Diary", by: alice), .assetMissing), (page("Diary", by: bob), nil),
+        ]
+        for (claims, expected) in rows {
+            var zone = TestZone(name: ZoneName.default)
+            (zone.assets, zone.assetClaims) = ([asset], [asset: claims])
+            let bobs = request(&zone, by: bob, saves: [try naming("b", "Page"), save("other")])
+            #expect(zone.run(bobs).reasons == [expected, nil], "\(claims)")
+            // Nobody names what was not uploaded.
+            zone.assets = []
+            let late = request(&zone, by: bob, saves: [try naming("c", "Page")])
+            #expect(zone.run(late).reasons == [.assetMissing])
+        }
+        // A private database is its owner's.
+        var own = TestZone()
+        own.assets = [asset]
+        #expect(own.save(try naming("a", "Diary")).reasons == [nil])
+    }
+
+    @Test func `R-743, R-117: within a group, a record counts as earlier requests have left it`() throws {
+        let asset = Self.asset(1)
+        for (type, isDeleted, expected) in [
+            ("Page", false, nil), ("Page", true, .assetMissing), ("Diary", false, .assetMissing),
+        ] as [(String, Bool, FailureReason?)] {
+            var zone = TestZone(name: ZoneName.default)
+            (zone.assets, zone.assetClaims) = ([asset], [asset: AssetClaims(senders: [alice])])
+            var group = [request(&zone, by: alice, saves: [save("a", type: type, try naming(asset))])]
+            if isDeleted { group.append(request(&zone, by: alice, deletes: ["a"])) }
+            group.append(request(&zone, by: bob, saves: [save("b", type: "Page", try naming(asset))]))
+            #expect(zone.run(group).last?.reasons == [expected], "\(type) \(isDeleted)")
+        }
+        // One that was read is judged as it is by now.
+        var zone = TestZone(name: ZoneName.default)
+        zone.assets = [asset]
+        zone.assetClaims = [asset: AssetClaims(senders: [alice])]
+        zone.run(request(&zone, by: alice, saves: [save("a", type: "Page", try naming(asset))]))
+        zone.assetClaims = [
+            asset: AssetClaims(holders: [AssetClaims.Holder(name: "a", type: "Page", createdBy: alice)])
+        ]
+        let group = [
+            request(&zone, by: alice, deletes: ["a"]),
+            request(&zone, by: bob, saves: [save("b", type: "Page", try naming(asset))]),
+        ]
+        #expect(zone.run(group).last?.reasons == [.assetMissing])
+    }
+
+    @Test func `R-743: a record that may be changed keeps its assets, whoever changes it`() throws {
+        let asset = Self.asset(1)
+        var zone = TestZone(name: ZoneName.default)
+        (zone.assets, zone.assetClaims) = ([asset], [asset: AssetClaims(senders: [alice])])
+        zone.run(request(&zone, by: alice, saves: [save("a", type: "Page", try naming(asset))]))
+        zone.assetClaims = [:]
+        let change = RecordsRequest(
+            id: stamp(1, device: laptop), zoneName: ZoneName.default,
+            saves: [save("a", type: "Page", try naming(asset)), save("b", type: "Page", try naming(asset))],
+            deletes: [],
+            policy: .allKeys, isAtomic: false, user: bob,
+            access: RecordAccess(scope: .public, user: bob, grants: ["Page": Grants([.authenticated: .all])]))
+        #expect(zone.run(change).reasons == [nil, .assetMissing])
+    }
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkFields
+
+/// Why users may name an asset in records of a public database: they have sent it themselves, or may read a
+/// record that names it. Whoever merely knows the hash may not, and is not told that the asset is there.
+package struct AssetClaims: Sendable, Equatable {
+    /// A living record that names the asset.
+    package struct Holder: Sendable, Hashable {
+        package let name: String
+        package let type: String
+        package let createdBy: UserID
+
+        package init(name: String, type: String, createdBy: UserID) {
+            self.name = name
+            self.type = type
+            self.createdBy = createdBy
+        }
+    }
+
+    /// Those of the users asked for who have sent the asset, within the grace time of assets that no record names.
+    package var senders: Set<UserID> = []
+    /// Some of the records that name it.
+    package var holders: [Holder] = []
+
+    package init(senders: Set<UserID> = [], holders: [Holder] = []) {
+        self.senders = senders
+        self.holders = holders
+    }
+
+    /// Whether this caller may name the asset.
+    package func allow(_ access: RecordAccess) -> Bool {
+        isSender(access.user) || holders.contains { access.mayRead($0) }
+    }
+
+    func isSender(_ user: UserID?) -> Bool { user.map(senders.contains) ?? false }
+}
+
+extension RecordAccess {
+    func mayRead(_ holder: AssetClaims.Holder) -> Bool {
+        effectivePermission(onType: holder.type, createdBy: holder.createdBy).contains(.read)
+    }
+}
+
+/// A user who wants to name an asset in a record of a public database.
+package struct AssetClaimant: Sendable, Hashable {
+    package let asset: FieldAsset
+    package let user: UserID
+
+    package init(asset: FieldAsset, user: UserID) {
+        self.asset = asset
+        self.user = user
+    }
+}
