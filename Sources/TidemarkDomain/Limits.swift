@@ -19,6 +19,12 @@ package struct Limits: Sendable, Equatable {
     package var answerBytesMax = 4_194_304
     /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
     package var zonesMax = 10_000
+    /// Containers in development that an account may have before it creates no more by naming them. Each has
+    /// databases and a schema. An operator may create any number. More: `badContainer`.
+    package var containersMax = 100
+    /// Devices of one account that are listed for operators. Beyond it, those that were not seen for the longest
+    /// time are forgotten.
+    package var devicesMax = 1_000
     /// Subscriptions of one user of a container. Each means a push for every change, and servers keep those of
     /// connected users in memory. More: `limitExceeded`.
     package var subscriptionsMax = 250

@@ -35,6 +35,8 @@ package struct ServerConfiguration: Sendable {
     package var allowedOrigins: AllowedOrigins?
     /// How often the server removes data that nobody can see any more.
     package var clearingInterval: Duration = .seconds(60)
+    /// How long devices are listed that are not seen. Nil: for ever.
+    package var deviceAge: Duration? = .seconds(400 * 86_400)
     /// The directory of assets, the same for all servers of a database. Nil: the server stores no assets.
     package var assetDirectory: String?
     /// The file with the master key that encrypts account keys, the same for all servers of a database. It is created

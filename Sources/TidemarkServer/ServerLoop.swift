@@ -78,7 +78,8 @@ final class ServerLoop: Sendable {
         let hub = SessionHub(service: service, scheduler: loop, settings: settings)
         outlet.connect { hub.committed($0) }
         let janitor = StoreJanitor(
-            storage: storage, scheduler: loop, interval: configuration.clearingInterval, limits: configuration.limits)
+            storage: storage, scheduler: loop, interval: configuration.clearingInterval, limits: configuration.limits,
+            deviceAge: configuration.deviceAge)
         return ServerLoop(
             loop: loop, storage: storage, service: service, hub: hub, janitor: janitor,
             allowedOrigins: configuration.allowedOrigins)

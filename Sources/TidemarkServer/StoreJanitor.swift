@@ -7,7 +7,8 @@ internal import TidemarkService
 internal import TidemarkStore
 
 /// Removes data that nobody can see any more: the records of ended zones (R-030: a deletion is visible at once, the
-/// work is done afterwards), and outcomes that are too old to be asked for.
+/// work is done afterwards), outcomes that are too old to be asked for, and devices that were not seen for a long
+/// time.
 ///
 /// Any number of servers may do so at once. What one has removed, the others do not find.
 final class StoreJanitor: Sendable {
@@ -15,21 +16,28 @@ final class StoreJanitor: Sendable {
     private let scheduler: any Scheduler
     private let interval: Duration
     private let memoryEpochsKept: Int64
+    private let deviceAge: Duration?
+    private let clockWatch: Mutex<ClockWatch>
     private let isStopped = Mutex(false)
     private let roundCount = Mutex(0)
 
     /// How long an epoch of memories lasts (`Limits.memoryEpochsKept`).
     private static let memoryEpoch = Duration.seconds(12 * 3_600)
-    /// Rounds between two checks of the epoch.
+    /// Rounds between two checks of the epoch, and between two looks for old devices.
     private static let roundsPerLook = 60
     /// Steps of one round. Each removes a bounded number of rows and lets other work go first.
     private static let stepsMax = 1_000
 
-    init(storage: PostgresStorage, scheduler: any Scheduler, interval: Duration, limits: Limits) {
+    /// - Parameter deviceAge: nil: no device is forgotten.
+    init(
+        storage: PostgresStorage, scheduler: any Scheduler, interval: Duration, limits: Limits, deviceAge: Duration?
+    ) {
         self.storage = storage
         self.scheduler = scheduler
         self.interval = interval
         memoryEpochsKept = limits.memoryEpochsKept
+        self.deviceAge = deviceAge
+        clockWatch = Mutex(ClockWatch(wallClock: scheduler.wallClockMilliseconds, steady: scheduler.now))
     }
 
     /// Runs a round at every interval until ``stop()``.
@@ -47,13 +55,30 @@ final class StoreJanitor: Sendable {
         isStopped.withLock { $0 = true }
     }
 
+    /// After the clock was set ahead, nothing is forgotten for that long: all devices would look old.
+    private func forgetDevices() async {
+        let now = scheduler.wallClockMilliseconds
+        guard let deviceAge,
+            clockWatch.withLock({ $0.canTell(age: deviceAge, wallClock: now, steady: scheduler.now) })
+        else { return }
+        let deadline = Timestamp(milliseconds: now - deviceAge.components.seconds * 1_000)
+        do {
+            _ = try await storage.forgetDevices(notSeenSince: deadline)
+        } catch {
+            error.note()
+        }
+    }
+
     /// If the store cannot be reached, the next round tries again.
     private func clear() async {
         let round = roundCount.withLock { count in
             defer { count += 1 }
             return count
         }
-        if round % Self.roundsPerLook == 0 { await advanceMemoryEpoch() }
+        if round % Self.roundsPerLook == 0 {
+            await advanceMemoryEpoch()
+            await forgetDevices()
+        }
         do {
             for _ in 0..<Self.stepsMax where !isStopped.withLock({ $0 }) {
                 guard try await storage.clearEndedZones() else { return }

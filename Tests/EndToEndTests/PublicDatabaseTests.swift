@@ -130,24 +130,41 @@ import TidemarkKit
         #expect(seen == [aliceID])
     }
 
-    @Test func `R-012: development and production share nothing`() async throws {
-        let site = try await DevServer.shared()
-        let development = site.makeContainer().publicCloudDatabase
-        try await development.save(note("n", "in development"))
-        var configuration = site.configuration()
-        configuration.environment = .production
-        let container = CKContainer(
-            context: CloudContext(containerIdentifier: site.container, configuration: configuration))
-        let production = container.publicCloudDatabase
-        #expect(
-            try await failure { try await production.record(for: self.note("n", "").recordID) }.code == .unknownItem)
-        // Not even what development has learned: that is promoted by an operator.
-        let refusal = try await failure { try await production.save(self.note("n", "in production")) }
-        #expect(refusal.code == .invalidArguments && refusal.localizedDescription.contains("production"))
-        #expect(try await development.record(for: note("n", "").recordID)["text"] as? String == "in development")
-        try await container.privateCloudDatabase.save(CKRecordZone(zoneName: "Mine"))
-        let zones = try await site.makeContainer().privateCloudDatabase.allRecordZones()
-        #expect(zones.map(\.zoneID.zoneName) == [CKRecordZone.ID.defaultZoneName])
+    @Test
+    func `R-012, R-746: development and production share nothing, and operators alone make containers for production`()
+        async throws
+    {
+        try await OperatorPlace.with(["--create-containers"]) { place in
+            let development = place.database(.public)
+            try await development.save(note("n", "in development"))
+            var configuration = place.site.configuration()
+            configuration.environment = .production
+            let inProduction = configuration
+            func make() -> CKContainer {
+                CKContainer(
+                    context: CloudContext(containerIdentifier: place.site.container, configuration: inProduction))
+            }
+            let early = try await failure { try await make().privateCloudDatabase.allRecordZones() }
+            #expect(early.code == .badContainer)
+            let command = "tidemark admin containers create \(place.site.container) --environment production"
+            #expect(early.localizedDescription.contains(command), "\(early)")
+            let created = try await place.admin(
+                "containers", "create", place.site.container, "--environment", "production")
+            #expect(created.status == 0)
+
+            let container = make()
+            let production = container.publicCloudDatabase
+            #expect(
+                try await failure { try await production.record(for: self.note("n", "").recordID) }.code == .unknownItem
+            )
+            // Not even what development has learned: that is promoted by an operator.
+            let refusal = try await failure { try await production.save(self.note("n", "in production")) }
+            #expect(refusal.code == .invalidArguments && refusal.localizedDescription.contains("production"))
+            #expect(try await development.record(for: note("n", "").recordID)["text"] as? String == "in development")
+            try await container.privateCloudDatabase.save(CKRecordZone(zoneName: "Mine"))
+            let zones = try await place.database().allRecordZones()
+            #expect(zones.map(\.zoneID.zoneName) == [CKRecordZone.ID.defaultZoneName])
+        }
     }
 
     @Test func `R-024, R-025, R-026, R-035: what a server says of zones`() async throws {

@@ -52,6 +52,12 @@ import TidemarkTestSupport
                 #expect(try await names("Page", in: reader) == pages)
                 if drafts.isEmpty {
                     #expect(try await failure { try await names("Draft", in: reader) }.code == .unknownItem)
+                    // not even what is wrong with a query of it.
+                    for format in ["nothing == 1", "text > 1", "text == 'a'"] {
+                        let query = CKQuery(recordType: "Draft", predicate: NSPredicate(format: format))
+                        let refusal = try await failure { try await reader.records(matching: query) }
+                        #expect(refusal.code == .unknownItem, "\(format): \(refusal)")
+                    }
                     let hidden = try await failure { try await reader.record(for: CKRecord.ID(recordName: "d")) }
                     #expect(hidden.code == .unknownItem)
                 } else {

@@ -9,11 +9,11 @@ extension StorageConformance {
             let alice = try await store.alice()
             let again = try await store.second.identity(
                 credentialHash: Credentials.alice, container: "iCloud.test", environment: .development,
-                createsContainer: false, now: StorageFixture.now)
+                containersMax: 0, now: StorageFixture.now)
             try expectEqual(again, alice, "the same identity on the other server")
             let elsewhere = try await store.second.identity(
                 credentialHash: Credentials.alice, container: "iCloud.test", environment: .production,
-                createsContainer: true, now: StorageFixture.now)
+                containersMax: .max, now: StorageFixture.now)
             try expect(elsewhere?.privateDatabase != alice.privateDatabase, "environments share no database (R-012)")
             try expect(elsewhere?.userRecordName != alice.userRecordName, "another container, another user")
             try expectEqual(elsewhere?.account, alice.account, "the same account")
@@ -24,7 +24,7 @@ extension StorageConformance {
             try await expectError(.containerUnknown, "the container is unknown") {
                 try await store.first.identity(
                     credentialHash: Credentials.alice, container: "iCloud.none", environment: .development,
-                    createsContainer: false, now: StorageFixture.now)
+                    containersMax: 0, now: StorageFixture.now)
             }
         },
         Scenario("R-014: an account is told of its own containers, the newest first, and of no others") { store in
@@ -32,7 +32,7 @@ extension StorageConformance {
                 (Credentials.alice, "iCloud.a"), (Credentials.alice, "iCloud.b"), (Credentials.bob, "iCloud.c"),
             ] {
                 _ = try await store.first.identity(
-                    credentialHash: hash, container: name, environment: .production, createsContainer: true,
+                    credentialHash: hash, container: name, environment: .production, containersMax: .max,
                     now: StorageFixture.now)
             }
             func names(_ hash: [UInt8], countMax: Int = 10) async throws -> [String] {
@@ -48,7 +48,7 @@ extension StorageConformance {
             let unknown = [UInt8](repeating: 9, count: 32)
             for hash in [unknown, Credentials.expired, Credentials.revoked] {
                 let identity = try await store.first.identity(
-                    credentialHash: hash, container: "iCloud.test", environment: .development, createsContainer: true,
+                    credentialHash: hash, container: "iCloud.test", environment: .development, containersMax: .max,
                     now: StorageFixture.now)
                 try expect(identity == nil, "no identity")
             }
@@ -56,7 +56,7 @@ extension StorageConformance {
             let identity = try require(
                 try await store.first.identity(
                     credentialHash: Credentials.expired, container: "iCloud.test", environment: .development,
-                    createsContainer: true, now: before), "it is good until it expires")
+                    containersMax: .max, now: before), "it is good until it expires")
             try expectEqual(identity.credentialExpiresAt, Credentials.expiry, "the expiry is told")
             let good = try await store.alice().credential
             let void = try await store.second.voidCredentials(
@@ -73,11 +73,47 @@ extension StorageConformance {
             let feed = try await store.second.databaseFeed(of: database, after: nil, entriesMax: 10)
             try expect(feed.entries.isEmpty && feed.unnumbered.isEmpty && !feed.hasMore, "nothing is shared")
         },
+        Scenario(
+            "R-746: an account creates containers up to its bound, also at the same moment, and joins those there are"
+        ) {
+            store in
+            @Sendable func identity(_ name: String, _ hash: [UInt8], on storage: any Storage) async throws(StorageError)
+                -> Bool
+            {
+                do throws(StorageError) {
+                    return try await storage.identity(
+                        credentialHash: hash, container: name, environment: .development, containersMax: 3,
+                        now: StorageFixture.now) != nil
+                } catch {
+                    guard error.code == .containerUnknown else { throw error }
+                    return false
+                }
+            }
+            let names = (0..<8).map { "iCloud.many.\($0)" }
+            let calls = names.enumerated().map { number, name in
+                store.scheduler.runThrowing {
+                    try await identity(name, Credentials.alice, on: number % 2 == 0 ? store.first : store.second)
+                }
+            }
+            var made: [String] = []
+            for (name, call) in zip(names, calls) {
+                if try await call.value { made.append(name) }
+            }
+            try expectEqual(made.count, 3, "three, whoever was first")
+            try expect(try await !identity("iCloud.more", Credentials.alice, on: store.first), "no fourth")
+            for name in made {
+                try expect(try await identity(name, Credentials.alice, on: store.second), "they are the account's")
+                try expect(try await identity(name, Credentials.bob, on: store.second), "others join them")
+            }
+            try expect(try await !identity("iCloud.bobs", Credentials.bob, on: store.first), "which counts for them")
+        },
         Scenario("a device may be noted again and again") { store in
             let alice = try await store.alice()
             let device = DeviceID(high: 5, low: 6)
-            try await store.first.noteDevice(device, of: alice.account, name: "phone", now: StorageFixture.now)
-            try await store.second.noteDevice(device, of: alice.account, name: "phone 2", now: StorageFixture.now)
+            try await store.first.noteDevice(
+                device, of: alice.account, name: "phone", atMost: 1_000, now: StorageFixture.now)
+            try await store.second.noteDevice(
+                device, of: alice.account, name: "phone 2", atMost: 1_000, now: StorageFixture.now)
         },
         Scenario("R-001, R-022: a container has one public database in each environment, with a default zone") {
             store in
@@ -97,7 +133,7 @@ extension StorageConformance {
             try expectEqual(none, nil, "there is no such container (R-012)")
             _ = try await store.first.identity(
                 credentialHash: Credentials.alice, container: "iCloud.test", environment: .production,
-                createsContainer: true, now: StorageFixture.now)
+                containersMax: .max, now: StorageFixture.now)
             let other = try await store.first.publicDatabase(of: production, now: StorageFixture.now)
             try expect(other != nil && other != made, "environments share no database (R-012)")
         },

@@ -102,7 +102,7 @@ extension StorageFixture {
     fileprivate func productionContainer() async throws -> ContainerID {
         let identity = try await first.identity(
             credentialHash: StorageConformance.Credentials.alice, container: "iCloud.test", environment: .production,
-            createsContainer: true, now: Self.now)
+            containersMax: .max, now: Self.now)
         return try require(identity, "a good credential has an identity").container
     }
 }

@@ -17,7 +17,7 @@ struct StorageFixture: Sendable {
 
     private func identity(_ hash: [UInt8]) async throws -> Identity {
         let identity = try await first.identity(
-            credentialHash: hash, container: "iCloud.test", environment: .development, createsContainer: true,
+            credentialHash: hash, container: "iCloud.test", environment: .development, containersMax: .max,
             now: Self.now)
         return try require(identity, "a good credential has an identity")
     }

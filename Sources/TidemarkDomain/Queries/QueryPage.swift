@@ -12,10 +12,12 @@ package struct QueryPageQuery: Sendable {
     package let recordsMax: Int
     /// Once the fields hold this many stored bytes, no further record is added. There is always one.
     package let bytesMax: Int
+    /// Whether the query may be the first to need a mark, which a development schema is then given.
+    package let mayMark: Bool
 
     package init(
         database: DatabaseID, query: Query, fields: QueryFields = .unknown, after: QueryPosition? = nil,
-        recordsMax: Int, bytesMax: Int
+        recordsMax: Int, bytesMax: Int, mayMark: Bool = true
     ) {
         self.database = database
         self.query = query
@@ -23,6 +25,7 @@ package struct QueryPageQuery: Sendable {
         self.after = after
         self.recordsMax = recordsMax
         self.bytesMax = bytesMax
+        self.mayMark = mayMark
     }
 }
 

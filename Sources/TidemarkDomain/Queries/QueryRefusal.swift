@@ -17,8 +17,13 @@ package struct QueryRefusal: Error, Sendable, Equatable {
         self.detail = detail
     }
 
-    /// The refusal without names of the type's fields, for callers who may not read the type (I-5).
-    package var withoutNames: QueryRefusal { QueryRefusal(reason, subject: subject, detail: detail) }
+    /// R-748: nobody is signed in, and the query would be the first to need a mark.
+    package static let notMarkedForNobody = QueryRefusal(
+        .fieldNotQueryable,
+        detail: """
+            A field of this query is not marked queryable, and nobody is signed in. In development, the queries of an \
+            account mark fields: run it once with a credential, or mark the field in the schema.
+            """)
 
     fileprivate static let encryptedAdvice =
         "Leave it out of the query, or keep what you look for in a field that is not encrypted."

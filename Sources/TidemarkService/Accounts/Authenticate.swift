@@ -8,7 +8,8 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - credentialHash: the SHA-256 of the credential, which itself is never stored.
-    ///   - createsContainer: whether an unknown container is created (development only).
+    ///   - createsContainer: whether an unknown container is created, unless the account has `Limits.containersMax` of
+    ///     them. In production never: an operator creates those.
     /// - Returns: nil for a credential that is unknown, revoked or expired. `containerUnknown` for an unknown
     ///   container; only the holder of a valid credential gets this answer.
     package func authenticate(
@@ -19,9 +20,10 @@ extension CloudService {
         return await retry.run { () async throws(StorageError) in
             let identity = try await storage.identity(
                 credentialHash: credentialHash, container: container, environment: environment,
-                createsContainer: createsContainer, now: now)
+                containersMax: createsContainer && environment == .development ? limits.containersMax : 0, now: now)
             if let identity {
-                try await storage.noteDevice(device, of: identity.account, name: deviceName, now: now)
+                try await storage.noteDevice(
+                    device, of: identity.account, name: deviceName, atMost: limits.devicesMax, now: now)
             }
             return .success(identity)
         }

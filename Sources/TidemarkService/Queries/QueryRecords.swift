@@ -20,26 +20,34 @@ extension CloudService {
             for _ in 0..<Self.schemaRoundsMax {
                 let known = try await schemas.schema(of: container, for: query)
                 let schema = known.schema
-                let type = schema.schema.types[query.recordType]
-                let fields = type.map { QueryFields($0, isFrozen: schema.isFrozen) } ?? .unknown
                 var access = access
                 if access.scope == .public { access.grants = known.grants }
+                let narrowed = access.narrowing(query)
+                // I-5: for a caller who may not read the type, it is one that was never saved, step by step.
+                let type = narrowed.flatMap { schema.schema.types[$0.recordType] }
+                let fields = type.map { QueryFields($0, isFrozen: schema.isFrozen) } ?? .unknown
                 if let refusal = query.refusal(fields: fields, scope: access.scope, limits: limits) {
-                    // I-5: a caller who may not read the type does not learn its fields.
-                    return .success(.failure(access.narrowing(query) == nil ? refusal.withoutNames : refusal))
-                }
-                guard let query = access.narrowing(query) else {
-                    return .success(.failure(QueryRefusal(.recordTypeUnknown, subject: query.recordType)))
+                    return .success(.failure(refusal))
                 }
                 let opened: QueryCursor?
-                switch QueryCursor.opened(cursor, for: query, in: database) {
+                switch QueryCursor.opened(cursor, for: narrowed ?? query, in: database) {
                 case .failure(let reason): return .failure(reason)
                 case .success(let cursor): opened = cursor
                 }
+                guard let query = narrowed else {
+                    return .success(.failure(QueryRefusal(.recordTypeUnknown, subject: query.recordType)))
+                }
                 let page = QueryPageQuery(
                     database: database, query: query, fields: fields, after: opened?.position,
-                    recordsMax: limits.pageCount(requested: recordsMax), bytesMax: limits.answerBytesMax)
-                let read = try await storage.queryPage(page)
+                    recordsMax: limits.pageCount(requested: recordsMax), bytesMax: limits.answerBytesMax,
+                    mayMark: access.user != nil)
+                let read: StoreRead<QueryPageRead>
+                do throws(StorageError) {
+                    read = try await storage.queryPage(page)
+                } catch {
+                    guard error.code == .notMarked else { throw error }
+                    return .success(.failure(.notMarkedForNobody))
+                }
                 if let opened, opened.store != read.store { return .failure(.cursorInvalid) }
                 // An operator changed the schema: the query may no longer be allowed.
                 if let stamp = read.schema, stamp.version != schema.version {

@@ -26,7 +26,7 @@ extension StorageError.Code {
     var isPassing: Bool {
         switch self {
         case .unavailable, .commitUnknown, .zoneBusy, .outdated: true
-        case .tooSlow, .rejected, .containerUnknown, .stopped: false
+        case .tooSlow, .rejected, .containerUnknown, .notMarked, .stopped: false
         }
     }
 
@@ -37,6 +37,7 @@ extension StorageError.Code {
         case .zoneBusy, .outdated: .zoneBusy
         case .rejected: .serverFault
         case .containerUnknown: .containerUnknown
+        case .notMarked: .fieldNotQueryable
         }
     }
 }

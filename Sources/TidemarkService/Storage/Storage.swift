@@ -32,13 +32,15 @@ package protocol Storage: AnyObject, Sendable {
 
     // MARK: Accounts and containers
 
-    /// The holder of the credential with this SHA-256, in this container. Creates the container (if
-    /// `createsContainer`), the user and the private database on their first use.
+    /// The holder of the credential with this SHA-256, in this container. Creates the user and the private database on
+    /// their first use.
     ///
+    /// - Parameter containersMax: an unknown container is created if the account is a user of fewer than that many of
+    ///   its environment. 0: never. Calls at the same moment do not create more together.
     /// - Returns: nil if there is no such credential, or if it is revoked or expired at `now`.
     /// - Throws: ``StorageError/Code/containerUnknown`` if there is no such container and none is to be created.
     func identity(
-        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
+        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, containersMax: Int,
         now: Timestamp
     ) async throws(StorageError) -> Identity?
 
@@ -59,8 +61,13 @@ package protocol Storage: AnyObject, Sendable {
     /// The users of a container who have these record names. Names that nobody has are left out.
     func users(named names: [String], in container: ContainerKey) async throws(StorageError) -> [UserID: String]
 
-    /// Records that a device of the account was here (for operators; at most once in a session).
-    func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)
+    /// Records that a device of the account was here (for operators; at most once in a session). Nothing else depends on
+    /// it.
+    ///
+    /// - Parameter countMax: how many devices of the account are kept, the last seen ones.
+    func noteDevice(
+        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
+    ) async throws(StorageError)
 
     /// The credentials among these that are revoked, or expired at `now`: their connections are to be closed.
     func voidCredentials(

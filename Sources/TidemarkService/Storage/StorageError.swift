@@ -20,6 +20,8 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
         /// The statement itself fails, however often it is tried. Only the request that caused it may fail.
         case rejected
         case containerUnknown
+        /// A query needs a mark that it may not make (`QueryPageQuery.mayMark`).
+        case notMarked
         /// The server is stopping.
         case stopped
     }
@@ -52,7 +54,7 @@ extension StorageError {
         switch code {
         case .unavailable, .commitUnknown, .zoneBusy, .tooSlow: level = .warning
         case .rejected: level = .error
-        case .outdated, .containerUnknown, .stopped: return
+        case .outdated, .containerUnknown, .notMarked, .stopped: return
         }
         FailureLog.shared.note(
             level, "the store failed", cause: kind.isEmpty ? code.rawValue : "\(code.rawValue), \(kind)",

@@ -46,11 +46,16 @@ struct Authentication: Sendable {
         case .success(let names): known = names
         case .failure(let reason): return .refused(Refusal(reason), .tryAgainLater)
         }
-        let unknown = UnknownContainer(name: greeting.container, known: known)
-        guard settings.createsContainers else {
+        let unknown = UnknownContainer(
+            name: greeting.container, environment: greeting.environment, known: known)
+        guard settings.createsContainers, greeting.environment == .development else {
             return .refused(Refusal(.containerUnknown, unknown.refusal), .misuse)
         }
         let made = await authenticate(greeting, hash, createsContainer: true)
+        if case .failure(.containerUnknown) = made {
+            let text = unknown.refusal(beyond: settings.limits.containersMax)
+            return .refused(Refusal(.containerUnknown, text), .misuse)
+        }
         if case .success(_?) = made { note(unknown, greeting) }
         return outcome(of: made, greeting, store, warning: unknown.warning)
     }

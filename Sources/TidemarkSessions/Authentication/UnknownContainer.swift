@@ -5,6 +5,7 @@ internal import TidemarkDomain
 /// The text for a client that names an unknown container (R-014), which may be one of its own with a typing error.
 struct UnknownContainer {
     let name: String
+    let environment: ContainerEnvironment
     /// The containers that the account has used, the newest first.
     let known: [String]
 
@@ -23,7 +24,20 @@ struct UnknownContainer {
 
     /// The text of a server that creates no containers.
     var refusal: String {
-        "Unknown container \(name).\(hint) An operator creates one: tidemark admin containers create \(name)."
+        "Unknown container \(name).\(hint) An operator creates one: \(command)."
+    }
+
+    /// The text of a server that creates no more for this account (R-746).
+    func refusal(beyond containersMax: Int) -> String {
+        """
+        Unknown container \(name).\(hint) The account has \(containersMax) containers, and the server creates no more for \
+        it. An operator can: \(command).
+        """
+    }
+
+    private var command: String {
+        let option = environment == .development ? "" : " --environment production"
+        return "tidemark admin containers create \(name)\(option)"
     }
 
     /// The text of a server that has just created it. Nil for an account that had no data before, which cannot miss

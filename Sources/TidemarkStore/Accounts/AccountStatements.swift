@@ -63,10 +63,22 @@ struct AccountStatements: Sendable {
          ORDER BY u.id DESC LIMIT \(\.countMax)
         """)
 
-    let createContainer = DeclaredStatement<ContainerKey, Void>(
+    let lockAccount = DeclaredStatement<AccountID, Void>(
+        .read, "lock_account",
+        "SELECT 1 FROM account WHERE id = \(\.self) FOR NO KEY UPDATE")
+
+    /// Runs after ``lockAccount``. It starts from the containers, as ``containers``.
+    let createContainer = DeclaredStatement<(user: NewUser, countMax: Int), Void>(
         .write, "create_container",
-        "INSERT INTO container (identifier, environment) VALUES (\(\.identifier), \(\.environment)) ON CONFLICT DO NOTHING"
-    )
+        """
+        INSERT INTO container (identifier, environment)
+        SELECT \(\.user.container.identifier), \(\.user.container.environment)
+         WHERE (SELECT count(*)
+                  FROM container k
+                  JOIN container_user u ON u.container_id = k.id AND u.account_id = \(\.user.account)
+                 WHERE k.environment = \(\.user.container.environment)) < \(\.countMax)
+            ON CONFLICT DO NOTHING
+        """)
 
     let createUser = DeclaredStatement<NewUser, Void>(
         .write, "create_user",
@@ -148,12 +160,27 @@ struct AccountStatements: Sendable {
         (try row["id"], try row["record_name"])
     }
 
-    let noteDevice = DeclaredStatement<(device: DeviceID, account: AccountID, name: String, now: Timestamp), Void>(
+    /// NB: `xmax` tells an old row from a new one, as in `AssetStatements.keep`. Only a new row makes others go. The
+    /// statement does not see it, so one place less is left for the others.
+    let noteDevice = DeclaredStatement<
+        (device: DeviceID, account: AccountID, name: String, now: Timestamp, countMax: Int), Void
+    >(
         .write, "note_device",
         """
-        INSERT INTO device (account_id, id, name, first_seen_at, last_seen_at) VALUES (\(\.account), \(\.device), \(\.name), \(\.now), \(\.now))
-            ON CONFLICT (account_id, id) DO UPDATE SET name = excluded.name, last_seen_at = excluded.last_seen_at
+        WITH noted AS (
+            INSERT INTO device (account_id, id, name, first_seen_at, last_seen_at)
+            VALUES (\(\.account), \(\.device), \(\.name), \(\.now), \(\.now))
+                ON CONFLICT (account_id, id) DO UPDATE SET name = excluded.name, last_seen_at = excluded.last_seen_at
+         RETURNING xmax)
+        DELETE FROM device
+         WHERE account_id = \(\.account) AND EXISTS (SELECT FROM noted WHERE xmax = 0)
+           AND id IN (SELECT id FROM device WHERE account_id = \(\.account)
+                       ORDER BY last_seen_at DESC, id OFFSET greatest(0, \(\.countMax) - 1))
         """)
+
+    let forgetDevices = DeclaredStatement<Timestamp, Void>(
+        .write, "forget_devices",
+        "DELETE FROM device WHERE last_seen_at < \(\.self)")
 
     // MARK: For operators
 

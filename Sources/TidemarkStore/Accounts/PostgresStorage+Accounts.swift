@@ -6,7 +6,7 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func identity(
-        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
+        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, containersMax: Int,
         now: Timestamp
     ) async throws(StorageError) -> Identity? {
         let key = ContainerKey(identifier: container, environment: environment)
@@ -17,17 +17,22 @@ extension PostgresStorage {
         case .complete(let identity):
             return identity
         case .incomplete(let account, let hasContainer):
-            guard hasContainer || createsContainer else { throw StorageError(.containerUnknown) }
-            try await create((key, account, now))
+            guard hasContainer || containersMax > 0 else { throw StorageError(.containerUnknown) }
+            try await create((key, account, now), containersMax: containersMax)
         }
-        guard case .complete(let identity) = try await read(question).first else { return nil }
-        return identity
+        switch try await read(question).first {
+        case nil: return nil
+        case .complete(let identity): return identity
+        case .incomplete: throw StorageError(.containerUnknown)
+        }
     }
 
-    /// Creates everything in one transaction. Each step does nothing if another server was faster.
-    func create(_ user: NewUser) async throws(StorageError) {
+    /// Creates everything in one transaction. Each step does nothing if another server was faster. The account's row is
+    /// locked first, so that its containers are counted one after another.
+    func create(_ user: NewUser, containersMax: Int = .max) async throws(StorageError) {
         _ = try await write(
-            sql.accounts.createContainer(user.container), sql.accounts.createUser(user),
+            sql.accounts.lockAccount(user.account), sql.accounts.createContainer((user, containersMax)),
+            sql.accounts.createUser(user),
             sql.accounts.createPrivateDatabase(user), sql.accounts.createSharedDatabase(user),
             sql.accounts.createDefaultZone(user))
     }
@@ -65,9 +70,17 @@ extension PostgresStorage {
     }
 
     package func noteDevice(
-        _ device: DeviceID, of account: AccountID, name: String, now: Timestamp
+        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
     ) async throws(StorageError) {
-        _ = try await write(sql.accounts.noteDevice((device, account, name, now)))
+        _ = try await write(sql.accounts.noteDevice((device, account, name, now, countMax)))
+    }
+
+    /// Forgets devices that were not seen since. Nothing but the list for operators depends on them: tombstones
+    /// client tokens and remembered requests name devices by their bits.
+    ///
+    /// - Returns: how many.
+    package func forgetDevices(notSeenSince deadline: Timestamp) async throws(StorageError) -> Int {
+        try await write(sql.accounts.forgetDevices(deadline)).affectedCount
     }
 
     package func voidCredentials(

@@ -30,7 +30,9 @@ extension AdminStore {
 
     /// Ordered by record type, for all containers together.
     package func indexes() async throws(StorageError) -> [Index] {
-        let wanted = try await wantedIndexes()
+        let wanted = try await wantedIndexes().map(\.index).sorted {
+            ($0.recordType, $0.kindName) < ($1.recordType, $1.kindName)
+        }
         let existing = try await existingIndexes()
         let found = Dictionary(existing.map { ($0.name, $0) }) { first, _ in first }
         let names = Set(wanted.map(\.name))
@@ -59,7 +61,7 @@ extension AdminStore {
     package func buildMissingIndexes() async throws(StorageError) {
         let wanted = try await wantedIndexes()
         let existing = try await existingIndexes()
-        guard !wanted.allSatisfy({ index in existing.contains { $0.isGood(as: index) } }) else { return }
+        guard !wanted.allSatisfy({ wish in existing.contains { $0.isGood(as: wish.index) } }) else { return }
         try await storage.indexBuilder.build(wanted)
     }
 
@@ -75,18 +77,34 @@ extension AdminStore {
         let types = try await storage.read(sql.queries.unreadyTypes(container))
         for type in types { try await storage.fillIndexValues(of: type, in: container) }
         let schema = try await schema(of: container).schema
-        try await storage.indexBuilder.build(Self.indexes(for: schema))
+        try await storage.indexBuilder.build(Self.indexes(for: schema).map { WantedIndex(index: $0, places: nil) })
     }
 
     private func existingIndexes() async throws(StorageError) -> [ExistingIndex] {
         try await storage.read(sql.queries.indexes(PhysicalIndex.namePrefix))
     }
 
-    private func wantedIndexes() async throws(StorageError) -> [PhysicalIndex] {
+    /// Those of production come first.
+    private func wantedIndexes() async throws(StorageError) -> [WantedIndex] {
         let containers = try await storage.read(sql.adminSchema.listContainers())
-        var wanted: Set<PhysicalIndex> = []
-        for container in containers { wanted.formUnion(Self.indexes(for: try await schema(of: container).schema)) }
-        return wanted.sorted { ($0.recordType, $0.kindName) < ($1.recordType, $1.kindName) }
+        var production: Set<PhysicalIndex> = []
+        var development: [PhysicalIndex: IndexPlaces] = [:]
+        for container in containers {
+            let schema = try await schema(of: container)
+            let wanted = Self.indexes(for: schema.schema)
+            if let places = IndexPlaces(of: schema) {
+                for index in wanted { development[index] = places }
+            } else {
+                production.formUnion(wanted)
+            }
+        }
+        func ordered(_ indexes: some Sequence<PhysicalIndex>) -> [PhysicalIndex] {
+            indexes.sorted { ($0.recordType, $0.kindName) < ($1.recordType, $1.kindName) }
+        }
+        return ordered(production).map { WantedIndex(index: $0, places: nil) }
+            + ordered(development.keys.filter { !production.contains($0) }).map {
+                WantedIndex(index: $0, places: development[$0])
+            }
     }
 
     private static func indexes(for schema: Schema) -> [PhysicalIndex] {

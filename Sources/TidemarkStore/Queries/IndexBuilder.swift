@@ -31,8 +31,8 @@ final class IndexBuilder: Sendable {
         var lastNumber = 0
         /// Builds under way, from opening the connection to closing it.
         var buildCount = 0
-        /// Indexes to be built in the background.
-        var wanted: Set<PhysicalIndex> = []
+        /// Indexes to be built in the background, and what bounds each.
+        var wanted: [PhysicalIndex: IndexPlaces?] = [:]
         var isInBackground = false
     }
 
@@ -47,28 +47,39 @@ final class IndexBuilder: Sendable {
 
     /// Builds these in the background too. An index only makes queries faster, so one that fails is built on the next
     /// occasion.
-    func buildSoon(_ wanted: [PhysicalIndex]) {
+    ///
+    /// - Parameter places: of the container that asks for them; nil for production.
+    func buildSoon(_ wanted: [PhysicalIndex], within places: IndexPlaces?) {
         let starts = state.withLock { state in
-            state.wanted.formUnion(wanted)
+            // Whichever container has room for it.
+            for index in wanted { state.wanted.updateValue(places, forKey: index) }
             defer { state.isInBackground = true }
             return !state.isInBackground
         }
         guard starts else { return }
         loop.run { [self] in
             while let next = takeWanted() {
-                do throws(StorageError) { try await build(next) } catch { error.note(request: nil) }
+                do throws(StorageError) {
+                    try await withBuilder { connection throws(PostgresError) in
+                        try await build(next, dropsOthers: false, on: connection)
+                    }
+                } catch {
+                    error.note(request: nil)
+                }
             }
         }
     }
 
-    private func takeWanted() -> [PhysicalIndex]? {
+    private func takeWanted() -> [WantedIndex]? {
         state.withLock { state in
             guard !state.wanted.isEmpty, !state.isStopped else {
                 state.isInBackground = false
                 return nil
             }
-            defer { state.wanted = [] }
-            return state.wanted.sorted { $0.name < $1.name }
+            defer { state.wanted = [:] }
+            return state.wanted.sorted { $0.key.name < $1.key.name }.map {
+                WantedIndex(index: $0.key, places: $0.value)
+            }
         }
     }
 
@@ -76,10 +87,19 @@ final class IndexBuilder: Sendable {
     /// exist.
     ///
     /// - Parameter dropsOthers: whether indexes that are not in the list are dropped.
-    func build(_ wanted: [PhysicalIndex], dropsOthers: Bool = false) async throws(StorageError) {
+    func build(_ wanted: [WantedIndex], dropsOthers: Bool = false) async throws(StorageError) {
+        try await withBuilder { connection throws(PostgresError) in
+            try await build(wanted, dropsOthers: dropsOthers, on: connection)
+        }
+    }
+
+    /// Runs `body` when no other process builds.
+    private func withBuilder(
+        _ body: (PostgresConnection) async throws(PostgresError) -> Void
+    ) async throws(StorageError) {
         try await withConnection { connection throws(PostgresError) in
             try await lock(connection)
-            try await build(wanted, dropsOthers: dropsOthers, on: connection)
+            try await body(connection)
         }
     }
 
@@ -160,22 +180,23 @@ final class IndexBuilder: Sendable {
     }
 
     private func build(
-        _ wanted: [PhysicalIndex], dropsOthers: Bool, on connection: PostgresConnection
+        _ wanted: [WantedIndex], dropsOthers: Bool, on connection: PostgresConnection
     ) async throws(PostgresError) {
         let existing = try await connection.run(sql.queries.indexes(PhysicalIndex.namePrefix)).rows
-        let names = Set(wanted.map(\.name))
+        let names = Set(wanted.map(\.index.name))
         for index in existing where !index.isValid || (dropsOthers && !names.contains(index.name)) {
             for sql in PhysicalIndex.dropSQL(index.name) {
                 try await connection.executeScript(sql, timeout: Self.buildTimeMax)
             }
         }
         var valid = Set(existing.filter(\.isValid).map(\.name))
-        for index in wanted where !valid.contains(index.name) && valid.count < Self.indexesMax {
-            try await connection.executeScript(index.createSQL, timeout: Self.buildTimeMax)
-            valid.insert(index.name)
+        for wish in wanted where !valid.contains(wish.index.name) && valid.count < Self.indexesMax {
+            guard wish.places?.hasRoom(beside: valid) ?? true else { continue }
+            try await connection.executeScript(wish.index.createSQL, timeout: Self.buildTimeMax)
+            valid.insert(wish.index.name)
         }
         // A builder may have ended between building an index and collecting its statistics.
-        let uncounted = wanted.filter { index in
+        let uncounted = wanted.map(\.index).filter { index in
             valid.contains(index.name) && !existing.contains { $0.isGood(as: index) }
         }
         for sql in uncounted.compactMap(\.statisticsSQL) {

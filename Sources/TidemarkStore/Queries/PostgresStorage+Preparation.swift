@@ -48,8 +48,10 @@ extension PostgresStorage {
 
     private func buildIndexes(of type: QueryType) async {
         do {
-            guard let marked = try await schema(of: type.container).schema.types[type.name] else { return }
-            indexBuilder.buildSoon(PhysicalIndex.all(for: marked, named: type.name))
+            let schema = try await schema(of: type.container)
+            guard let marked = schema.schema.types[type.name] else { return }
+            indexBuilder.buildSoon(
+                PhysicalIndex.all(for: marked, named: type.name), within: IndexPlaces(of: schema))
         } catch {
             error.note()
         }

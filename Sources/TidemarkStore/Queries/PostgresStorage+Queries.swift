@@ -14,7 +14,7 @@ extension PostgresStorage {
     ///
     /// In development, a query may be the first to need a field. Then the field is marked, its values in existing
     /// records are computed, and an index is built (R-186: development indexes everything). That takes a moment;
-    /// `zoneBusy` if it takes longer.
+    /// `zoneBusy` if it takes longer; `notMarked` if the query may not do so.
     package func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
         for _ in 0..<Self.roundsMax {
             let type = try await preparedType(for: page)
@@ -70,6 +70,8 @@ extension PostgresStorage {
                 types.remember(type, in: database, now: now)
                 return type
             }
+            // whoever has no credential marks nothing, and has no index built.
+            guard page.mayMark || type.isFrozen else { throw StorageError(.notMarked) }
             try await prepare(type, marking: type.isFrozen ? RecordMarks() : type.missingMarks(for: query))
         }
         throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")

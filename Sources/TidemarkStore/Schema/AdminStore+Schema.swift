@@ -22,7 +22,7 @@ extension AdminStore {
         _ identifier: String, _ environment: ContainerEnvironment
     ) async throws(StorageError) -> ContainerID {
         let key = ContainerKey(identifier: identifier, environment: environment)
-        _ = try await storage.write(sql.accounts.createContainer(key))
+        _ = try await storage.write(sql.containers.create(key))
         guard let id = try await container(identifier, environment) else { throw StorageError(.containerUnknown) }
         return id
     }

@@ -5,7 +5,7 @@ package import TidemarkService
 
 extension MemoryStore {
     package func identity(
-        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
+        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, containersMax: Int,
         now: Timestamp
     ) async throws(StorageError) -> Identity? {
         let result = try await call { tables -> Result<Identity?, StorageError> in
@@ -13,7 +13,8 @@ extension MemoryStore {
                 return .success(nil)
             }
             let key = MemoryTables.ContainerKey(name: container, environment: environment)
-            guard createsContainer || tables.containers[key] != nil else {
+            let isKnown = tables.containers[key] != nil
+            guard isKnown || tables.containerCount(of: credential.account, in: environment) < containersMax else {
                 return .failure(StorageError(.containerUnknown))
             }
             return .success(tables.identity(of: credential, in: key, now: now))
@@ -67,7 +68,7 @@ extension MemoryStore {
     }
 
     package func noteDevice(
-        _ device: DeviceID, of account: AccountID, name: String, now: Timestamp
+        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
     ) async throws(StorageError) {
         try await reach(.callSent)
     }
@@ -141,6 +142,13 @@ extension MemoryTables.Credential {
 }
 
 extension MemoryTables {
+    /// The containers of this environment in which the account is a user.
+    func containerCount(of account: AccountID, in environment: ContainerEnvironment) -> Int {
+        containers.count {
+            $0.key.environment == environment && users[UserKey(container: $0.value, account: account)] != nil
+        }
+    }
+
     /// The account's user in the container. Created on first use, with the private database, its default zone, which
     /// always exists, and the shared database.
     mutating func identity(of credential: Credential, in key: ContainerKey, now: Timestamp) -> Identity {

@@ -138,7 +138,7 @@ struct BenchAccount: Sendable {
         guard
             let identity = try await storage.identity(
                 credentialHash: credential.hash, container: BenchDatabase.container, environment: .development,
-                createsContainer: true, now: now)
+                containersMax: .max, now: now)
         else { throw BenchError("The container cannot be created.") }
         return BenchAccount(credential: credential.text, database: identity.privateDatabase)
     }

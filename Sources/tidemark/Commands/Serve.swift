@@ -38,7 +38,9 @@ struct Serve: ParsableCommand {
     var plain = false
 
     @Flag(
-        help: "Create a container when an account first names it (TIDEMARK_CREATE_CONTAINERS). Others are refused.")
+        help: ArgumentHelp(
+            "Create a container when an account first names it (TIDEMARK_CREATE_CONTAINERS). Others are refused.",
+            discussion: "In development only: an operator creates containers for production."))
     var createContainers = false
 
     @Option(
@@ -74,6 +76,13 @@ struct Serve: ParsableCommand {
                 "Created at the first start. Back it up, apart from the database. Without it, only accounts with "
                 + "end-to-end encryption have encrypted values.", valueName: "file"))
     var masterKeyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Forget devices that were not seen for so many days (TIDEMARK_DEVICE_DAYS).",
+            discussion: "They lose nothing by it and are listed again when they come back. Default: 400; 0 for never.",
+            valueName: "days"))
+    var deviceDays: Int?
 
     @OptionGroup var limits: LimitOptions
 
@@ -127,6 +136,8 @@ struct Serve: ParsableCommand {
             knownZonesMegabytes, "--known-zones-megabytes", "TIDEMARK_KNOWN_ZONES_MEGABYTES", default: 128,
             in: 0...65_536)
         configuration.knownZonesBytesMax = known * 1_048_576
+        let days = try Setting.number(deviceDays, "--device-days", "TIDEMARK_DEVICE_DAYS", default: 400, in: 0...36_500)
+        configuration.deviceAge = days == 0 ? nil : .seconds(days * 86_400)
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "TIDEMARK_MASTER_KEY_FILE")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()

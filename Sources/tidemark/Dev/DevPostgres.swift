@@ -135,6 +135,6 @@ struct DevPostgres {
     private static func isGood(_ credential: Credential, in storage: PostgresStorage) async throws -> Bool {
         try await storage.identity(
             credentialHash: credential.hash, container: DevHome.container, environment: .development,
-            createsContainer: true, now: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))) != nil
+            containersMax: .max, now: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))) != nil
     }
 }

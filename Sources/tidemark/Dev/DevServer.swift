@@ -31,6 +31,8 @@ struct DevServer {
             var configuration = ServerConfiguration(
                 addresses: [address], certificate: certificate, databaseURL: databaseURL)
             configuration.createsContainers = true
+            // The developer's own: tests may use a container each.
+            configuration.limits.containersMax = 1_000_000
             configuration.assetDirectory = home.assets
             configuration.masterKeyFile = home.masterKeyFile
             return configuration

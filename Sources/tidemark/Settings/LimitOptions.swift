@@ -21,6 +21,12 @@ struct LimitOptions: ParsableArguments {
             valueName: "kilobytes"))
     var requestKilobytes: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Containers that an account may have before the server creates no more for it (see --create-containers).",
+            discussion: "Or TIDEMARK_CONTAINERS_PER_ACCOUNT. Default: 100.", valueName: "count"))
+    var containersPerAccount: Int?
+
     func apply(to limits: inout Limits) throws(CommandError) {
         limits.itemsMax = try Setting.number(
             requestItems, "--request-items", "TIDEMARK_REQUEST_ITEMS", default: limits.itemsMax, in: 250...4_000)
@@ -28,5 +34,8 @@ struct LimitOptions: ParsableArguments {
             requestKilobytes, "--request-kilobytes", "TIDEMARK_REQUEST_KILOBYTES",
             default: limits.requestBytesMax / 1_024, in: 1_536...3_072)
         limits.requestBytesMax = kilobytes * 1_024
+        limits.containersMax = try Setting.number(
+            containersPerAccount, "--containers-per-account", "TIDEMARK_CONTAINERS_PER_ACCOUNT",
+            default: limits.containersMax, in: 1...1_000_000)
     }
 }

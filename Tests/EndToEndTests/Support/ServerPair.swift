@@ -108,7 +108,7 @@ struct ServerPair: Sendable {
         let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
         _ = try await storage.identity(
             credentialHash: Credential(text: token).hash, container: name, environment: .development,
-            createsContainer: true, now: Timestamp(milliseconds: loop.wallClockMilliseconds))
+            containersMax: .max, now: Timestamp(milliseconds: loop.wallClockMilliseconds))
         await storage.stop()
     }
 }

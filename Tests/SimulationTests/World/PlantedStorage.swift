@@ -164,12 +164,12 @@ final class PlantedStorage: Storage {
     }
 
     func identity(
-        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
+        credentialHash: [UInt8], container: String, environment: ContainerEnvironment, containersMax: Int,
         now: Timestamp
     ) async throws(StorageError) -> Identity? {
         try await base.identity(
             credentialHash: credentialHash, container: container, environment: environment,
-            createsContainer: createsContainer, now: now)
+            containersMax: containersMax, now: now)
     }
 
     func publicDatabase(of container: ContainerKey, now: Timestamp) async throws(StorageError) -> PublicDatabase? {
@@ -184,9 +184,10 @@ final class PlantedStorage: Storage {
         try await base.users(named: names, in: container)
     }
 
-    func noteDevice(_ device: DeviceID, of account: AccountID, name: String, now: Timestamp) async throws(StorageError)
-    {
-        try await base.noteDevice(device, of: account, name: name, now: now)
+    func noteDevice(
+        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
+    ) async throws(StorageError) {
+        try await base.noteDevice(device, of: account, name: name, atMost: countMax, now: now)
     }
 
     func voidCredentials(

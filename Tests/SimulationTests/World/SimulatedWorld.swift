@@ -82,7 +82,7 @@ final class SimulatedWorld: @unchecked Sendable {
         let store = MemoryStore(database)
         database.issueCredential(hash: [1], account: "alice")
         identity = try await store.identity(
-            credentialHash: [1], container: "iCloud.test", environment: .development, createsContainer: true,
+            credentialHash: [1], container: "iCloud.test", environment: .development, containersMax: .max,
             now: Timestamp(milliseconds: scheduler.wallClockMilliseconds))
         let device = DeviceID(high: 0, low: 1)
         let zones = try await store.beginZonesWrite(in: viewer, names: names, life: device)

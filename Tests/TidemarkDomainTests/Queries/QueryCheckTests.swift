@@ -190,7 +190,6 @@ import TidemarkFields
         #expect(refused("creationdate")?.nearest == "creationDate")
         #expect(refused("nmae")?.text.hasPrefix("Unknown field 'nmae'. Did you mean 'name'? ") == true)
         #expect(refused("nowhere")?.text.hasPrefix("Unknown field 'nowhere'. Check its spelling") == true)
-        #expect(refused("nmae")?.withoutNames.text.contains("mean") == false)
         var type = RecordTypeSchema(systemMarks: [.recordID: .queryable])
         type.fields["name"] = FieldSchema(SchemaFieldType(.string))
         for isFrozen in [true, false] {

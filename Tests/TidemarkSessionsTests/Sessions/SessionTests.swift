@@ -99,6 +99,29 @@ import TidemarkWire
                 + "tidemark admin containers create \(SessionWorld.container).")
     }
 
+    @Test func `R-746: an account makes so many containers in development, and none in production`() throws {
+        let world = SessionWorld { $0.limits.containersMax = 2 }
+        func said(_ name: String, _ environment: WireEnvironment = .development) throws -> String? {
+            var hello = SessionWorld.hello("alice")
+            hello.container = name
+            hello.environment = environment
+            let client = world.connect()
+            _ = try client.ask(.hello(hello))
+            guard let failure = client.failures.first else { return nil }
+            #expect(failure.code == .badContainer && client.closeCode == 4400)
+            return failure.message
+        }
+        #expect(try said("a", .production)?.hasSuffix("containers create a --environment production.") == true)
+        for name in ["a", "b", "a"] { #expect(try said(name) == nil) }
+        let more = try said("c")
+        #expect(
+            more?.contains("The account has 2 containers, and the server creates no more for it.") == true,
+            "\(more ?? "")")
+        #expect(more?.hasSuffix("An operator can: tidemark admin containers create c.") == true)
+        #expect(try said("b") == nil)
+        _ = try world.enter("bob", device: 2)
+    }
+
     @Test func `R-014: who mistypes a container is told of the nearest of their own, and nobody of anybody else's`()
         throws
     {

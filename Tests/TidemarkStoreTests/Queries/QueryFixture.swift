@@ -33,11 +33,9 @@ struct QueryFixture: Sendable {
                 let service = CloudService(
                     storage: storage, scheduler: loop, limits: Limits(), onMoved: { _ in })
                 let identity = try #require(
-                    try await service.authenticate(
+                    try await storage.identity(
                         credentialHash: hash, container: "iCloud.test", environment: environment,
-                        createsContainer: true,
-                        device: DeviceID(high: 0, low: 1), deviceName: "test"
-                    ).get())
+                        containersMax: .max, now: Timestamp(milliseconds: loop.wallClockMilliseconds)))
                 let fixture = QueryFixture(storage: storage, service: service, identity: identity, loop: loop, url: url)
                 let id = RequestID(
                     device: DeviceID(high: 0, low: 9), counter: 1, lowestUnanswered: 1)

@@ -469,6 +469,58 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-749: one container in development takes 60 places, and what has none is found all the same`()
+        async throws
+    {
+        try await QueryFixture.run { fixture in
+            let keys = (0..<70).map { "k\($0)" }
+            let fields = keys.map { Field($0, .int64(1)) }.sorted { $0.key < $1.key }
+            try await fixture.save([("r", fields)], type: "Wide", zone: "notes", counter: 1)
+            let conditions = keys.map { QueryPredicate.compare(.field($0), .equal, .int64(1)) }
+            let query = Query(recordType: "Wide", zoneName: nil, predicate: .and(conditions))
+            #expect(try await fixture.results(of: query).map(\.record.name) == ["r"])
+            try await fixture.admin.buildIndexes()
+            let states = try await fixture.admin.indexes().map(\.state)
+            #expect(states.count { $0 == .valid } == 60 && states.count { $0 == .missing } >= 10)
+            // An operator's marks have places of their own.
+            try await fixture.save([("r", [Field("name", .string("x"))])], type: "Other", zone: "notes", counter: 2)
+            var schema = try await fixture.storage.schema(of: fixture.identity.container).schema
+            var marks = RecordMarks()
+            marks.fields["name"] = .queryable
+            schema = schema.marking("Other", marks)
+            try await fixture.importSchema(schema)
+            #expect(try await fixture.admin.indexes().first { $0.recordType == "Other" }?.state == .valid)
+        }
+    }
+
+    @Test func `R-748: nobody's query marks nothing, and works once an account's has`() async throws {
+        try await QueryFixture.run { fixture in
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let found = try await fixture.service.publicDatabase(of: container).get()
+            let alice = RecordAccess(scope: .public, user: fixture.identity.user)
+            let nobody = RecordAccess(scope: .public, user: nil)
+            let save = RecordSave(
+                name: "r", type: "T", tag: nil, fields: try FieldMap([Field("k", .int64(1))]), parent: .unchanged)
+            let request = RecordsRequest(
+                id: RequestID(device: DeviceID(high: 3, low: 3), counter: 1, lowestUnanswered: 1),
+                zoneName: ZoneName.default, saves: [save], deletes: [], policy: .allKeys, isAtomic: false,
+                user: fixture.identity.user, access: alice)
+            _ = try await fixture.service.modifyRecords(in: found.database, [request])[0].get()
+            let query = Query(
+                recordType: "T", zoneName: nil, predicate: .compare(.field("k"), .equal, .int64(1)))
+            func ask(_ access: RecordAccess) async -> Result<QueryPage, QueryRefusal> {
+                await fixture.service.queryRecords(
+                    query, in: found.database, of: found.container, by: access, cursor: [], recordsMax: 10)
+            }
+            let before = try await fixture.storage.schema(of: found.container)
+            #expect(await ask(nobody) == .failure(.notMarkedForNobody))
+            #expect(try await fixture.storage.schema(of: found.container).schema == before.schema)
+            #expect(try await fixture.admin.indexes().isEmpty)
+            #expect(try await ask(alice).get().matches.map(\.record.name) == ["r"])
+            #expect(try await ask(nobody).get().matches.map(\.record.name) == ["r"])
+        }
+    }
+
     @Test func `an index that was broken off is made anew`() async throws {
         try await QueryFixture.run { fixture in
             try await fixture.save([("a", [Field("n", .int64(1))])], zone: "notes", counter: 1)
