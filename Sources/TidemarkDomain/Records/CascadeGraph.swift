@@ -33,7 +33,9 @@ struct CascadeGraph {
     func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
 
     /// Follows references to the records that hold them, each record once, so that cycles end.
-    func reach(from roots: [String]) -> Reach {
+    ///
+    /// - Parameter spared: records that stay, whatever they refer to.
+    func reach(from roots: [String], sparing spared: Set<String>) -> Reach {
         var reach = Reach()
         reach.names = roots
         reach.set = Set(roots)
@@ -42,13 +44,16 @@ struct CascadeGraph {
             let target = reach.names[next]
             next += 1
             // a user's record is never deleted, whatever it refers to.
-            for holder in holders(of: target) where !RecordName.isUser(holder) {
+            for holder in holders(of: target) where !RecordName.isUser(holder) && !spared.contains(holder) {
                 reach.targets[holder, default: []].append(target)
                 if reach.set.insert(holder).inserted { reach.names.append(holder) }
             }
         }
         return reach
     }
+
+    /// The records of the reach that cannot be deleted, because a living child would lose its parent.
+    func parents(in reach: Reach) -> [String] { reach.names.filter { !orphans(of: $0, in: reach).isEmpty } }
 
     /// Why some records of the reach cannot be deleted. Deleting one would leave a living child without its parent, or
     /// would take along a record for which that is so. The search goes from those records back to the roots.

@@ -127,22 +127,35 @@ struct RecordsPlan {
         }
     }
 
-    // MARK
+    // MARK
 
     /// Finds all records that the deletes take along. Refuses deletes that would leave a child without its parent.
     private mutating func planCascade(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
         if table.references.isCut { refuseUnknownCascades(table) }
         let causes = RefusalCauses(request)
         let graph = CascadeGraph(saves: saves.compactMap(\.record), table: table)
+        let isPrivate = request.access.scope == .private
+        var spared: Set<String> = []
         while true {
             var roots: [Int: String] = [:]
             for index in deletes.indices {
                 if case .write(let tombstone) = deletes[index] { roots[index] = tombstone.name }
             }
-            let reach = graph.reach(from: roots.values.sorted())
+            let reach = graph.reach(from: roots.values.sorted(), sparing: spared)
+            // what somebody else refers with, and keeps from being deleted, keeps nobody else's record.
+            let named = Set(roots.values)
+            let foreign =
+                isPrivate
+                ? []
+                : graph.parents(in: reach).filter { name in
+                    !named.contains(name) && graph.record(name).map(rules.mayChange) == false
+                }
+            guard foreign.isEmpty else {
+                spared.formUnion(foreign)
+                continue
+            }
             let reasons = graph.reasonsToStay(reach) { causes.reason(ofChild: $0, on: table, saves, deletes) }
             if reasons.isEmpty {
-                let named = Set(roots.values)
                 cascade = reach.names.filter { !named.contains($0) }
                     .compactMap { graph.record($0).map(rules.tombstone(of:)) }
                 return

@@ -106,6 +106,8 @@ struct SaveRules {
         return permissions(on: current).contains(.write) ? .write(tombstone(of: current)) : .refuse(.notPermitted)
     }
 
+    func mayChange(_ record: RecordState) -> Bool { permissions(on: record).contains(.write) }
+
     private func permissions(on record: RecordState) -> Permissions {
         request.access.effectivePermission(onType: record.type, createdBy: record.createdBy)
     }

@@ -171,6 +171,31 @@ import TidemarkFields
         #expect(zone.run(later).reasons == [nil])
     }
 
+    @Test func `R-750: nobody keeps another's record from being deleted by referring to it`() throws {
+        func holder(_ name: String, of target: String, parent: ParentChange = .unchanged) throws -> RecordSave {
+            let reference = FieldReference(recordName: target, action: .deleteSelf)
+            return save(name, try FieldMap([Field("to", .reference(reference))]), parent: parent)
+        }
+        var zone = zoneOfAlice()
+        // Bob's: one that goes, one that has a child, and one that would go for the sake of that.
+        let bobs = [
+            try holder("goes", of: "note"), try holder("stays", of: "note"), save("child", parent: .set("stays")),
+            try holder("stays-too", of: "stays"),
+        ]
+        #expect(zone.run(publicRequest(&zone, by: bob, saves: bobs)).reasons == [nil, nil, nil, nil])
+        // What is the user's own to mend keeps it, as ever.
+        let own = [try holder("hers", of: "note"), save("of-hers", parent: .set("hers"))]
+        #expect(zone.run(publicRequest(&zone, by: alice, saves: own)).reasons == [nil, nil])
+        #expect(zone.run(publicRequest(&zone, by: alice, deletes: ["note"])).reasons == [.stillParent])
+        #expect(zone.run(publicRequest(&zone, by: alice, deletes: ["of-hers", "note"])).reasons == [nil, nil])
+        let living = ["note", "hers", "of-hers", "goes", "stays", "child", "stays-too"].filter {
+            zone.living($0) != nil
+        }
+        #expect(living == ["stays", "child", "stays-too"])
+        #expect(zone.run(publicRequest(&zone, by: bob, deletes: ["child", "stays"])).reasons == [nil, nil])
+        #expect(zone.living("stays-too") == nil)
+    }
+
     @Test(arguments: SavePolicy.allCases)
     func `R-742: saving and deleting a record that may not be read answers as if it were not there`(
         policy: SavePolicy
