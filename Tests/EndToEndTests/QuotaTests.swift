@@ -2,8 +2,10 @@
 
 import Foundation
 import Testing
+import TidemarkCrypto
 import TidemarkKit
 import TidemarkTestSupport
+import TidemarkWire
 
 /// What a database may hold, as an operator says it and an app meets it, with the real server.
 @Suite struct QuotaTests {
@@ -191,5 +193,81 @@ import TidemarkTestSupport
     private func code<Value>(_ result: Result<Value, any Error>?) -> CKError.Code? {
         guard case .failure(let error as CKError)? = result else { return nil }
         return error.code
+    }
+
+    @Test func `R-745: uploads whose last parts come at once fill the quota, and no more`() async throws {
+        try await place { place in
+            // The container's first user.
+            _ = try await place.database().allRecordZones()
+            #expect(try await setQuota(place, "--private-megabytes", "1").contains("each private database 1 MB"))
+            let client = try await RawClient(place.site)
+            try client.send(.hello(place.site))
+            guard case .hello? = try await client.answer(to: 1).answer else { return }
+            // Five have room. Each is prepared while there is room for it.
+            func chunk(_ number: Int, _ range: Range<Int>) -> WireClientEnvelope {
+                let content = [UInt8](repeating: UInt8(number), count: 200_000)
+                var request = WireUploadAssetChunk()
+                request.database = .private
+                request.sha256 = ContentHash.of(content)
+                request.byteCount = UInt64(content.count)
+                request.offset = UInt64(range.lowerBound)
+                request.content = content[range]
+                var envelope = WireClientEnvelope()
+                envelope.id = UInt64(number * 2 + (range.lowerBound == 0 ? 0 : 1))
+                envelope.uploadAssetChunk = request
+                return envelope
+            }
+            for number in 1...24 {
+                try client.send(chunk(number, 0..<199_000))
+                _ = try await client.answer(to: UInt64(number * 2))
+            }
+            client.sendTogether((1...24).map { chunk($0, 199_000..<200_000).encoded })
+            var (kept, refused) = (0, 0)
+            for number in 1...24 {
+                switch try await client.answer(to: UInt64(number * 2 + 1)).answer {
+                case .uploadAssetChunk(let progress)?: kept += progress.isComplete ? 1 : 0
+                case .failure(let failure)?: refused += failure.code == .quotaExceeded ? 1 : 0
+                default: break
+                }
+            }
+            #expect(kept == 5 && refused == 19)
+            let paths = try FileManager.default.subpathsOfDirectory(atPath: "\(place.directory.path)/assets")
+            #expect(paths.count { $0.contains(/\/[0-9a-f]{2}\/[0-9a-f]{64}\.200000$/) } == 5)
+        }
+    }
+
+    @Test func `R-751: an account's quota holds over all containers`() async throws {
+        try await place { place in
+            let other = "iCloud.test.other"
+            #expect(try await place.admin("containers", "create", other).status == 0)
+            func database(_ identifier: String) -> CKDatabase {
+                let configuration = TidemarkConfiguration(
+                    url: URL(string: place.site.url), token: place.site.tokens["alice"],
+                    defaultContainerIdentifier: identifier)
+                return CKContainer(
+                    context: CloudContext(containerIdentifier: identifier, configuration: configuration)
+                ).privateCloudDatabase
+            }
+            let databases = [database(place.site.container), database(other)]
+            for database in databases { try await database.save(note("first", byteCount: 300_000)) }
+            let set = try await place.admin("accounts", "quota", "alice", "--megabytes", "1")
+            #expect(
+                set.status == 0
+                    && set.output.contains(/alice: 1 MB\. Its private databases hold 6\d{5} of 1048576 bytes/))
+            let refusal = try await failure { try await databases[0].save(self.note("second", byteCount: 600_000)) }
+            #expect(refusal.code == .quotaExceeded)
+            #expect(refusal.localizedDescription.contains("The account's private databases hold"), "\(refusal)")
+            try await databases[1].save(note("second", byteCount: 300_000))
+            #expect(
+                try await failure { try await databases[0].save(self.note("third", byteCount: 300_000)) }.code
+                    == .quotaExceeded)
+            #expect(try await place.admin("accounts", "quota", "alice", "--megabytes", "none").status == 0)
+            try await databases[0].save(note("third", byteCount: 300_000))
+            let all = try await place.admin("accounts", "quota", "--megabytes", "1")
+            #expect(all.output.contains("Each account without a quota of its own: 1 MB."))
+            #expect(
+                try await failure { try await databases[0].save(self.note("fourth", byteCount: 300_000)) }.code
+                    == .quotaExceeded)
+        }
     }
 }

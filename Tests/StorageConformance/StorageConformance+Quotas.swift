@@ -88,6 +88,70 @@ extension StorageConformance {
             try await store.createZones("a", in: world.database)
             try expectEqual(try await world.byteCount(), 400, "and do not come back")
         },
+        Scenario("R-751: an account's quota holds over all containers, beside the container's, also at the same moment")
+        {
+            store in
+            let alice = try await store.alice()
+            let other = try require(
+                try await store.first.identity(
+                    credentialHash: StorageConformance.Credentials.alice, container: "iCloud.other",
+                    environment: .development, containersMax: .max, now: StorageFixture.now), "a second container")
+            let bob = try await store.bob()
+            let databases = [alice.privateDatabase, other.privateDatabase]
+            @Sendable func asset(_ number: UInt8, in database: DatabaseID) -> AssetKey {
+                let content = FieldAsset(sha256: [UInt8](repeating: number, count: 32), byteCount: 400)
+                return AssetKey(database: database, content: content)
+            }
+            @Sendable func keep(_ asset: AssetKey, on storage: any Storage) async throws(StorageError) -> Bool {
+                try await storage.keepAsset(asset, from: nil, now: StorageFixture.now) {}
+            }
+            func uses(_ database: DatabaseID, on storage: any Storage) async throws -> (StorageUse?, AccountUse?) {
+                let read = ZoneKey(database: database, name: ZoneName.default).read()
+                let transaction = try await storage.beginWrite([read])
+                await transaction.rollback()
+                let snapshot = transaction.snapshots[0]
+                try expectEqual(
+                    try await storage.storageUse(of: database),
+                    StorageUse.tighter(snapshot.storageUse, snapshot.accountUse?.use), "the same without a transaction")
+                return (snapshot.storageUse, snapshot.accountUse)
+            }
+            for storage in [store.first, store.second] {
+                for database in databases { try expect(try await uses(database, on: storage).1 == nil, "no quota") }
+            }
+            try expect(try await store.first.setAccountQuota(1_000, of: alice.account), "chosen")
+            try expect(try await !store.first.setAccountQuota(1_000, of: AccountID(999_999)), "nobody")
+            for storage in [store.second, store.first] {
+                _ = try await uses(databases[0], on: storage)
+                try expect(try await uses(bob.privateDatabase, on: storage).1 == nil, "not bob's")
+            }
+            let keeping = (1...4).map { number in
+                store.scheduler.runThrowing {
+                    let asset = asset(UInt8(number), in: databases[number % 2])
+                    return try await keep(asset, on: number < 3 ? store.first : store.second)
+                }
+            }
+            var count = 0
+            for call in keeping { count += try await call.value ? 1 : 0 }
+            try expectEqual(count, 2, "there is room for two, in whatever containers")
+            let use = StorageUse(byteCount: 800, bytesMax: 1_000, isOfAccount: true)
+            for storage in [store.first, store.second] {
+                for database in databases {
+                    try expectEqual(
+                        try await uses(database, on: storage).1, AccountUse(account: alice.account, use: use), "of both"
+                    )
+                }
+            }
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            try expect(try await store.first.setQuota(StorageQuota(privateBytes: 5_000), of: container), "chosen")
+            _ = try await uses(databases[0], on: store.second)
+            try expectEqual(try await store.second.storageUse(of: databases[0]), use, "the one with less room")
+            // That of all accounts is for those that have none of their own.
+            try expect(try await store.second.setAccountQuota(300, of: nil), "chosen")
+            _ = try await uses(databases[0], on: store.second)
+            try expectEqual(try await uses(bob.privateDatabase, on: store.second).1?.use.bytesMax, 300, "bob's")
+            try expectEqual(try await uses(databases[1], on: store.second).1?.use.bytesMax, 1_000, "alice's own")
+            try expect(try await !keep(asset(9, in: bob.privateDatabase), on: store.second), "bob has no room")
+        },
         Scenario("R-745: assets that end at the same moment do not fill the same room") { store in
             let world = try await QuotaWorld(store)
             let container = ContainerKey(identifier: "iCloud.test", environment: .development)
@@ -98,14 +162,16 @@ extension StorageConformance {
                 return AssetKey(database: world.database, content: content)
             }
             let removed = RemovedAssets()
-            func keep(_ asset: AssetKey, on storage: any Storage) async throws(StorageError) -> Bool {
+            @Sendable func keep(_ asset: AssetKey, on storage: any Storage) async throws(StorageError) -> Bool {
                 try await storage.keepAsset(asset, from: nil, now: StorageFixture.now) { removed.add(asset) }
             }
             let keeping = assets.enumerated().map { number, asset in
                 store.scheduler.runThrowing { try await keep(asset, on: number % 2 == 0 ? store.first : store.second) }
             }
             var kept: [AssetKey] = []
-            for (asset, isKept) in zip(assets, keeping) where try await isKept.value { kept.append(asset) }
+            for (asset, call) in zip(assets, keeping) {
+                if try await call.value { kept.append(asset) }
+            }
             try expectEqual(kept.count, 2, "there is room for two")
             try expectEqual(try await world.byteCount(), 800, "and they count")
             try expectEqual(removed.all, Set(assets).subtracting(kept), "the others were removed, and nothing else")

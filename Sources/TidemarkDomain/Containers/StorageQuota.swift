@@ -16,16 +16,36 @@ package struct StorageQuota: Hashable, Sendable {
     }
 }
 
-/// How full a database with a quota is.
+/// How full the private databases of an account are, if it has a quota.
+package struct AccountUse: Hashable, Sendable {
+    package let account: AccountID
+    package let use: StorageUse
+
+    package init(account: AccountID, use: StorageUse) {
+        self.account = account
+        self.use = use
+    }
+}
+
+/// How full a database with a quota is, or all private databases of an account together.
 package struct StorageUse: Hashable, Sendable {
     /// The bytes of the records' fields in living zones, and of the assets.
     package var byteCount: Int64
     /// The quota.
     package let bytesMax: Int64
+    /// Whether it is of an account's private databases in all containers.
+    package let isOfAccount: Bool
 
-    package init(byteCount: Int64, bytesMax: Int64) {
+    package init(byteCount: Int64, bytesMax: Int64, isOfAccount: Bool = false) {
         self.byteCount = byteCount
         self.bytesMax = bytesMax
+        self.isOfAccount = isOfAccount
+    }
+
+    /// The one that leaves less room. Whatever grows in the database grows in both.
+    package static func tighter(_ one: StorageUse?, _ other: StorageUse?) -> StorageUse? {
+        guard let one, let other else { return one ?? other }
+        return other.bytesMax - other.byteCount < one.bytesMax - one.byteCount ? other : one
     }
 
     /// Whether the database may grow by this many bytes. A change that does not make it larger is always allowed, also
@@ -36,7 +56,8 @@ package struct StorageUse: Hashable, Sendable {
 
     /// Says why it may not grow by this much, with the numbers.
     package func refusalText(of growth: Int64) -> String {
-        FailureReason.quotaExceeded.text
-            + " The database holds \(byteCount) of \(bytesMax) bytes, and this needs \(growth) more."
+        let holder = isOfAccount ? "The account's private databases hold" : "The database holds"
+        return FailureReason.quotaExceeded.text
+            + " \(holder) \(byteCount) of \(bytesMax) bytes, and this needs \(growth) more."
     }
 }

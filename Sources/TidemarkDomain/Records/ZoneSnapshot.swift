@@ -107,6 +107,8 @@ package struct ZoneSnapshot: Sendable {
     package var roles: [UserID: Set<Role>] = [:]
     /// The storage use of the zone's database; nil if there is no quota.
     package var storageUse: StorageUse?
+    /// That of its owner's account; nil if there is no quota.
+    package var accountUse: AccountUse?
 
     package init(
         key: ZoneKey, zone: ZoneState? = nil, lastRemoval: ZoneRemovalReason? = nil,

@@ -28,6 +28,10 @@ struct GroupDecision: Sendable {
         var uses = Dictionary(
             zip(keys, snapshots).compactMap { key, snapshot in snapshot.storageUse.map { (key.database, $0) } },
             uniquingKeysWith: { first, _ in first })
+        // And databases of one account that of the account.
+        var accountUses = Dictionary(
+            snapshots.compactMap { $0.accountUse.map { ($0.account, $0.use) } }, uniquingKeysWith: { first, _ in first }
+        )
         outcomes.reserveCapacity(entries.count)
         for part in entries.zones {
             guard let key = part.first?.key, let index = indices[key] else {
@@ -36,13 +40,16 @@ struct GroupDecision: Sendable {
             }
             for entry in part {
                 let arrivalEpoch = entry.arrivalEpoch
-                guard !uses.isEmpty else {
+                guard !uses.isEmpty || !accountUses.isEmpty else {
                     outcomes.append(overlays[index].apply(entry.request, arrivalEpoch: arrivalEpoch, now: now))
                     continue
                 }
-                let (byteGrowth, use) = (overlays[index].byteGrowth, uses[key.database])
+                let byteGrowth = overlays[index].byteGrowth
+                let account = snapshots[index].accountUse?.account
+                let use = StorageUse.tighter(uses[key.database], account.flatMap { accountUses[$0] })
                 outcomes.append(overlays[index].apply(entry.request, arrivalEpoch: arrivalEpoch, now: now, use: use))
                 uses[key.database]?.byteCount += overlays[index].byteGrowth - byteGrowth
+                if let account { accountUses[account]?.byteCount += overlays[index].byteGrowth - byteGrowth }
             }
         }
         var news: [ZoneNews] = []

@@ -79,7 +79,9 @@ struct KnownZones {
             guard let state = snapshot.zone, let changes = written.first, changes.zone == state.id else { continue }
             written.removeFirst()
             // With a quota or with roles, writes in other zones matter too, and the cache does not see those.
-            guard snapshot.storageUse == nil, read.users.isEmpty, let schema = snapshot.schema else {
+            guard snapshot.storageUse == nil, snapshot.accountUse == nil, read.users.isEmpty,
+                let schema = snapshot.schema
+            else {
                 forget([read.key])
                 continue
             }

@@ -93,7 +93,16 @@ package protocol Storage: AnyObject, Sendable {
 
     /// How full a database is; nil if it has no quota. If the database had no quota at this server's last write
     /// transaction, the server returns nil without a read.
+    /// If its owner's account has a quota too: the one that leaves less room.
     func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse?
+
+    /// Sets how many bytes the private databases of an account may hold together, in all containers.
+    ///
+    /// - Parameters:
+    ///   - bytesMax: nil for no quota of the account's own.
+    ///   - account: nil: of every account that has none of its own.
+    /// - Returns: whether there is such an account.
+    func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool
 
     /// The container's own roles that these users have. Users without roles are left out.
     func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>]

@@ -12,18 +12,20 @@ extension PostgresStorage {
         let keep = sql.assets.keep((asset, now))
         // Nothing is inserted if nobody sent it.
         let keepSender = sql.assets.keepSender((sender.map { [AssetSender(asset: asset, user: $0)] } ?? [], now))
-        if let entry = containers.remembered(of: [asset.database])[asset.database], entry.bytesMax == nil {
+        if let entry = containers.remembered(of: [asset.database])[asset.database], !entry.hasQuota {
             _ = try await write(keep, keepSender)
             return true
         }
+        let owners = try await read(sql.quotas.owner(asset.database))
         let lease = try await acquire()
         defer { release(lease) }
         do {
-            // The database's row before the asset's, as everywhere.
-            let (_, _, uses, known) = try await lease.connection.run(
-                Call.begin, sql.quotas.lock([asset.database]), sql.quotas.use(asset.database),
-                sql.assets.isKnown(asset))
-            if known.isEmpty, let use = uses.rows.first ?? nil, !use.hasRoom(for: asset.content.byteCount) {
+            // The account's row before the database's, and that before the asset's, as everywhere.
+            let (_, _, _, uses, accountUses, known) = try await lease.connection.run(
+                Call.begin, sql.quotas.lockAccounts(owners), sql.quotas.lock([asset.database]),
+                sql.quotas.use(asset.database), sql.quotas.accountUses(owners), sql.assets.isKnown(asset))
+            let use = StorageUse.tighter(uses.rows.first ?? nil, accountUses.rows.first?.use)
+            if known.isEmpty, let use, !use.hasRoom(for: asset.content.byteCount) {
                 await remove()
                 return false
             }

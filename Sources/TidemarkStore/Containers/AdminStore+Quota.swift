@@ -26,6 +26,23 @@ extension AdminStore {
         try await storage.setQuota(quota, of: key)
     }
 
+    /// An account's own quota over all containers, or that of all accounts that have none of their own; nil if
+    /// there is none.
+    package func quota(ofAccount account: AccountID?) async throws(StorageError) -> Int64? {
+        guard let account else { return try await storage.read(sql.quotas.ofAccounts()).first ?? nil }
+        return try await storage.read(sql.quotas.ofAccount(account)).first ?? nil
+    }
+
+    /// See `Storage.setAccountQuota(_:of:)`.
+    package func setQuota(_ bytesMax: Int64?, ofAccount account: AccountID?) async throws(StorageError) {
+        _ = try await storage.setAccountQuota(bytesMax, of: account)
+    }
+
+    /// How full an account's private databases are; nil if it has no quota.
+    package func use(ofAccount account: AccountID) async throws(StorageError) -> StorageUse? {
+        try await storage.read(sql.quotas.accountUses([account])).first?.use
+    }
+
     /// The databases of a container that hold the most bytes, largest first.
     package func largestDatabases(
         of key: ContainerKey, countMax: Int

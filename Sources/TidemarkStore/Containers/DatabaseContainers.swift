@@ -11,6 +11,10 @@ final class DatabaseContainers: Sendable {
         let container: ContainerID
         /// The database's quota, if it has one.
         let bytesMax: Int64?
+        /// The owner's account, if that has a quota.
+        let limitedAccount: AccountID?
+        /// Whether writes must count bytes.
+        var hasQuota: Bool { bytesMax != nil || limitedAccount != nil }
         /// The version of the schemas that was read before the quota.
         let version: Int64
     }

@@ -23,8 +23,20 @@ extension PostgresStorage {
     }
 
     package func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
-        if let entry = containers.remembered(of: [database])[database], entry.bytesMax == nil { return nil }
-        return try await read(sql.quotas.use(database)).first ?? nil
+        if let entry = containers.remembered(of: [database])[database], !entry.hasQuota { return nil }
+        let (uses, owners) = try await readAll(sql.quotas.use(database), sql.quotas.owner(database))
+        let ofAccount = owners.isEmpty ? nil : try await read(sql.quotas.accountUses(owners.rows)).first?.use
+        return StorageUse.tighter(uses.rows.first ?? nil, ofAccount)
+    }
+
+    package func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {
+        // Every server notices this at its next write transaction.
+        guard let account else {
+            _ = try await write(sql.quotas.setOfAccounts(bytesMax), sql.schemas.countOn())
+            return true
+        }
+        let (set, _) = try await write(sql.quotas.setOfAccount((account, bytesMax)), sql.schemas.countOn())
+        return !set.isEmpty
     }
 
     package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {

@@ -8,6 +8,9 @@ struct QuotaStatements: Sendable {
     /// The quota of database `d` of container `c`; null if there is none.
     static let bytesMax = "CASE d.scope WHEN 1 THEN c.public_quota_bytes ELSE c.private_quota_bytes END"
 
+    /// The quota of account `a`; null if there is none (R-751).
+    static let accountBytesMax = "coalesce(a.quota_bytes, (SELECT account_quota_bytes FROM store))"
+
     /// The bytes of the records in database `d`, without reading the records.
     private static let recordBytes =
         "coalesce((SELECT sum(z.byte_count) FROM zone z WHERE z.database_id = d.id AND z.removal IS NULL), 0)::bigint"
@@ -15,6 +18,58 @@ struct QuotaStatements: Sendable {
     /// The bytes of its assets.
     private static let assetBytes =
         "coalesce((SELECT t.byte_count FROM asset_total t WHERE t.database_id = d.id), 0)"
+
+    /// Before databases, in the order of the list.
+    let lockAccounts = DeclaredStatement<[AccountID], Void>(
+        .read, "quota_lock_accounts",
+        """
+        SELECT a.id FROM unnest(\(\.self)) AS k (id)
+         CROSS JOIN LATERAL (
+               SELECT id FROM account WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1 FOR NO KEY UPDATE) AS a
+        """)
+
+    /// Runs after the locks: one row for each account that has a quota.
+    let accountUses = DeclaredStatement<[AccountID], AccountUse>(
+        .read, "quota_account_uses",
+        """
+        SELECT a.id, \(accountBytesMax) AS bytes_max, n.byte_count
+          FROM unnest(\(\.self)) AS k (id)
+          JOIN account a ON a.id = k.id
+         CROSS JOIN LATERAL (
+               SELECT coalesce(sum(\(recordBytes) + \(assetBytes)), 0)::bigint AS byte_count
+                 FROM container_user u JOIN database d ON d.user_id = u.id AND d.scope = 2
+                WHERE u.account_id = a.id) AS n
+         WHERE \(accountBytesMax) IS NOT NULL
+        """
+    ) { row throws(PostgresError) in
+        let use = StorageUse(byteCount: try row["byte_count"], bytesMax: try row["bytes_max"], isOfAccount: true)
+        return AccountUse(account: try row["id"], use: use)
+    }
+
+    /// The account that owns a private database.
+    let owner = DeclaredStatement<DatabaseID, AccountID>(
+        .read, "quota_owner",
+        "SELECT u.account_id FROM database d JOIN container_user u ON u.id = d.user_id WHERE d.id = \(\.self) AND d.scope = 2"
+    )
+
+    let setOfAccount = DeclaredStatement<(account: AccountID, bytesMax: Int64?), Void>(
+        .write, "quota_set_of_account",
+        "UPDATE account SET quota_bytes = \(\.bytesMax) WHERE id = \(\.account) RETURNING id")
+
+    let setOfAccounts = DeclaredStatement<Int64?, Void>(
+        .write, "quota_set_of_accounts",
+        "UPDATE store SET account_quota_bytes = \(\.self) RETURNING 1")
+
+    /// An account's own quota, or that of all accounts that have none of their own.
+    let ofAccount = DeclaredStatement<AccountID, Int64?>(
+        .read, "admin_account_quota",
+        "SELECT quota_bytes FROM account WHERE id = \(\.self)"
+    ) { row throws(PostgresError) in try row["quota_bytes"] }
+
+    let ofAccounts = DeclaredStatement<Void, Int64?>(
+        .read, "admin_accounts_quota",
+        "SELECT account_quota_bytes FROM store"
+    ) { row throws(PostgresError) in try row["account_quota_bytes"] }
 
     /// Locks in the order of the list. Everybody who locks several databases orders them by id.
     let lock = DeclaredStatement<[DatabaseID], Void>(

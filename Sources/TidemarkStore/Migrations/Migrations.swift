@@ -112,5 +112,9 @@ package enum Migrations {
             "0023_create_asset_senders", "70ea9e92410d976f6f96213cd7a8fe195a28e15dac1cdea5c504142a1d703234",
             PackageResources._023_create_asset_senders_sql
         ),
+        (
+            "0024_add_account_quotas", "b5e3c9a274cd208bd6637a028dab3fb0d69b8c3b0170a267dafdc8e7b1a73480",
+            PackageResources._024_add_account_quotas_sql
+        ),
     ]
 }

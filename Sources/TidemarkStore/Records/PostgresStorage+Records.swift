@@ -25,8 +25,8 @@ extension PostgresStorage {
             containers.remember(found.containers)
             let isOutdated = known.values.contains { $0.version < found.schemaVersion }
             if isOutdated { containers.forget(before: found.schemaVersion) }
-            // A database with a quota is locked before its zones.
-            if isOutdated || found.containers.values.contains(where: { $0.bytesMax != nil }) {
+            // A database with a quota is locked before its zones, and an account before that.
+            if isOutdated || found.containers.values.contains(where: \.hasQuota) {
                 release(lease)
                 return nil
             }

@@ -41,9 +41,11 @@ struct ZoneReads {
     init(_ reads: [ZoneRead], containers: [DatabaseID: DatabaseContainers.Entry]) {
         self.reads = reads
         self.containers = containers
-        let withQuota = containers.filter { $0.value.bytesMax != nil }.keys.sorted()
+        let withQuota = containers.filter { $0.value.hasQuota }.keys.sorted()
+        let accounts = Set(containers.values.compactMap(\.limitedAccount)).sorted { $0.rawValue < $1.rawValue }
         reading.add(Call.begin)
-        // A database with a quota is locked before its zones.
+        // A database with a quota is locked before its zones, and an account before that.
+        if !accounts.isEmpty { reading.add(sql.quotas.lockAccounts(accounts)) }
         if !withQuota.isEmpty { reading.add(sql.quotas.lock(withQuota)) }
         addZones()
         addRecords()
@@ -51,6 +53,7 @@ struct ZoneReads {
         addAssetsAndKeys()
         addRoles()
         if !withQuota.isEmpty { addStorageUse(of: withQuota) }
+        if !accounts.isEmpty { addUse(of: accounts) }
         addContainers()
     }
 
@@ -206,12 +209,21 @@ struct ZoneReads {
         }
     }
 
+    private mutating func addUse(of accounts: [AccountID]) {
+        reading.add(sql.quotas.accountUses(accounts)) { [reads, containers] found, row in
+            for index in reads.indices where containers[reads[index].key.database]?.limitedAccount == row.account {
+                found.snapshots[index].accountUse = row
+            }
+        }
+    }
+
     private mutating func addContainers() {
         let unknown = Set(reads.map(\.key.database)).filter { containers[$0] == nil }.sorted()
         guard !unknown.isEmpty else { return }
         reading.add(sql.schemas.containers(unknown)) { found, row in
             found.containers[row.database] = DatabaseContainers.Entry(
-                container: row.container, bytesMax: row.bytesMax, version: found.schemaVersion)
+                container: row.container, bytesMax: row.bytesMax, limitedAccount: row.limitedAccount,
+                version: found.schemaVersion)
         }
     }
 }

@@ -7,18 +7,23 @@ internal import TidemarkPostgres
 /// neither misses what the other wrote.
 struct SchemaStatements: Sendable {
     /// The container of each database, and its quota.
-    let containers = DeclaredStatement<[DatabaseID], (database: DatabaseID, container: ContainerID, bytesMax: Int64?)>(
+    let containers = DeclaredStatement<
+        [DatabaseID],
+        (database: DatabaseID, container: ContainerID, bytesMax: Int64?, limitedAccount: AccountID?)
+    >(
         .read, "schema_containers",
         """
-        SELECT d.id, d.container_id, \(QuotaStatements.bytesMax) AS bytes_max
+        SELECT d.id, d.container_id, \(QuotaStatements.bytesMax) AS bytes_max,
+               (SELECT a.id FROM container_user u JOIN account a ON a.id = u.account_id
+                 WHERE u.id = d.user_id AND d.scope = 2 AND \(QuotaStatements.accountBytesMax) IS NOT NULL) AS limited_account
           FROM unnest(\(\.self)) AS k (id)
          CROSS JOIN LATERAL (
-               SELECT id, container_id, scope FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1) AS d
+               SELECT id, container_id, scope, user_id FROM database WHERE id BETWEEN k.id AND k.id ORDER BY id LIMIT 1) AS d
          CROSS JOIN LATERAL (
                SELECT * FROM container WHERE id BETWEEN d.container_id AND d.container_id ORDER BY id LIMIT 1) AS c
         """
     ) { row throws(PostgresError) in
-        (try row["id"], try row["container_id"], try row["bytes_max"])
+        (try row["id"], try row["container_id"], try row["bytes_max"], try row["limited_account"])
     }
 
     /// The version comes first, in a statement of its own: everything that is read after it is at least as new.

@@ -9,6 +9,7 @@ struct MemoryRowLocks {
 
     enum Row: Hashable {
         case zone(ZoneID)
+        case account(AccountID)
         case database(DatabaseID)
         case feed(DatabaseID)
         case asset(AssetKey)

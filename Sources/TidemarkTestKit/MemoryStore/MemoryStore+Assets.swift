@@ -9,12 +9,12 @@ extension MemoryStore {
         _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
     ) async throws(StorageError) -> Bool {
         let transaction = MemoryTransaction(self)
-        let hasQuota = database.withTables { $0.bytesMax(of: asset.database) != nil }
-        try await transaction.lock((hasQuota ? [.database(asset.database)] : []) + [.asset(asset)])
+        try await transaction.lock(database.withTables { $0.quotaRows(of: asset.database) } + [.asset(asset)])
         try await transaction.reach(.callSent)
         let hasRoom = database.withTables { tables in
-            tables.assets[asset] != nil
-                || tables.storageUse(of: asset.database)?.hasRoom(for: asset.content.byteCount) ?? true
+            let use = StorageUse.tighter(
+                tables.storageUse(of: asset.database), tables.accountUse(of: asset.database)?.use)
+            return tables.assets[asset] != nil || use?.hasRoom(for: asset.content.byteCount) ?? true
         }
         guard hasRoom else {
             await remove()

@@ -19,8 +19,20 @@ extension MemoryStore {
 
     package func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
         // Without a quota, nothing is read.
-        guard self.database.withTables({ $0.bytesMax(of: database) }) != nil else { return nil }
-        return try await call { $0.storageUse(of: database) }
+        guard self.database.withTables({ !$0.quotaRows(of: database).isEmpty }) else { return nil }
+        return try await call { StorageUse.tighter($0.storageUse(of: database), $0.accountUse(of: database)?.use) }
+    }
+
+    package func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard let account else {
+                tables.accountQuota = bytesMax
+                return true
+            }
+            guard tables.accounts.values.contains(account) else { return false }
+            tables.accountQuotas[account] = bytesMax
+            return true
+        }
     }
 
     package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {
@@ -68,11 +80,46 @@ extension MemoryTables {
         return publicDatabases[container] == database ? quota.publicBytes : quota.privateBytes
     }
 
+    /// The rows that a write to the database locks for the sake of quotas, in this order; none if there is no quota.
+    func quotaRows(of database: DatabaseID) -> [MemoryRowLocks.Row] {
+        let account = limitedAccount(of: database)?.account
+        guard account != nil || bytesMax(of: database) != nil else { return [] }
+        return (account.map { [.account($0)] } ?? []) + [.database(database)]
+    }
+
+    /// Accounts come before databases, each kind in the order of ids.
+    func quotaRows(of databases: [DatabaseID]) -> [MemoryRowLocks.Row] {
+        let accounts = Set(databases.compactMap { limitedAccount(of: $0)?.account })
+        let limited = Set(databases).filter { !quotaRows(of: $0).isEmpty }
+        return accounts.sorted { $0.rawValue < $1.rawValue }.map { .account($0) }
+            + limited.sorted().map { .database($0) }
+    }
+
+    private func limitedAccount(of database: DatabaseID) -> (account: AccountID, bytesMax: Int64)? {
+        // Usually nobody has one, and nothing is looked for.
+        guard accountQuota != nil || !accountQuotas.isEmpty,
+            let account = users.first(where: { $0.value.database == database })?.key.account,
+            let bytesMax = accountQuotas[account] ?? accountQuota
+        else { return nil }
+        return (account, bytesMax)
+    }
+
+    func accountUse(of database: DatabaseID) -> AccountUse? {
+        guard let (account, bytesMax) = limitedAccount(of: database) else { return nil }
+        let own = users.filter { $0.key.account == account }.map(\.value.database)
+        let use = StorageUse(
+            byteCount: own.reduce(0) { $0 + byteCount(of: $1) }, bytesMax: bytesMax, isOfAccount: true)
+        return AccountUse(account: account, use: use)
+    }
+
     func storageUse(of database: DatabaseID) -> StorageUse? {
-        guard let bytesMax = bytesMax(of: database) else { return nil }
+        bytesMax(of: database).map { StorageUse(byteCount: byteCount(of: database), bytesMax: $0) }
+    }
+
+    private func byteCount(of database: DatabaseID) -> Int64 {
         let records = (databases[database]?.zones ?? []).reduce(0) { $0 + (zones[$1]?.byteCount ?? 0) }
         let assets = assets.keys.reduce(0) { $0 + ($1.database == database ? $1.content.byteCount : 0) }
-        return StorageUse(byteCount: records + assets, bytesMax: bytesMax)
+        return records + assets
     }
 
     /// If a role is removed from the schema, its users lose it.

@@ -8,10 +8,7 @@ extension MemoryStore {
     package func beginWrite(_ reads: [ZoneRead]) async throws(StorageError) -> any WriteTransaction {
         try await reach(.beginSent)
         let transaction = MemoryTransaction(self)
-        let limited = database.withTables { tables in
-            Set(reads.map(\.key.database)).filter { tables.bytesMax(of: $0) != nil }
-        }
-        try await transaction.lock(limited.sorted().map { .database($0) })
+        try await transaction.lock(database.withTables { $0.quotaRows(of: reads.map(\.key.database)) })
         // The locking statement sees the zones that live when it begins. A zone that ends while it waits is not locked
         // in the end, and one that is created meanwhile is not seen.
         let found = database.withTables { tables in reads.map { tables.livingZone($0.key) } }

@@ -77,6 +77,9 @@ struct MemoryTables {
     var feedsEverywhere: Set<ContainerID> = []
     /// The quotas of containers' databases.
     var quotas: [ContainerID: StorageQuota] = [:]
+    /// The quotas of accounts over all containers, and that of those which have none of their own.
+    var accountQuotas: [AccountID: Int64] = [:]
+    var accountQuota: Int64?
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
     /// When each asset was last touched.
@@ -163,6 +166,7 @@ struct MemoryTables {
         snapshot.referencesMax = referencesMax
         snapshot.roles = roles.filter { read.users.contains($0.key) }
         snapshot.storageUse = storageUse(of: read.key.database)
+        snapshot.accountUse = accountUse(of: read.key.database)
         return snapshot
     }
 
@@ -170,7 +174,8 @@ struct MemoryTables {
         guard let zone = zones[moment.zone], zone.state.removal == nil else { return false }
         // PostgreSQL's store increments the version of its schemas for a new quota. Here the quota is read.
         return incarnation == moment.store && schemaStamp(of: moment.database) == moment.schema
-            && storageUse(of: moment.database) == nil && zone.state.changeNumber == moment.changeNumber
+            && storageUse(of: moment.database) == nil && accountUse(of: moment.database) == nil
+            && zone.state.changeNumber == moment.changeNumber
             && zone.writeNumber == moment.writeNumber && !zone.hasAny(of: moment.absentNames)
     }
 

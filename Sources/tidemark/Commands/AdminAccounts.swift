@@ -7,7 +7,7 @@ internal import TidemarkStore
 struct AdminAccounts: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts", abstract: "Accounts: who may sign in.",
-        subcommands: [Create.self, List.self, SetEncryption.self])
+        subcommands: [Create.self, List.self, SetEncryption.self, Quota.self])
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create an account.")

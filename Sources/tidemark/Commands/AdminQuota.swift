@@ -65,27 +65,64 @@ extension AdminContainers {
         }
     }
 
-    /// A quota in the form that an operator types.
-    struct Megabytes: ExpressibleByArgument {
-        /// Nil for no quota.
-        let byteCount: Int64?
+}
 
-        private static let size: Int64 = 1_048_576
-        /// A petabyte.
-        private static let countMax: Int64 = 1 << 30
+extension AdminAccounts {
+    struct Quota: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show or set what an account's private databases may hold together, in all containers.",
+            discussion: """
+                Quotas of containers hold as well (tidemark admin containers quota). In force from the next save on, as those \
+                are.
+                """)
 
-        init?(argument: String) {
-            if argument == "none" {
-                byteCount = nil
-            } else {
-                guard let count = Int64(argument), (0...Self.countMax).contains(count) else { return nil }
-                byteCount = count * Self.size
+        @Argument(help: "The account's name. Without it: every account that has no quota of its own.") var name: String?
+        @Option(help: ArgumentHelp("The quota.", discussion: "In megabytes, or none.", valueName: "megabytes"))
+        var megabytes: Megabytes?
+        @OptionGroup var database: DatabaseOption
+
+        func run() throws {
+            let (name, megabytes) = (name, megabytes)
+            let (own, common, use) = try database.withAdminStore { store in
+                var account: AccountID?
+                if let name { account = try await AccountName.find(name, in: store) }
+                if let megabytes { try await store.setQuota(megabytes.byteCount, ofAccount: account) }
+                var own: Int64?
+                var use: StorageUse?
+                if let account {
+                    own = try await store.quota(ofAccount: account)
+                    use = try await store.use(ofAccount: account)
+                }
+                return (own, try await store.quota(ofAccount: nil), use)
             }
+            guard let name else { return print("Each account without a quota of its own: \(Megabytes.text(common)).") }
+            let source = own == nil && common != nil ? ", as all accounts" : ""
+            let held = use.map { " Its private databases hold \($0.byteCount) of \($0.bytesMax) bytes." } ?? ""
+            print("\(name): \(Megabytes.text(own ?? common))\(source).\(held)")
         }
+    }
+}
 
-        static func text(_ byteCount: Int64?) -> String {
-            byteCount.map { "\($0 / size) MB" } ?? "without a quota"
+/// A quota in the form that an operator types.
+struct Megabytes: ExpressibleByArgument {
+    /// Nil for no quota.
+    let byteCount: Int64?
+
+    private static let size: Int64 = 1_048_576
+    /// A petabyte.
+    private static let countMax: Int64 = 1 << 30
+
+    init?(argument: String) {
+        if argument == "none" {
+            byteCount = nil
+        } else {
+            guard let count = Int64(argument), (0...Self.countMax).contains(count) else { return nil }
+            byteCount = count * Self.size
         }
+    }
+
+    static func text(_ byteCount: Int64?) -> String {
+        byteCount.map { "\($0 / size) MB" } ?? "without a quota"
     }
 }
 

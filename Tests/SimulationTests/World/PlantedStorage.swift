@@ -138,6 +138,10 @@ final class PlantedStorage: Storage {
         try await base.setQuota(quota, of: container)
     }
 
+    func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {
+        try await base.setAccountQuota(bytesMax, of: account)
+    }
+
     func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
         try await base.storageUse(of: database)
     }
