@@ -64,6 +64,7 @@ let package = Package(
         target("TidemarkBytes"),
         target("TidemarkScheduling"),
         target("TidemarkTelemetry", [logging, metrics]),
+        target("TidemarkShares", [deque]),
         target("TidemarkFields", ["TidemarkBytes"]),
         target("TidemarkCrypto", ["CTidemarkOpenSSL", "CTidemarkSHA256"]),
 
@@ -195,6 +196,7 @@ let package = Package(
         tests("TidemarkBytesTests", ["TidemarkBytes"]),
         tests("TidemarkSchedulingTests", ["TidemarkScheduling", "TidemarkSockets"]),
         tests("TidemarkTelemetryTests", ["TidemarkTelemetry"]),
+        tests("TidemarkSharesTests", ["TidemarkShares"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes"]),
         tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling"]),

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whose share something is taken from.
+package enum ShareOwner: Hashable, Sendable {
+    /// An account, by its number: all its devices and containers together.
+    case account(Int64)
+    /// Everybody without a credential, together.
+    case nobody
+
+    /// How large the share is beside others. Nobody's is the smallest.
+    package var weight: Int {
+        switch self {
+        case .account: Self.weightMax
+        case .nobody: 1
+        }
+    }
+
+    static let weightMax = 4
+}
