@@ -96,12 +96,12 @@ let package = Package(
             ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkTelemetry", "TidemarkWire"]),
         target(
             "TidemarkService",
-            ["TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkTelemetry", deque]),
+            ["TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkShares", "TidemarkTelemetry", deque]),
         .target(
             name: "TidemarkStore",
             dependencies: [
                 "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkPostgres",
-                "TidemarkScheduling", "TidemarkSockets", "TidemarkCrypto",
+                "TidemarkScheduling", "TidemarkShares", "TidemarkSockets", "TidemarkCrypto",
             ],
             // A link to migrations/: `PackageResources._001_create_store_sql` is the file 0001_create_store.sql.
             resources: [.embedInCode("Migrations/Scripts")], swiftSettings: settings),
@@ -115,7 +115,7 @@ let package = Package(
             "TidemarkSessions",
             [
                 "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkTranslation",
-                "TidemarkWire", "TidemarkScheduling", "TidemarkTelemetry", deque,
+                "TidemarkWire", "TidemarkScheduling", "TidemarkShares", "TidemarkTelemetry", deque,
             ]),
         target(
             "TidemarkServer",
@@ -141,7 +141,7 @@ let package = Package(
             "TidemarkTestKit",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkFields", "TidemarkDomain", "TidemarkKit",
-                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkWire",
+                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkShares", "TidemarkWire",
                 deque,
             ]),
 
@@ -151,7 +151,7 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
-                "TidemarkTLS", "TidemarkBytes", "TidemarkAssets",
+                "TidemarkTLS", "TidemarkBytes", "TidemarkAssets", "TidemarkShares",
                 "TidemarkFields",
                 "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments,
             ]),
@@ -168,7 +168,7 @@ let package = Package(
             "tidemark-bench",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkPostgres",
-                "TidemarkServer", "TidemarkSockets", "TidemarkStore",
+                "TidemarkServer", "TidemarkShares", "TidemarkSockets", "TidemarkStore",
                 "TidemarkTransport", "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields",
                 "TidemarkDomain", arguments,
             ]),
@@ -225,20 +225,22 @@ let package = Package(
         // What every `Storage` must do.
         .target(
             name: "StorageConformance",
-            dependencies: ["TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkService"],
+            dependencies: [
+                "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkService", "TidemarkShares",
+            ],
             path: "Tests/StorageConformance", swiftSettings: settings),
         tests(
             "TidemarkStoreTests",
             [
                 "StorageConformance",
                 "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
-                "TidemarkSockets", "TidemarkScheduling", "TidemarkTestKit", "TidemarkBytes", "TidemarkCrypto",
-                "CTidemarkLibpq",
+                "TidemarkSockets", "TidemarkScheduling", "TidemarkShares", "TidemarkTestKit", "TidemarkBytes",
+                "TidemarkCrypto", "CTidemarkLibpq",
             ]),
         tests(
             "TidemarkServiceTests",
             [
-                "StorageConformance",
+                "StorageConformance", "TidemarkShares",
                 "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkTestKit",
             ]),
         tests(
@@ -290,7 +292,7 @@ let package = Package(
             "SimulationTests",
             [
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
-                "TidemarkFields", "TidemarkScheduling", "TidemarkBytes", "TidemarkWire",
+                "TidemarkFields", "TidemarkScheduling", "TidemarkShares", "TidemarkBytes", "TidemarkWire",
             ]),
         tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling"]),
         // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.

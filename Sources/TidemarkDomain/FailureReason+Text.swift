@@ -72,6 +72,7 @@ extension FailureReason {
         case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions per user")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
         case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
+        case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
         default: nil
         }
     }

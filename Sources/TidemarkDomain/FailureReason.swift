@@ -141,6 +141,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case cursorInvalid = 70
     /// the shared database has no query over all zones.
     case zoneRequired = 71
+    /// it takes longer than a query may.
+    case queryTooSlow = 72
 
     /// the field is encrypted, so that the server cannot compare it.
     case fieldEncrypted = 76

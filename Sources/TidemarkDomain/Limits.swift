@@ -59,6 +59,9 @@ package struct Limits: Sendable, Equatable {
     package var predicateNodesMax = 1_500
     /// Bytes of the strings in one query's conditions, and 8 for any other constant. More: `invalidArguments`.
     package var predicateBytesMax = 65_536
+    /// Seconds that the store works on one query, once it is its turn. More: `limitExceeded`, with a time to
+    /// retry. It is below the time that a request may take.
+    package var querySecondsMax = 3
     /// Sort descriptors of one query. More: `invalidArguments`.
     package var sortsMax = 16
     /// Bytes of one asset. More: `limitExceeded`.

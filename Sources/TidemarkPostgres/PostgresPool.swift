@@ -37,7 +37,7 @@ package final class PostgresPool: Sendable {
     ///   - url: libpq's URL or keyword string; may name several hosts, with `target_session_attrs` to find the primary.
     ///   - connections: for ``withConnection(timeout:_:)``. 4 to 8 keep a PostgreSQL busy; more only wait for each
     ///     other.
-    ///   - sharedConnections: additional ones, for ``execute(_:timeout:)``.
+    ///   - sharedConnections: additional ones, for ``execute(_:timeout:)``, which must not be called if there are none.
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.
     ///   - sharedSettings: further ones for the shared connections. `statement_timeout` there, well below
     ///     ``Limits/requestTimeout``, keeps a slow statement from delaying those behind it.
@@ -47,7 +47,7 @@ package final class PostgresPool: Sendable {
         sessionSettings: [(String, String)] = [], sharedSettings: [(String, String)] = [],
         applicationName: String = "tidemark", limits: Limits = Limits()
     ) throws(PostgresError) {
-        precondition(connections > 0 && sharedConnections > 0)
+        precondition(connections > 0 && sharedConnections >= 0)
         let parameters = try ConnectionParameters(
             url: url, settings: sessionSettings, applicationName: applicationName)
         let sharedParameters = try ConnectionParameters(

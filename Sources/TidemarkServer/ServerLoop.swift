@@ -61,7 +61,8 @@ final class ServerLoop: Sendable {
         _ assets: (any AssetStore)?, _ escrow: (any KeyEscrow)?
     ) throws(StorageError) -> ServerLoop {
         let storage = try PostgresStorage(
-            url: configuration.databaseURL, loop: loop, connections: configuration.databaseConnections)
+            url: configuration.databaseURL, loop: loop, connections: configuration.databaseConnections,
+            queryTimes: QueryTimes(within: configuration.limits))
         let outlet = MovedOutlet()
         let service = CloudService(
             storage: storage, assets: assets, escrow: escrow, scheduler: loop,

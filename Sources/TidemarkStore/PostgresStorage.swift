@@ -24,8 +24,10 @@ package final class PostgresStorage: Storage {
     ///   - url: in libpq's form; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
     ///   - connections: for transactions. Measured: 4 to 8 are as fast as more, because all wait for one disk.
     /// - Throws: `rejected` if the URL cannot be parsed. An unreachable server is no error here.
-    package init(url: String, loop: EventLoop, connections: Int = 8) throws(StorageError) {
-        queries = QueryConnections(url: url, loop: loop)
+    package init(
+        url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes = QueryTimes()
+    ) throws(StorageError) {
+        queries = QueryConnections(url: url, loop: loop, times: queryTimes)
         indexBuilder = IndexBuilder(url: url, loop: loop)
         do {
             pool = try PostgresPool(

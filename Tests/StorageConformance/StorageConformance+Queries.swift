@@ -4,6 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkService
+internal import TidemarkShares
 
 extension StorageConformance {
     static let queries: [Scenario] = [
@@ -193,5 +194,12 @@ struct StepRandom: RandomNumberGenerator {
         z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
         z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
         return z ^ (z >> 31)
+    }
+}
+
+extension Storage {
+    /// A page for one who asks alone.
+    fileprivate func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
+        try await queryPage(page, for: .nobody)
     }
 }

@@ -22,9 +22,10 @@ import TidemarkDomain
         limits.subscriptionsMax = 1_008
         limits.schemaEntriesMax = 1_009
         limits.zoneKeysMax = 1_010
+        limits.querySecondsMax = 1_011
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
-            .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys,
+            .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

@@ -25,6 +25,6 @@ struct StoreFixture {
     }
 
     func storage(connections: Int = 4) throws -> PostgresStorage {
-        try PostgresStorage(url: database.url, loop: loop, connections: connections)
+        try PostgresStorage(url: database.url, loop: loop, connections: connections, queryTimes: .patient)
     }
 }

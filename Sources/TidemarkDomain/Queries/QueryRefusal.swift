@@ -9,6 +9,8 @@ package struct QueryRefusal: Error, Sendable, Equatable {
     package let nearest: String?
     /// Replaces the reason's own text where numbers say more.
     private let detail: String?
+    /// When to try again; nil: as the reason says.
+    package private(set) var retryAfter: Duration?
 
     package init(_ reason: FailureReason, subject: String? = nil, nearest: String? = nil, detail: String? = nil) {
         self.reason = reason
@@ -24,6 +26,17 @@ package struct QueryRefusal: Error, Sendable, Equatable {
             A field of this query is not marked queryable, and nobody is signed in. In development, the queries of an \
             account mark fields: run it once with a credential, or mark the field in the schema.
             """)
+
+    /// R-714: other queries come first, or as many of the same owner wait as may.
+    package static func crowded(retryAfter: Duration?) -> QueryRefusal {
+        let text = "Too many queries are under way. Wait for their answers, and ask again after the delay."
+        var refusal = QueryRefusal(.tooManyRequests, detail: text)
+        refusal.retryAfter = retryAfter
+        return refusal
+    }
+
+    /// The refusal without names of the type's fields, for callers who may not read the type (I-5).
+    package var withoutNames: QueryRefusal { QueryRefusal(reason, subject: subject, detail: detail) }
 
     fileprivate static let encryptedAdvice =
         "Leave it out of the query, or keep what you look for in a field that is not encrypted."
@@ -63,6 +76,9 @@ extension FailureReason {
             "Did not find record type. Save a record of it first, or check its spelling."
         case .recordTypeNotQueryable:
             "Records of this type cannot be queried. Fetch user records by their IDs."
+        case .queryTooSlow:
+            "The query takes too long, because no index serves it. Name a zone, compare fewer fields, or have the fields"
+                + " marked queryable and sortable (tidemark admin schema). A new index needs a while: try again later."
         case .queryTooLarge:
             "The query is too large. Use fewer conditions, shorter strings, or several queries."
         case .operatorInvalid:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkShares
 
 extension CloudService {
     /// One page of a query's results (R-173 … R-190).
@@ -12,9 +13,10 @@ extension CloudService {
     ///   - cursor: from the page before, with the same query; empty for the first page.
     ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
+    ///   - owner: whose turn the query takes.
     package func queryRecords(
         _ query: Query, in database: DatabaseID, of container: ContainerID, by access: RecordAccess, cursor: [UInt8],
-        recordsMax: Int
+        recordsMax: Int, for owner: ShareOwner
     ) async -> Result<QueryPage, QueryRefusal> {
         let result = await retry.run { () async throws(StorageError) -> Result<QueryResult, FailureReason> in
             for _ in 0..<Self.schemaRoundsMax {
@@ -43,10 +45,13 @@ extension CloudService {
                     mayMark: access.user != nil)
                 let read: StoreRead<QueryPageRead>
                 do throws(StorageError) {
-                    read = try await storage.queryPage(page)
+                    read = try await storage.queryPage(page, for: owner)
                 } catch {
-                    guard error.code == .notMarked else { throw error }
-                    return .success(.failure(.notMarkedForNobody))
+                    switch error.code {
+                    case .notMarked: return .success(.failure(.notMarkedForNobody))
+                    case .crowded: return .success(.failure(.crowded(retryAfter: error.retryAfter)))
+                    default: throw error
+                    }
                 }
                 if let opened, opened.store != read.store { return .failure(.cursorInvalid) }
                 // An operator changed the schema: the query may no longer be allowed.
@@ -61,6 +66,8 @@ extension CloudService {
         }
         switch result {
         case .success(let page): return page
+        case .failure(.queryTooSlow):
+            return .failure(QueryRefusal(.queryTooSlow, detail: FailureReason.queryTooSlow.text(within: limits)))
         case .failure(let reason): return .failure(QueryRefusal(reason))
         }
     }

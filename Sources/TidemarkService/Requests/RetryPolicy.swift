@@ -26,7 +26,7 @@ extension StorageError.Code {
     var isPassing: Bool {
         switch self {
         case .unavailable, .commitUnknown, .zoneBusy, .outdated: true
-        case .tooSlow, .rejected, .containerUnknown, .notMarked, .stopped: false
+        case .tooSlow, .queryTooSlow, .crowded, .rejected, .containerUnknown, .notMarked, .stopped: false
         }
     }
 
@@ -38,6 +38,8 @@ extension StorageError.Code {
         case .rejected: .serverFault
         case .containerUnknown: .containerUnknown
         case .notMarked: .fieldNotQueryable
+        case .queryTooSlow: .queryTooSlow
+        case .crowded: .tooManyRequests
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkShares
 
 /// The durable store: PostgreSQL (TidemarkStore), or memory (TidemarkTestKit). One conformance suite holds both to the
 /// same behaviour.
@@ -146,8 +147,13 @@ package protocol Storage: AnyObject, Sendable {
     /// A store may use indexes for what the container's schema marks. In development it marks what a query needs and
     /// computes the index values of existing records, so the first such query takes a moment.
     ///
-    /// - Parameter query: one that was checked by the schema.
-    func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead>
+    /// - Parameters:
+    ///   - query: one that was checked by the schema.
+    ///   - owner: whose turn it takes.
+    /// - Throws: ``StorageError/Code/queryTooSlow`` and ``StorageError/Code/crowded``.
+    func queryPage(
+        _ query: QueryPageQuery, for owner: ShareOwner
+    ) async throws(StorageError) -> StoreRead<QueryPageRead>
 
     // MARK: Schema
 

@@ -22,6 +22,10 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
         case containerUnknown
         /// A query needs a mark that it may not make (`QueryPageQuery.mayMark`).
         case notMarked
+        /// The query takes longer than one may.
+        case queryTooSlow
+        /// The owner's turn did not come, because others wait as well.
+        case crowded
         /// The server is stopping.
         case stopped
     }
@@ -31,12 +35,15 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
     package let detail: String
     /// Which errors of one code are alike, for the log. One of few.
     let kind: String
+    /// For `crowded`: when to try again.
+    package let retryAfter: Duration?
 
     /// - Parameter kind: nil if `detail` is the same for all errors of the kind.
-    package init(_ code: Code, kind: String? = nil, detail: String = "") {
+    package init(_ code: Code, kind: String? = nil, detail: String = "", retryAfter: Duration? = nil) {
         self.code = code
         self.kind = kind ?? detail
         self.detail = detail
+        self.retryAfter = retryAfter
     }
 
     package var description: String { code.rawValue }
@@ -54,7 +61,7 @@ extension StorageError {
         switch code {
         case .unavailable, .commitUnknown, .zoneBusy, .tooSlow: level = .warning
         case .rejected: level = .error
-        case .outdated, .containerUnknown, .notMarked, .stopped: return
+        case .outdated, .containerUnknown, .notMarked, .queryTooSlow, .crowded, .stopped: return
         }
         FailureLog.shared.note(
             level, "the store failed", cause: kind.isEmpty ? code.rawValue : "\(code.rawValue), \(kind)",

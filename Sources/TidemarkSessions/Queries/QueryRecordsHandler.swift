@@ -12,7 +12,7 @@ extension RequestRouter {
         let search = try await search(request, by: viewpoint, in: context.member.container)
         let result = await service.queryRecords(
             search.query, in: viewpoint.database, of: try await container(of: context.member), by: viewpoint.access,
-            cursor: search.cursor, recordsMax: search.limit)
+            cursor: search.cursor, recordsMax: search.limit, for: context.member.owner)
         switch result {
         case .success(let page):
             let naming = try await naming(page.users, for: viewpoint)

@@ -20,6 +20,8 @@ package final class Session: Sendable {
         var slowTimer: ScheduledTimer?
         var expiryTimer: ScheduledTimer?
         var pushes = DevicePushMachine()
+        /// Queries under way, by the ids of their requests. They may wait for a turn.
+        var queries: [UInt64: Task<Void, Never>] = [:]
     }
 
     private static let log = Log("sessions")
@@ -79,17 +81,20 @@ package final class Session: Sendable {
     package func closed() {
         let now = hub.scheduler.now
         countUnacknowledged(state.withLock { $0.pushes.ended(at: now, after: hub.settings.pushPatience) })
-        let timers = state.withLock { state in
+        let (timers, queries) = state.withLock { state in
             state.machine.closed()
             state.peer = nil
             defer {
+                state.queries = [:]
                 state.helloTimer = nil
                 state.slowTimer = nil
                 state.expiryTimer = nil
             }
-            return [state.helloTimer, state.slowTimer, state.expiryTimer]
+            return ([state.helloTimer, state.slowTimer, state.expiryTimer], state.queries)
         }
         for timer in timers { timer?.cancel() }
+        // what waits for a turn leaves.
+        for query in queries.values { query.cancel() }
         hub.remove(self)
     }
 
@@ -292,14 +297,17 @@ extension Session {
             send { $0.send(ServerMessage.failure(message.id, .tooManyRequests, retryAfter: seconds)) }
             return perform(decide { $0.finished(message.id) })
         }
-        hub.scheduler.run { [self] in
+        let isQuery = message.request?.isQuery == true
+        let task = hub.scheduler.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
             let trace = RequestTrace(session: number, id: message.id)
             let bytes = await RequestTrace.$current.withValue(trace) { await hub.router.answer(context) }
             let answer = counting(bytes)
+            if isQuery { state.withLock { $0.queries[message.id] = nil } }
             send { $0.send(answer) }
             perform(decide { $0.finished(message.id) })
         }
+        if isQuery { state.withLock { $0.queries[message.id] = task } }
     }
 
     /// The answer, which says how many pushes came before it if the device may not know that.

@@ -244,6 +244,9 @@ extension WireClientEnvelope.OneOfRequest {
         }
     }
 
+    /// Whether it waits for a turn of its owner.
+    var isQuery: Bool { if case .queryRecords = self { true } else { false } }
+
     /// Whether the answer may be as large as answers get.
     fileprivate var isFetchOfRecords: Bool {
         switch self {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkShares
 internal import TidemarkTranslation
 
 /// The user, device and container of a session.
@@ -38,6 +39,9 @@ struct SessionMember: Sendable {
             access: access, userRecordName: identity?.userRecordName ?? "", database: publicDatabase.database,
             device: device, life: life, store: store)
     }
+
+    /// Whose share is taken for what the session asks for.
+    var owner: ShareOwner { identity.map { .account($0.account.rawValue) } ?? .nobody }
 
     func isExpired(_ now: Timestamp) -> Bool {
         identity?.credentialExpiresAt.map { $0 <= now } ?? false

@@ -41,7 +41,11 @@ extension PostgresStorage {
         let deadline = pool.loop.now + Self.queryPatience
         while pool.loop.now < deadline {
             if let result = preparations.result(of: key) { return try result.get() }
-            try? await pool.loop.sleep(for: .milliseconds(5))
+            do {
+                try await pool.loop.sleep(for: .milliseconds(5))
+            } catch {
+                throw StorageError(.unavailable, detail: "whoever asked is gone")
+            }
         }
         throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
     }

@@ -4,6 +4,7 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 internal import TidemarkScheduling
 package import TidemarkService
+package import TidemarkShares
 internal import TidemarkSockets
 
 extension PostgresStorage {
@@ -15,12 +16,14 @@ extension PostgresStorage {
     /// In development, a query may be the first to need a field. Then the field is marked, its values in existing
     /// records are computed, and an index is built (R-186: development indexes everything). That takes a moment;
     /// `zoneBusy` if it takes longer; `notMarked` if the query may not do so.
-    package func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
+    package func queryPage(
+        _ page: QueryPageQuery, for owner: ShareOwner
+    ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         for _ in 0..<Self.roundsMax {
             let type = try await preparedType(for: page)
             guard type.isKnown else { return try await emptyPage(of: page, in: type.container) }
             var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
-            let rows = try await queries.run(compiler.compile())
+            let rows = try await queries.run(compiler.compile(), for: owner)
             let read = try decode { () throws(PostgresError) in try QueryRow.page(rows, in: type.container) }
             if read.value.schema?.version != type.version {
                 types.forget(type.name, in: page.database)
@@ -35,7 +38,7 @@ extension PostgresStorage {
     package func explain(_ page: QueryPageQuery) async throws(StorageError) -> [String] {
         var query = try await compiled(page)
         query.sql = "EXPLAIN " + query.sql
-        let rows = try await queries.run(query, isRepeated: false)
+        let rows = try await queries.run(query, for: .nobody, isRepeated: false)
         return try decode { () throws(PostgresError) in
             var lines: [String] = []
             for row in rows { lines.append(try row.string(0)) }

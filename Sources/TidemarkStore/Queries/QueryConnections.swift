@@ -1,21 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+package import TidemarkDomain
 internal import TidemarkPostgres
 internal import TidemarkService
+internal import TidemarkShares
 internal import TidemarkSockets
 
-/// Connections for queries alone, opened with the first query. A slow query delays only other queries, and the planner
-/// may choose plans that the store's own statements forbid.
-final class QueryConnections: Sendable {
-    private static let count = 3
+/// How long PostgreSQL works on a query.
+package struct QueryTimes: Sendable {
+    /// A query that an index serves takes a few milliseconds. What takes longer than this begins anew among the long
+    /// ones, so that others need not wait for it.
+    package var short = Duration.milliseconds(100)
+    /// A query that takes longer fails.
+    package var long: Duration
 
+    package init(within limits: Limits = Limits()) {
+        long = .seconds(limits.querySecondsMax)
+    }
+
+    /// For an operator's own queries, which may look at everything.
+    package static let patient: QueryTimes = {
+        var times = QueryTimes()
+        times.short = .seconds(9)
+        times.long = .seconds(9)
+        return times
+    }()
+}
+
+/// Connections for queries alone. A slow query delays only other queries, and the planner may choose plans that the
+/// store's own statements forbid.
+///
+/// There are two lanes. A query begins in the short one and must end soon. If it does not, it waits for a turn
+/// in the long one, which has one connection. So scans of whole zones delay each other, and not queries with an index.
+final class QueryConnections: Sendable {
     static let sessionSettings: [(String, String)] = [
         ("default_transaction_isolation", "read committed"),
         ("default_transaction_read_only", "on"),
         ("standard_conforming_strings", "on"),
-        // Below the time that a request may take, so that PostgreSQL stops as well.
-        ("statement_timeout", "9s"),
         ("lock_timeout", "2s"),
         ("tcp_user_timeout", "10s"),
         // One table holds the records of all users.
@@ -27,53 +48,52 @@ final class QueryConnections: Sendable {
         ("jit", "off"),
     ]
 
-    private let url: String
-    private let loop: EventLoop
-    private let opened = Mutex<PostgresPool?>(nil)
+    private let short: QueryLane
+    private let long: QueryLane
     private let statements = QueryStatementCache()
 
-    init(url: String, loop: EventLoop) {
-        self.url = url
-        self.loop = loop
+    init(url: String, loop: EventLoop, times: QueryTimes) {
+        // One owner leaves a connection to the others.
+        short = QueryLane(
+            url: url, loop: loop,
+            .init(
+                connections: 4, timeout: times.short,
+                shares: ShareBounds(
+                    room: 4, roomPerOwner: 3, waitingMax: 512, waitingPerOwnerMax: 128, workTime: times.short)))
+        long = QueryLane(
+            url: url, loop: loop,
+            .init(
+                connections: 1, timeout: times.long,
+                shares: ShareBounds(
+                    room: 1, roomPerOwner: 1, waitingMax: 64, waitingPerOwnerMax: 8, workTime: times.long / 2)))
     }
 
     /// - Parameter isRepeated: whether the statement is worth caching.
-    func run(_ query: CompiledQuery, isRepeated: Bool = true) async throws(StorageError) -> PostgresRows {
+    /// - Throws: `queryTooSlow`, and `crowded`.
+    func run(
+        _ query: CompiledQuery, for owner: ShareOwner, isRepeated: Bool = true
+    ) async throws(StorageError) -> PostgresRows {
+        do throws(StorageError) {
+            return try await short.run(batch(query, isCached: isRepeated), for: owner)
+        } catch {
+            guard error.code == .queryTooSlow else { throw error }
+            // Planned for its values, which takes no time beside the rest.
+            return try await long.run(batch(query, isCached: false), for: owner)
+        }
+    }
+
+    /// One transaction: the settings hold until its end.
+    private func batch(_ query: CompiledQuery, isCached: Bool) -> [BoundStatement] {
         let statement =
-            isRepeated
+            isCached
             ? statements.statement(query)
             : Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
-        // One transaction: the settings hold until its end.
-        let batch =
-            query.settings.map { sql.queries.set(($0.name, $0.value)).bound }
+        return query.settings.map { sql.queries.set(($0.name, $0.value)).bound }
             + [statement.bind(query.parameters.values)]
-        do {
-            let pool = try pool()
-            let lease = try await pool.acquire()
-            defer { pool.release(lease) }
-            return try await lease.connection.execute(batch)[batch.count - 1]
-        } catch {
-            throw StorageError(error, duringCommit: false)
-        }
     }
 
     func stop() async {
-        await opened.withLock { $0 }?.stop()
-    }
-
-    private func pool() throws(PostgresError) -> PostgresPool {
-        let result: Result<PostgresPool, PostgresError> = opened.withLock { opened in
-            if let opened { return .success(opened) }
-            do throws(PostgresError) {
-                let pool = try PostgresPool(
-                    url: url, connections: Self.count, loop: loop, sessionSettings: Self.sessionSettings,
-                    applicationName: "tidemark-query")
-                opened = pool
-                return .success(pool)
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+        await short.stop()
+        await long.stop()
     }
 }

@@ -4,6 +4,7 @@ internal import Synchronization
 package import TidemarkDomain
 internal import TidemarkScheduling
 package import TidemarkService
+package import TidemarkShares
 
 /// ``Storage`` in memory: one server's connections to a ``MemoryDatabase``.
 ///
@@ -90,7 +91,9 @@ package final class MemoryStore: Storage {
         try await call { StoreRead($0.zonePage(query), in: $0.incarnation) }
     }
 
-    package func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
+    package func queryPage(
+        _ query: QueryPageQuery, for owner: ShareOwner
+    ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         try await call { StoreRead($0.queryPage(query), in: $0.incarnation) }
     }
 

@@ -29,7 +29,7 @@ package enum ServerMessage {
     }
 
     package static func failure(_ id: UInt64, _ refusal: Refusal) -> [UInt8] {
-        failure(id, refusal.code, detail: refusal.detail)
+        failure(id, refusal.code, detail: refusal.detail, retryAfter: refusal.retryAfter)
     }
 
     /// The start of the answer to request `id` with bytes of an asset. The bytes must follow.

@@ -50,6 +50,7 @@ extension FailureReason {
         case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .tooManySubscriptions,
             .schemaFull, .tooManyReferences, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys:
             FailureLine(.limitExceeded)
+        case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)
         case .assetModified: FailureLine(.assetFileModified)

@@ -7,15 +7,18 @@ package struct Refusal: Error, Equatable, CustomStringConvertible {
     package let code: FailureReason
     /// What is wrong, for the developer of the client. Nil: the reason's own text says it.
     package let detail: String?
+    /// Seconds after which to try again. Nil: the reason's own delay.
+    package let retryAfter: Double?
 
-    package init(_ code: FailureReason, _ detail: String? = nil) {
+    package init(_ code: FailureReason, _ detail: String? = nil, retryAfter: Double? = nil) {
         self.code = code
         self.detail = detail
+        self.retryAfter = retryAfter
     }
 
     /// The same with the numbers, if a limit was exceeded and the detail does not have them.
     package func within(_ limits: Limits) -> Refusal {
-        Refusal(code, detail ?? code.text(within: limits))
+        Refusal(code, detail ?? code.text(within: limits), retryAfter: retryAfter)
     }
 
     package var description: String { detail ?? code.text }

@@ -173,6 +173,6 @@ extension QueryComparison {
 
 extension Refusal {
     package init(_ refusal: QueryRefusal) {
-        self.init(refusal.reason, refusal.text)
+        self.init(refusal.reason, refusal.text, retryAfter: refusal.retryAfter.map { $0 / .seconds(1) })
     }
 }

@@ -3,6 +3,7 @@
 internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
+internal import TidemarkShares
 internal import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTranslation
@@ -58,7 +59,7 @@ struct QueryReader: Sendable {
         while left > 0 {
             let result = await service.queryRecords(
                 query, in: place.database, of: place.container, by: place.access, cursor: cursor,
-                recordsMax: min(left, limits.pageRecordsMax))
+                recordsMax: min(left, limits.pageRecordsMax), for: .nobody)
             let page: QueryPage
             switch result {
             case .success(let success): page = success

@@ -50,7 +50,7 @@ struct DatabaseOption: ParsableArguments {
                     "The database does not have this version's tables: run `tidemark migrate` with the same database "
                         + "URL first.")
             }
-            let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
+            let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
             do {
                 let value = try await work(storage, loop)
                 await storage.stop()

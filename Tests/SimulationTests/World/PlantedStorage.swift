@@ -3,6 +3,7 @@
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
+import TidemarkShares
 import TidemarkTestKit
 
 /// A store that makes one ``PlantedFault``, and is otherwise the one beneath.
@@ -78,8 +79,10 @@ final class PlantedStorage: Storage {
         return page
     }
 
-    func queryPage(_ query: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
-        try await base.queryPage(query)
+    func queryPage(
+        _ query: QueryPageQuery, for owner: ShareOwner
+    ) async throws(StorageError) -> StoreRead<QueryPageRead> {
+        try await base.queryPage(query, for: owner)
     }
 
     func databaseFeed(

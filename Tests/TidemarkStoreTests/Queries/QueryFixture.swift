@@ -6,6 +6,7 @@ import TidemarkFields
 import TidemarkPostgres
 import TidemarkScheduling
 import TidemarkService
+import TidemarkShares
 import TidemarkSockets
 import TidemarkStore
 import TidemarkTestSupport
@@ -144,7 +145,7 @@ struct QueryFixture: Sendable {
         let query = Query(recordType: type, zoneName: nil, predicate: predicate, sorts: sorts)
         return await service.queryRecords(
             query, in: identity.privateDatabase, of: identity.container, by: .owner(identity.user), cursor: cursor,
-            recordsMax: recordsMax)
+            recordsMax: recordsMax, for: .nobody)
     }
 
     /// All results, page by page.
@@ -186,4 +187,11 @@ private struct PagesWithoutEnd: Error {}
 
 extension Scheduler {
     var wallClock: Timestamp { Timestamp(milliseconds: wallClockMilliseconds) }
+}
+
+extension Storage {
+    /// A page for one who asks alone.
+    func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
+        try await queryPage(page, for: .nobody)
+    }
 }

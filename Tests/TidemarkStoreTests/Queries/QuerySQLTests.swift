@@ -242,7 +242,8 @@ import TidemarkTestSupport
             #expect(try await fixture.admin.indexes().allSatisfy { $0.state == .valid && $0.recordType == "T" })
             try fixture.execute("ANALYZE", Self.fill)
             // A server that has not yet heard of the newest indexes.
-            let storage = try PostgresStorage(url: fixture.url, loop: fixture.loop, connections: 1)
+            let storage = try PostgresStorage(
+                url: fixture.url, loop: fixture.loop, connections: 1, queryTimes: .patient)
             for (state, preparations) in Self.statistics {
                 for statement in preparations { try fixture.execute(statement) }
                 for (query, kind) in queries {
@@ -439,7 +440,8 @@ import TidemarkTestSupport
                 #expect(try await fixture.admin.indexes().allSatisfy { $0.state == .valid })
                 try await command(fixture.admin)
                 #expect(try await fixture.texts(counted) == [index])
-                let storage = try PostgresStorage(url: fixture.url, loop: fixture.loop, connections: 1)
+                let storage = try PostgresStorage(
+                    url: fixture.url, loop: fixture.loop, connections: 1, queryTimes: .patient)
                 // Of a third of the records, which is what a plan for all values takes to be found.
                 let usual = try await storage.statement(for: above(1_340))
                 for (number, isNarrow) in [(1_980, true), (20, false)] as [(Int64, Bool)] {

@@ -39,6 +39,7 @@ import TidemarkWire
         (.fieldNotComparable, .invalidArguments),
         (.fieldNotQueryable, .invalidArguments), (.fieldNotSortable, .invalidArguments),
         (.sortInvalid, .invalidArguments), (.cursorInvalid, .invalidArguments), (.zoneRequired, .invalidArguments),
+        (.queryTooSlow, .limitExceeded),
     ]
 
     @Test func `R-370: every reason has the code that the rules name, and a text`() {
@@ -56,11 +57,12 @@ import TidemarkWire
         }
     }
 
-    @Test func `R-372: busy, throttled and unavailable say when to try again, others do not`() {
+    @Test func `R-372: busy, throttled and unavailable say when to try again, others do not, but for a slow query`() {
         for reason in FailureReason.allCases {
             let failure = reason.wire()
             let waits: Set<WireErrorCode> = [.zoneBusy, .requestRateLimited, .serviceUnavailable]
-            #expect((failure.retryAfterSeconds > 0) == waits.contains(failure.code), "\(reason)")
+            let waitsToo = reason == .queryTooSlow
+            #expect((failure.retryAfterSeconds > 0) == (waits.contains(failure.code) || waitsToo), "\(reason)")
         }
     }
 

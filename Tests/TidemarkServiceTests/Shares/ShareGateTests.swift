@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import TidemarkScheduling
+import TidemarkService
+import TidemarkShares
+import TidemarkTestSupport
+
+/// Tasks that wait for their turns.
+@Suite struct ShareGateTests {
+    /// What became of each task, in order.
+    private final class Journal: Sendable {
+        private let entries = Mutex<[String]>([])
+
+        func add(_ entry: String) { entries.withLock { $0.append(entry) } }
+        var all: [String] { entries.withLock { $0 } }
+    }
+
+    private let scheduler = ManualScheduler()
+    private let journal = Journal()
+    private let alice = ShareOwner.account(1)
+    private let bob = ShareOwner.account(2)
+
+    private func gate(waiting: Int = 8) -> ShareGate {
+        ShareGate(
+            ShareBounds(room: 1, roomPerOwner: 1, waitingMax: waiting, waitingPerOwnerMax: waiting),
+            patience: .seconds(5), scheduler: scheduler)
+    }
+
+    /// Enters, and stays until the work has been let go.
+    @discardableResult
+    private func enter(_ gate: ShareGate, _ owner: ShareOwner, _ name: String, until end: Answered) -> Task<Void, Never>
+    {
+        scheduler.run { [journal] in
+            do throws(ShareRefusal) {
+                let ticket = try await gate.enter(owner)
+                journal.add(name)
+                await end.wait()
+                gate.leave(ticket)
+            } catch {
+                journal.add("\(name) \(error.reason.rawValue)")
+            }
+        }
+    }
+
+    @Test func `R-711: owners take turns, however many works one of them has`() {
+        let gate = gate()
+        let ends = (0..<5).map { _ in Answered() }
+        for (number, end) in ends[..<4].enumerated() { enter(gate, alice, "alice \(number)", until: end) }
+        scheduler.runUntilIdle()
+        enter(gate, bob, "bob", until: ends[4])
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["alice 0"] && gate.waitingCount == 4)
+        for end in ends {
+            end.give()
+            scheduler.runUntilIdle()
+        }
+        #expect(journal.all.prefix(2) == ["alice 0", "bob"])
+        #expect(journal.all.count == 5 && gate.waitingCount == 0)
+    }
+
+    @Test func `R-713: a cancelled task leaves the queue, and the next has its turn`() {
+        let gate = gate()
+        let ends = (0..<3).map { _ in Answered() }
+        enter(gate, alice, "first", until: ends[0])
+        scheduler.runUntilIdle()
+        let waiting = enter(gate, alice, "second", until: ends[1])
+        enter(gate, alice, "third", until: ends[2])
+        scheduler.runUntilIdle()
+        waiting.cancel()
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["first", "second cancelled"] && gate.waitingCount == 1)
+        ends[0].give()
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["first", "second cancelled", "third"])
+    }
+
+    @Test func `R-713: a task that was cancelled before does not wait`() {
+        let gate = gate()
+        enter(gate, alice, "first", until: Answered())
+        scheduler.runUntilIdle()
+        enter(gate, alice, "second", until: Answered()).cancel()
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["first", "second cancelled"] && gate.waitingCount == 0)
+    }
+
+    @Test func `R-712: who waits in vain is refused after a while, and who gives way at once`() {
+        let gate = gate(waiting: 2)
+        enter(gate, alice, "first", until: Answered())
+        scheduler.runUntilIdle()
+        enter(gate, alice, "second", until: Answered())
+        enter(gate, alice, "third", until: Answered())
+        scheduler.runUntilIdle()
+        enter(gate, bob, "bob", until: Answered())
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["first", "third gaveWay"])
+        scheduler.advance(by: .seconds(5))
+        #expect(Set(journal.all.dropFirst(2)) == ["second waitedTooLong", "bob waitedTooLong"])
+        #expect(gate.waitingCount == 0)
+    }
+}
+
+/// Something that tasks wait for, and that comes once.
+private final class Answered: Sendable {
+    private let state = Mutex<(isGiven: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isGiven = state.withLock { state in
+                if !state.isGiven { state.waiter = continuation }
+                return state.isGiven
+            }
+            if isGiven { continuation.resume() }
+        }
+    }
+
+    func give() {
+        state.withLock { state in
+            state.isGiven = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }?.resume()
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+import TidemarkService
+import TidemarkShares
+import TidemarkStore
+
+/// Queries that take longer than an index would.
+@Suite struct QueryLaneTests {
+    /// Looks at every record for each of many conditions.
+    private static let slow = QueryPredicate.and(
+        (0..<300).map { .compare(.field("s"), .notEqual, .string("no\($0)")) })
+
+    private func withRecords(
+        _ times: QueryTimes, _ body: @escaping @Sendable (CloudService, QueryFixture) async throws -> Void
+    ) async throws {
+        try await QueryFixture.run { fixture in
+            let records = (0..<800).map { (name: "n\($0)", fields: [Field("s", .string("\($0)"))]) }
+            try await fixture.save(records, zone: "notes", counter: 1)
+            // Marks the field.
+            _ = try await fixture.ask(.compare(.field("s"), .equal, .string("1"))).get()
+            let storage = try PostgresStorage(url: fixture.url, loop: fixture.loop, connections: 1, queryTimes: times)
+            let service = CloudService(
+                storage: storage, scheduler: fixture.loop, limits: Limits(), onMoved: { _ in })
+            try await body(service, fixture)
+            await service.stop()
+            await storage.stop()
+        }
+    }
+
+    private func ask(_ service: CloudService, _ fixture: QueryFixture) async -> Result<QueryPage, QueryRefusal> {
+        await service.queryRecords(
+            Query(recordType: "T", zoneName: "notes", predicate: Self.slow), in: fixture.identity.privateDatabase,
+            of: fixture.identity.container, by: .owner(fixture.identity.user), cursor: [], recordsMax: 0,
+            for: .account(1))
+    }
+
+    @Test func `R-715: a query that takes too long is refused with what to do, and is no internal error`() async throws
+    {
+        var times = QueryTimes()
+        times.short = .milliseconds(1)
+        times.long = .milliseconds(1)
+        try await withRecords(times) { service, fixture in
+            guard case .failure(let refusal) = await ask(service, fixture) else {
+                Issue.record("not refused")
+                return
+            }
+            #expect(refusal.reason == .queryTooSlow)
+            #expect(refusal.text.contains("index") && refusal.text.contains("The limit is 3 seconds per query"))
+        }
+    }
+
+    @Test func `R-714: a query that is not soon done goes on among the long ones, and finds the same`() async throws {
+        var times = QueryTimes()
+        times.short = .milliseconds(1)
+        times.long = .seconds(60)
+        try await withRecords(times) { service, fixture in
+            let page = try await ask(service, fixture).get()
+            let expected = try await ask(fixture.service, fixture).get()
+            #expect(page.matches.map(\.record.name) == expected.matches.map(\.record.name))
+            #expect(!page.matches.isEmpty)
+        }
+    }
+}
