@@ -3,6 +3,8 @@
 internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
+internal import TidemarkService
+internal import TidemarkShares
 internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
@@ -298,10 +300,14 @@ extension Session {
             return perform(decide { $0.finished(message.id) })
         }
         let isQuery = message.request?.isQuery == true
+        // A query has turns of its own.
+        let isFetch = message.request?.isLarge == true && !isQuery
         let task = hub.scheduler.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
             let trace = RequestTrace(session: number, id: message.id)
-            let bytes = await RequestTrace.$current.withValue(trace) { await hub.router.answer(context) }
+            let bytes = await RequestTrace.$current.withValue(trace) {
+                await isFetch ? answerInTurn(context) : hub.router.answer(context)
+            }
             let answer = counting(bytes)
             if isQuery { state.withLock { $0.queries[message.id] = nil } }
             send { $0.send(answer) }
@@ -309,6 +315,30 @@ extension Session {
         }
         if isQuery { state.withLock { $0.queries[message.id] = task } }
     }
+
+    /// The answer to a fetch, when it is its account's turn.
+    private func answerInTurn(_ context: RequestContext) async -> [UInt8] {
+        let ticket: ShareTicket
+        do {
+            ticket = try await hub.fetches.enter(context.member.owner)
+        } catch {
+            let text = "Too many fetches are under way. Wait for their answers, and ask again after the delay."
+            return ServerMessage.failure(
+                context.id, .tooManyRequests, detail: text, retryAfter: error.retryAfter / .seconds(1))
+        }
+        var byteCount = 0
+        defer { hub.fetches.leave(ticket, charge: max(1, byteCount / 1_024)) }
+        // Whoever is gone gets nothing made.
+        guard !isPeerGone else { return [] }
+        let answer = await hub.router.answer(context)
+        byteCount = answer.count
+        return answer
+    }
+
+    private var isPeerGone: Bool { state.withLock { $0.peer == nil } }
+
+    /// How many bytes of records may come with an answer that is small without them.
+    var bytesBesideAnswer: Int { state.withLock { $0.machine.isPeerFull ? 0 : hub.settings.limits.answerBytesMax } }
 
     /// The answer, which says how many pushes came before it if the device may not know that.
     private func counting(_ answer: consuming [UInt8]) -> [UInt8] {

@@ -45,7 +45,8 @@ struct SessionMachine {
     private var waiting: Deque<ClientMessage> = []
     /// Requests refused for their number since there was room.
     private var refusedCount = 0
-    private var isPeerFull = false
+    /// Whether the peer takes less than it is sent: nothing large is made for it.
+    private(set) var isPeerFull = false
     private var isReadingPaused = false
 
     init(_ settings: SessionSettings) {
@@ -183,7 +184,7 @@ struct SessionMachine {
         var actions: [Action] = []
         var later: Deque<ClientMessage> = []
         while let message = waiting.popFirst() {
-            if message.request?.isFetchOfRecords == true {
+            if message.request?.isLarge == true {
                 guard fetchesRunning.count < fetchesMax else {
                     later.append(message)
                     continue
@@ -247,13 +248,14 @@ extension WireClientEnvelope.OneOfRequest {
     /// Whether it waits for a turn of its owner.
     var isQuery: Bool { if case .queryRecords = self { true } else { false } }
 
-    /// Whether the answer may be as large as answers get.
-    fileprivate var isFetchOfRecords: Bool {
+    /// Whether the answer may be large, however small the request is. Parts of assets are counted apart.
+    var isLarge: Bool {
         switch self {
-        case .fetchZoneChanges, .fetchRecords, .queryRecords: true
-        case .hello, .modifyRecords, .modifyZones, .fetchZones, .fetchDatabaseChanges, .modifySubscriptions,
-            .fetchSubscriptions, .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk, .fetchKeys,
-            .saveAccountKey, .saveZoneKey:
+        case .fetchZoneChanges, .fetchRecords, .queryRecords, .fetchZones, .fetchDatabaseChanges, .fetchSubscriptions,
+            .fetchKeys:
+            true
+        case .hello, .modifyRecords, .modifyZones, .modifySubscriptions, .prepareAssetUpload, .uploadAssetChunk,
+            .fetchAssetChunk, .saveAccountKey, .saveZoneKey:
             false
         }
     }

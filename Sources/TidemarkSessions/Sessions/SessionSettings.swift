@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkShares
 
 /// What sessions allow, and how long they wait.
 package struct SessionSettings: Sendable {
@@ -28,9 +29,15 @@ package struct SessionSettings: Sendable {
     package var queuedBytesMax = 1_048_576
     /// How long a connection may stay above ``queuedBytesMax``. Longer: closed as too slow.
     package var slowReaderTimeout: Duration = .seconds(30)
-    /// Requests with large answers (fetches of records) that run at once for one connection. Together with
+    /// Requests with large answers (fetches and queries) that run at once for one connection. Together with
     /// `Limits.answerBytesMax` it bounds how much memory a connection can occupy.
     package var fetchesRunningMax = 4
+    /// Fetches that run at once for all connections of a hub, and for those of one account. Others wait for
+    /// their account's turn.
+    package var fetches = ShareBounds(
+        room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
+    /// How long a fetch waits for its turn. Longer: `requestRateLimited`.
+    package var fetchPatience = Duration.seconds(20)
     /// Chunks of assets under way on one connection, up or down, above which nothing more is read from it. Clients use
     /// fewer.
     package var assetChunksMax = 8

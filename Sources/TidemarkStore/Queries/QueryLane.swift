@@ -53,7 +53,7 @@ final class QueryLane: Sendable {
             return try await lease.connection.execute(batch)[batch.count - 1]
         } catch {
             if error.code == .statement(.queryCancelled) {
-                throw StorageError(.queryTooSlow, detail: error.debugDescription)
+                throw StorageError(.queryTooSlow, detail: error.textForLog)
             }
             throw StorageError(error, duringCommit: false)
         }

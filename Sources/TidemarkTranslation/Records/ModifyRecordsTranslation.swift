@@ -104,10 +104,11 @@ package struct RecordsAnswer {
     /// For the zone of the previous record.
     private var tags: (zone: ZoneID, encoder: ChangeTagEncoder)?
 
-    package init(viewpoint: Viewpoint, limits: Limits) {
+    /// - Parameter bytesMax: bytes of the server's records; nil: as many as an answer can hold.
+    package init(viewpoint: Viewpoint, limits: Limits, bytesMax: Int? = nil) {
         self.viewpoint = viewpoint
         self.limits = limits
-        bytesLeft = limits.answerBytesMax
+        bytesLeft = bytesMax ?? limits.answerBytesMax
     }
 
     /// Adds the outcome of the next part.

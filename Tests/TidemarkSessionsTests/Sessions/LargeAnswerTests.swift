@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionTestSupport
+import Testing
+import TidemarkDomain
+import TidemarkSessions
+import TidemarkTestKit
+import TidemarkTestSupport
+import TidemarkWire
+
+/// Answers that may be much larger than their requests.
+@Suite struct LargeAnswerTests {
+    private static var large: [(name: String, request: WireClientEnvelope.OneOfRequest)] {
+        var zones = WireFetchZones()
+        zones.database = .private
+        var changes = WireFetchDatabaseChanges()
+        changes.database = .private
+        var subscriptions = WireFetchSubscriptions()
+        subscriptions.database = .private
+        var keys = WireFetchKeys()
+        keys.database = .private
+        keys.zones = [TestClient.zone("notes")]
+        var records = WireFetchRecords()
+        records.database = .private
+        var query = WireQueryRecords()
+        query.database = .private
+        query.query.recordType = "Note"
+        return [
+            ("zones", .fetchZones(zones)), ("database changes", .fetchDatabaseChanges(changes)),
+            ("subscriptions", .fetchSubscriptions(subscriptions)), ("keys", .fetchKeys(keys)),
+            ("records", .fetchRecords(records)), ("query", .queryRecords(query)),
+            ("zone changes", .fetchZoneChanges(TestClient.zoneChanges("notes"))),
+        ]
+    }
+
+    @Test func `R-716: of large answers four are made at once for a connection, and none while it does not read`()
+        throws
+    {
+        for (name, request) in Self.large {
+            let world = SessionWorld { $0.queuedBytesMax = 3 }
+            let client = try world.enter()
+            try client.makeZone("notes")
+            try client.save("r", in: "notes")
+            client.forgetInbox()
+            client.takesAnswers(false)
+            for _ in 0..<12 { client.post(request) }
+            world.scheduler.runUntilIdle()
+            // Those that had begun when the first was sent.
+            #expect(client.inbox.count == 4, "\(name)")
+            client.takesAnswers(true)
+            world.scheduler.runUntilIdle()
+            #expect(client.inbox.count == 12, "\(name)")
+            #expect(!client.failures.contains { $0.code == .requestRateLimited }, "\(name)")
+        }
+    }
+
+    @Test func `R-711, R-716: fetches take turns by account, on however many connections one of them asks`() throws {
+        let world = SessionWorld {
+            $0.fetches.room = 1
+            $0.fetches.roomPerOwner = 1
+        }
+        let crowd = try (1...5).map { try world.enter(device: $0) }
+        let bob = try world.enter("bob", device: 9)
+        for client in crowd + [bob] { client.forgetInbox() }
+        world.server.faults.always(.callSent, .delay(.seconds(1)))
+        for client in crowd { for _ in 0..<4 { client.post(Self.large[0].request) } }
+        world.scheduler.runUntilIdle()
+        bob.post(Self.large[0].request)
+        while bob.inbox.isEmpty, world.scheduler.now < .seconds(100) { world.scheduler.advance(by: .milliseconds(500)) }
+        let first = crowd.reduce(0) { $0 + $1.inbox.count }
+        #expect(first <= 2, "\(first) of the crowd's came first")
+        #expect(bob.failures.isEmpty)
+    }
+
+    @Test func `R-712, R-716: an account with too many fetches is told when to try again`() throws {
+        let world = SessionWorld {
+            $0.fetches.room = 1
+            $0.fetches.roomPerOwner = 1
+            $0.fetches.waitingPerOwnerMax = 2
+        }
+        let client = try world.enter()
+        client.forgetInbox()
+        world.server.faults.always(.callSent, .delay(.seconds(1)))
+        for _ in 0..<4 { client.post(Self.large[0].request) }
+        world.scheduler.runUntilIdle()
+        #expect(client.failures.map(\.code) == [.requestRateLimited])
+        #expect(client.failures.allSatisfy { $0.retryAfterSeconds >= 1 })
+    }
+
+    @Test func `R-111, R-716: conflicts cost a client that does not read no more than its other answers`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        try client.makeZone("notes")
+        let text = String(repeating: "x", count: 900_000)
+        try client.save("r", in: "notes", text: text)
+        client.forgetInbox()
+        client.takesAnswers(false)
+        for _ in 0..<20 {
+            var stale = try client.saving("r", in: "notes")
+            stale.policy = .ifServerRecordUnchanged
+            stale.stamp.lowestUnanswered = 1
+            client.post(.modifyRecords(stale))
+        }
+        world.scheduler.runUntilIdle()
+        #expect(client.inbox.count == 20)
+        #expect(client.queuedByteCount < 3_000_000)
+        let failures = client.inbox.compactMap { $0.modifyRecords.zones.first?.saves.first?.failure }
+        #expect(failures.allSatisfy { $0.failure.code == .serverRecordChanged })
+        #expect(failures.first?.serverRecord.fields.count ?? 0 > 900_000)
+        #expect(failures.last?.serverRecord.fields.isEmpty == true)
+    }
+}
