@@ -109,7 +109,7 @@ let package = Package(
             "TidemarkAssets",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling",
-                "TidemarkService", "TidemarkSockets", "CTidemarkEpoll",
+                "TidemarkService", "TidemarkShares", "TidemarkSockets", "CTidemarkEpoll",
             ]),
         target(
             "TidemarkSessions",
@@ -261,7 +261,8 @@ let package = Package(
             [
                 "SessionTestSupport",
                 "TidemarkSessions", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkWire",
-                "TidemarkScheduling", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkBytes", "TidemarkTestKit",
+                "TidemarkScheduling", "TidemarkShares", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkBytes",
+                "TidemarkTestKit",
             ]),
         tests(
             "TidemarkServerTests",

@@ -67,16 +67,27 @@ package final class FileAssetStore: AssetStore {
         return try await worker.run { worker throws(AssetStoreError) in try work(worker) }
     }
 
+    /// Goes on step by step. Between two of them the thread does what others want.
+    private func toEnd(
+        _ upload: AssetUpload, _ first: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> FileWorker.Step
+    ) async throws(AssetStoreError) -> AssetProgress {
+        var step = try await run(upload.key.name, first)
+        while true {
+            if case .told(let progress) = step { return progress }
+            step = try await run(upload.key.name) { worker throws(AssetStoreError) in try worker.progress(of: upload) }
+        }
+    }
+
     // MARK: AssetStore
 
     package func progress(of upload: AssetUpload) async throws(AssetStoreError) -> AssetProgress {
-        try await run(upload.key.name) { worker throws(AssetStoreError) in try worker.progress(of: upload) }
+        try await toEnd(upload) { worker throws(AssetStoreError) in try worker.progress(of: upload) }
     }
 
     package func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
     ) async throws(AssetStoreError) -> AssetProgress {
-        try await run(upload.key.name) { worker throws(AssetStoreError) in
+        try await toEnd(upload) { worker throws(AssetStoreError) in
             try worker.append(chunk, at: offset, to: upload)
         }
     }

@@ -45,10 +45,14 @@ enum FileCalls {
             && named.st_ino == open.st_ino
     }
 
-    static func size(of descriptor: Int32) throws(AssetStoreError) -> Int64 {
+    static func stamp(of descriptor: Int32) throws(AssetStoreError) -> FileStamp {
         var status = stat()
         _ = try checked(retrying { Int(fstat(descriptor, &status)) }, "fstat", "")
-        return Int64(status.st_size)
+        let time = status.st_mtim
+        let (seconds, _) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        return FileStamp(
+            number: UInt64(status.st_ino), byteCount: Int64(status.st_size),
+            modifiedNanoseconds: seconds &+ Int64(time.tv_nsec))
     }
 
     /// Nil if there is no such file.

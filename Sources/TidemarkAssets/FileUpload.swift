@@ -2,43 +2,83 @@
 
 internal import TidemarkCrypto
 internal import TidemarkService
+internal import TidemarkShares
 
 /// A file that grows into an asset. Confined to one thread.
+///
+/// It can rest: then the file is closed, and the state of the hash is kept. If nobody else has touched the file
+/// meanwhile, it goes on without reading anything. Otherwise its content is read for the hash, once: when all of it is
+/// there, and in steps.
 final class FileUpload {
     let path: String
+    let owner: ShareOwner
     private let wholeByteCount: Int64
-    private let descriptor: Int32
+    /// Nil while it rests.
+    private var descriptor: Int32?
     private var hash: ContentHash? = ContentHash()
+    /// How many bytes the hash has seen.
+    private var hashedByteCount: Int64 = 0
     private(set) var byteCount: Int64 = 0
     /// Whether no part of it was read again from a disk, which may have lost some of it in a crash.
     private(set) var cameWithoutBreak = true
+    /// What the file was like when it was closed.
+    private var stamp: FileStamp?
     /// When the upload was last used, by the thread's clock.
-    var lastUsed: Duration
+    var lastUsed = Duration.zero
 
     private static let blockBytes = ContentHash.pieceByteCount
+    /// What is read at once, before others have their turn.
+    static let stepBytes: Int64 = 4_194_304
 
-    /// Continues with the file if it exists: its content is read again, for the hash.
-    ///
-    /// - Throws: `busy` if another server has the same upload open, or has just completed or removed it.
-    init(path: String, byteCount: Int64, now: Duration) throws(AssetStoreError) {
+    /// At rest, with nothing known of the file.
+    init(path: String, byteCount: Int64, owner: ShareOwner) {
         self.path = path
+        self.owner = owner
         wholeByteCount = byteCount
-        lastUsed = now
-        descriptor = try FileCalls.openCreating(path)
-        guard FileCalls.lock(descriptor), FileCalls.isNamed(path, descriptor) else { throw AssetStoreError(.busy) }
-        let size = try FileCalls.size(of: descriptor)
-        if size > wholeByteCount { try restart() } else { try readAgain(size) }
     }
 
-    deinit { FileCalls.close(descriptor) }
+    deinit { if let descriptor { FileCalls.close(descriptor) } }
+
+    /// Opens the file, which is made if it is missing.
+    ///
+    /// - Throws: `busy` if another server has the same upload open, or has just completed or removed it.
+    func open(now: Duration) throws(AssetStoreError) {
+        precondition(descriptor == nil)
+        let opened = try FileCalls.openCreating(path)
+        guard FileCalls.lock(opened), FileCalls.isNamed(path, opened) else {
+            FileCalls.close(opened)
+            throw AssetStoreError(.busy)
+        }
+        descriptor = opened
+        lastUsed = now
+        let found = try FileCalls.stamp(of: opened)
+        if found == stamp { return }
+        byteCount = found.byteCount
+        cameWithoutBreak = byteCount == 0
+        hash = ContentHash()
+        hashedByteCount = 0
+        if byteCount > wholeByteCount { try restart() }
+    }
+
+    /// Closes the file. Another server may go on with it.
+    func rest() {
+        guard let descriptor else { return }
+        stamp = try? FileCalls.stamp(of: descriptor)
+        FileCalls.close(descriptor)
+        self.descriptor = nil
+    }
 
     var isWhole: Bool { byteCount == wholeByteCount }
 
     func append(_ chunk: ArraySlice<UInt8>) throws(AssetStoreError) {
+        let descriptor = try opened()
         let failure: AssetStoreError? = chunk.withUnsafeBytes { bytes in
             do throws(AssetStoreError) {
                 try FileCalls.write(descriptor, bytes, at: byteCount)
-                hash?.update(bytes)
+                if hashedByteCount == byteCount {
+                    hash?.update(bytes)
+                    hashedByteCount += Int64(bytes.count)
+                }
                 return nil
             } catch {
                 return error
@@ -52,7 +92,26 @@ final class FileUpload {
         byteCount += Int64(chunk.count)
     }
 
-    /// Checks that the file is what was announced, and waits until it is durable.
+    /// Reads some of what the hash has not seen.
+    ///
+    /// - Returns: whether it has seen everything.
+    func hashMore() throws(AssetStoreError) -> Bool {
+        let end = min(byteCount, hashedByteCount + Self.stepBytes)
+        guard hashedByteCount < end else { return true }
+        let descriptor = try opened()
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockBytes, alignment: 64)
+        defer { block.deallocate() }
+        while hashedByteCount < end {
+            let count = try FileCalls.read(descriptor, into: block, at: hashedByteCount)
+            guard count > 0 else { throw AssetStoreError(.missing, detail: "a file was cut short") }
+            let fresh = min(count, Int(byteCount - hashedByteCount))
+            hash?.update(UnsafeRawBufferPointer(rebasing: block[..<fresh]))
+            hashedByteCount += Int64(fresh)
+        }
+        return hashedByteCount == byteCount
+    }
+
+    /// Checks that the file is what was announced, and waits until it is durable. The hash has seen everything.
     ///
     /// - Parameters:
     ///   - announced: its hash; nil if none was announced.
@@ -60,6 +119,8 @@ final class FileUpload {
     /// - Returns: its hash.
     /// - Throws: `modified` if it is not what was announced; it then begins anew.
     func finish(_ announced: [UInt8]?, keeping checksum: [UInt8]?) throws(AssetStoreError) -> [UInt8] {
+        precondition(hashedByteCount == byteCount)
+        let descriptor = try opened()
         guard let sha256 = hash.take()?.finish(), announced == nil || announced == sha256 else {
             try restart()
             throw AssetStoreError(.modified)
@@ -75,22 +136,23 @@ final class FileUpload {
         return sha256
     }
 
-    private func restart() throws(AssetStoreError) {
-        hash = ContentHash()
-        byteCount = 0
-        cameWithoutBreak = true
-        try FileCalls.truncate(descriptor, to: 0)
+    private func opened() throws(AssetStoreError) -> Int32 {
+        guard let descriptor else { throw AssetStoreError(.busy) }
+        return descriptor
     }
 
-    private func readAgain(_ size: Int64) throws(AssetStoreError) {
-        cameWithoutBreak = size == 0
-        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockBytes, alignment: 64)
-        defer { block.deallocate() }
-        while byteCount < size {
-            let count = try FileCalls.read(descriptor, into: block, at: byteCount)
-            guard count > 0 else { return }
-            hash?.update(UnsafeRawBufferPointer(rebasing: block[..<count]))
-            byteCount += Int64(count)
-        }
+    private func restart() throws(AssetStoreError) {
+        hash = ContentHash()
+        hashedByteCount = 0
+        byteCount = 0
+        cameWithoutBreak = true
+        try FileCalls.truncate(try opened(), to: 0)
     }
+}
+
+/// By which a file is known that nobody has touched.
+struct FileStamp: Equatable {
+    let number: UInt64
+    let byteCount: Int64
+    let modifiedNanoseconds: Int64
 }

@@ -4,6 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkService
+internal import TidemarkShares
 internal import TidemarkSockets
 
 /// A thread that works on files, with the uploads that are open on it. Everything except ``run(_:)`` runs on the
@@ -11,20 +12,19 @@ internal import TidemarkSockets
 final class FileWorker: @unchecked Sendable {
     let layout: FileLayout
     let loop: EventLoop
-    private var uploads: [AssetUpload.Key: FileUpload] = [:]
+    /// Those whose files are open (I-7, R-717). If there are too many, one rests.
+    private var uploads = ShareTable<AssetUpload.Key, FileUpload>(count: 256, perOwner: 32)
+    /// Those that rest. If there are too many, one is forgotten, so that its file must be read for the hash.
+    private var resting = ShareTable<AssetUpload.Key, FileUpload>(count: 2_048, perOwner: 512)
     private var shelves = DurableShelves()
     /// Makes the names in a directory durable.
     private let synchronize: @Sendable (String) throws(AssetStoreError) -> Void
-
-    /// Uploads that may be open at once: in all, and of one database (I-7). More: `busy`, unless one is idle.
-    private static let uploadsMax = 256
-    private static let uploadsOfDatabaseMax = 32
     private let idleMax: Duration
     private let uploadBytesMax: Int64
     private var isWatchingIdle = false
 
     /// - Parameter idleMax: after this time the file of an idle upload is closed, so that the device can continue with
-    ///   another server. If it continues here, the file is opened and read again.
+    ///   another server.
     init(
         layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64,
         synchronize: @escaping @Sendable (String) throws(AssetStoreError) -> Void
@@ -46,36 +46,44 @@ final class FileWorker: @unchecked Sendable {
 
     // MARK: Uploads
 
-    func progress(of upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
-        if isThere(upload) { return try leave(upload) }
-        guard uploads[upload.key] != nil || FileCalls.status(of: layout.file(of: upload.key)) != nil else {
-            return AssetProgress(byteCount: 0, isComplete: false)
+    /// How far an upload is, or that its content must be read on.
+    enum Step {
+        case told(AssetProgress)
+        /// Ask for the progress again, when others have had their turn.
+        case isReading
+    }
+
+    func progress(of upload: AssetUpload) throws(AssetStoreError) -> Step {
+        if isThere(upload) { return .told(try leave(upload)) }
+        guard uploads.contains(upload.key) || FileCalls.status(of: layout.file(of: upload.key)) != nil else {
+            return .told(AssetProgress(byteCount: 0, isComplete: false))
         }
-        return try goOn(upload, try open(upload.key))
+        return try goOn(upload, try open(upload))
     }
 
     func append(
         _ chunk: ArraySlice<UInt8>, at offset: Int64, to upload: AssetUpload
-    ) throws(AssetStoreError) -> AssetProgress {
-        if uploads[upload.key] == nil, isThere(upload) { return try leave(upload) }
-        let file = try open(upload.key)
+    ) throws(AssetStoreError) -> Step {
+        if !uploads.contains(upload.key), isThere(upload) { return .told(try leave(upload)) }
+        let file = try open(upload)
         if offset == file.byteCount { try file.append(chunk) }
         return try goOn(upload, file)
     }
 
     /// An upload is complete only if its hash is known, or if its content is to name it.
-    private func goOn(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
-        if file.isWhole, upload.asset != nil || (upload.isNamedByContent && file.cameWithoutBreak) {
-            return try complete(upload, file)
+    private func goOn(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> Step {
+        guard file.isWhole, upload.asset != nil || (upload.isNamedByContent && file.cameWithoutBreak) else {
+            return .told(AssetProgress(byteCount: file.byteCount, isComplete: false))
         }
-        return AssetProgress(byteCount: file.byteCount, isComplete: false)
+        guard try file.hashMore() else { return .isReading }
+        return .told(try complete(upload, file))
     }
 
     /// The asset already exists: drops what was uploaded of it.
     private func leave(_ upload: AssetUpload) throws(AssetStoreError) -> AssetProgress {
         // Whoever gave it its name may not have made the name durable yet.
         if let asset = upload.asset { try makeDurable(shelf: layout.shelf(of: asset)) }
-        uploads[upload.key] = nil
+        forget(upload.key)
         try FileCalls.remove(layout.file(of: upload.key))
         return .complete(upload)
     }
@@ -86,29 +94,42 @@ final class FileWorker: @unchecked Sendable {
         return FileCalls.status(of: layout.file(of: asset))?.byteCount == asset.content.byteCount
     }
 
-    private func open(_ key: AssetUpload.Key) throws(AssetStoreError) -> FileUpload {
-        if let upload = uploads[key] {
-            upload.lastUsed = loop.now
-            return upload
+    private func open(_ upload: AssetUpload) throws(AssetStoreError) -> FileUpload {
+        let key = upload.key
+        if let file = uploads.use(key) {
+            file.lastUsed = loop.now
+            return file
         }
-        if isFull(key.database) {
-            closeIdle()
-            if isFull(key.database) { throw AssetStoreError(.busy) }
-        }
-        try FileCalls.makeDirectory(layout.uploads(of: key.database))
         let path = layout.file(of: key)
-        let others = layout.uploads(to: key.database, by: key.owner).filter { $0.path != path }
-        let room = max(0, uploadBytesMax - key.byteCount)
-        guard try layout.makeRoom(for: room, among: others) else { throw AssetStoreError(.crowded) }
-        let upload = try FileUpload(path: path, byteCount: key.byteCount, now: loop.now)
-        uploads[key] = upload
+        // What exists has been counted.
+        if FileCalls.status(of: path) == nil { try makeRoom(for: key) }
+        let file = resting.remove(key) ?? FileUpload(path: path, byteCount: key.byteCount, owner: upload.shareOwner)
+        try file.open(now: loop.now)
+        guard let gaveWay = uploads.insert(file, for: key, of: file.owner) else {
+            rest(file, key)
+            throw AssetStoreError(.busy)
+        }
+        for (key, other) in gaveWay { rest(other, key) }
         watchIdle()
-        return upload
+        return file
     }
 
-    private func isFull(_ database: DatabaseID) -> Bool {
-        uploads.count >= Self.uploadsMax
-            || uploads.keys.count { $0.database == database } >= Self.uploadsOfDatabaseMax
+    private func makeRoom(for key: AssetUpload.Key) throws(AssetStoreError) {
+        try FileCalls.makeDirectory(layout.uploads(of: key.database))
+        let others = layout.uploads(to: key.database, by: key.owner)
+        let room = max(0, uploadBytesMax - key.byteCount)
+        guard try layout.makeRoom(for: room, among: others) else { throw AssetStoreError(.crowded) }
+    }
+
+    private func forget(_ key: AssetUpload.Key) {
+        uploads.remove(key)
+        resting.remove(key)
+    }
+
+    /// Closes the file of an upload that is no longer in the table of open ones.
+    private func rest(_ file: FileUpload, _ key: AssetUpload.Key) {
+        file.rest()
+        _ = resting.insert(file, for: key, of: file.owner)
     }
 
     /// Moves a complete file into its place. The file becomes durable before its name does. If the content is there
@@ -116,7 +137,7 @@ final class FileWorker: @unchecked Sendable {
     private func complete(_ upload: AssetUpload, _ file: FileUpload) throws(AssetStoreError) -> AssetProgress {
         let sha256 = try file.finish(upload.asset?.content.sha256, keeping: upload.checksum)
         guard let asset = upload.asset ?? upload.named(sha256).asset else { throw AssetStoreError(.modified) }
-        uploads[upload.key] = nil
+        forget(upload.key)
         let shelf = layout.shelf(of: asset)
         try FileCalls.makeDirectory(shelf)
         try FileCalls.rename(file.path, to: layout.file(of: asset))
@@ -133,12 +154,12 @@ final class FileWorker: @unchecked Sendable {
     /// Closes the files of idle uploads.
     private func closeIdle() {
         let now = loop.now
-        uploads = uploads.filter { now - $0.value.lastUsed < idleMax }
+        for (key, file) in uploads.removeAll(where: { now - $0.lastUsed >= idleMax }) { rest(file, key) }
     }
 
     /// Closes idle uploads in time, as long as there are any.
     private func watchIdle() {
-        guard !isWatchingIdle, let oldest = uploads.values.map(\.lastUsed).min() else { return }
+        guard !isWatchingIdle, let oldest = uploads.values.lazy.map(\.lastUsed).min() else { return }
         isWatchingIdle = true
         loop.schedule(after: max(.milliseconds(10), oldest + idleMax - loop.now)) { [weak self] in
             guard let self else { return }
@@ -177,4 +198,9 @@ final class FileWorker: @unchecked Sendable {
         guard bytes.count == head.count + count else { throw AssetStoreError(.missing, detail: "a file was cut short") }
         return bytes
     }
+}
+
+extension AssetUpload {
+    /// Whose share it takes.
+    fileprivate var shareOwner: ShareOwner { account.map { .account($0.rawValue) } ?? .nobody }
 }

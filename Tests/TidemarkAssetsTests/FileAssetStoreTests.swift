@@ -360,22 +360,6 @@ import TidemarkTestSupport
         #expect(try await store.read(asset(large), at: 0, count: 400_000) == large)
     }
 
-    @Test func `I-7: one database cannot open any number of uploads`() async throws {
-        try await withStore { store, _ async throws in
-            var codes: [AssetStoreError.Code] = []
-            for number in 0..<200 as Range<UInt64> {
-                let asset = asset([UInt8(number), 1])
-                let code = await code { () throws(AssetStoreError) in
-                    _ = try await store.append([UInt8(number)], at: 0, to: asset, by: Self.phone)
-                }
-                if let code { codes.append(code) }
-            }
-            #expect(codes.count >= 200 - 64 && codes.allSatisfy { $0 == .busy })
-            let other = asset([1, 2, 3], database: 2)
-            #expect(try await store.append([1, 2, 3], at: 0, to: other, by: Self.phone).isComplete)
-        }
-    }
-
     @Test func `what is there is found, and uploads that nobody goes on with are removed`() async throws {
         try await withStore { store, path async throws in
             let assets = [asset([1]), asset([2]), asset([1], database: 2)]

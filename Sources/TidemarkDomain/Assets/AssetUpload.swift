@@ -29,6 +29,8 @@ package struct AssetUpload: Sendable {
     /// Whether the upload is complete if its asset is there already. In a public database only for users who may name
     /// that asset; the others must send it.
     package private(set) var countsExisting: Bool
+    /// The account that uploads, which has a share of the open uploads.
+    package var account: AccountID?
 
     /// - Parameter draft: 32 bytes; nil if the asset's hash names the upload.
     package init(
@@ -71,8 +73,10 @@ package struct AssetUpload: Sendable {
     /// The same upload, once the asset's hash is known.
     package func named(_ sha256: [UInt8]) -> AssetUpload {
         let content = FieldAsset(sha256: sha256, byteCount: key.byteCount)
-        return AssetUpload(
+        var upload = AssetUpload(
             of: AssetKey(database: key.database, content: content), draft: key.name, by: key.device, owner: key.owner,
             checksum: checksum)
+        upload.account = account
+        return upload
     }
 }

@@ -12,9 +12,10 @@ extension RequestRouter {
         _ request: WirePrepareAssetUpload, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
-        let upload = try AssetUpload(
+        var upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             checksum: request.checksum, for: request.zone, by: viewpoint)
+        upload.account = context.member.identity?.account
         // Who may read a record may name its assets, and that takes the grants.
         let access =
             viewpoint.access.scope == .private
@@ -31,9 +32,10 @@ extension RequestRouter {
         _ request: WireUploadAssetChunk, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
-        let upload = try AssetUpload(
+        var upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             isNamedByContent: request.isNamedByContent, checksum: request.checksum, for: request.zone, by: viewpoint)
+        upload.account = context.member.identity?.account
         let answer = await service.append(
             request.content, at: Int64(clamping: request.offset), to: upload)
         let progress = try await orRefusal(answer, of: upload)

@@ -4,6 +4,7 @@ import SessionTestSupport
 import Testing
 import TidemarkDomain
 import TidemarkSessions
+import TidemarkShares
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Things of owners that can be taken back, such as open files, in a table with so many places. If an owner has as many
+/// as it may, or if the table is full, the thing that was used longest ago gives way: of that owner, or of whoever has
+/// most.
+package struct ShareTable<Key: Hashable, Value> {
+    private struct Entry {
+        let value: Value
+        let ticket: ShareTicket
+        var lastUse: UInt64
+    }
+
+    private var shares: Shares
+    private var entries: [Key: Entry] = [:]
+    private var useCount: UInt64 = 0
+
+    /// - Parameters:
+    ///   - count: of all owners together.
+    ///   - perOwner: of one of them.
+    package init(count: Int, perOwner: Int) {
+        shares = Shares(ShareBounds(room: count, roomPerOwner: perOwner, waitingMax: 0, waitingPerOwnerMax: 0))
+    }
+
+    package var count: Int { entries.count }
+    package var values: [Value] { entries.values.map(\.value) }
+
+    package func contains(_ key: Key) -> Bool { entries[key] != nil }
+
+    /// The thing, which counts as used now.
+    package mutating func use(_ key: Key) -> Value? {
+        useCount += 1
+        entries[key]?.lastUse = useCount
+        return entries[key]?.value
+    }
+
+    /// Adds a thing whose key is not in the table.
+    ///
+    /// - Returns: what gave way. Nil if there is no place, because all is in use by owners who have no more than this one
+    ///   would have.
+    package mutating func insert(_ value: Value, for key: Key, of owner: ShareOwner) -> [(key: Key, value: Value)]? {
+        precondition(entries[key] == nil)
+        var gaveWay: [(key: Key, value: Value)] = []
+        while true {
+            switch shares.ask(for: owner) {
+            case .begin(let ticket):
+                useCount += 1
+                entries[key] = Entry(value: value, ticket: ticket, lastUse: useCount)
+                return gaveWay
+            case .refuse(let refusal):
+                let giver = refusal.reason == .ownerFull ? owner : shares.whoGivesWay(to: owner) ?? owner
+                guard let oldest = oldest(of: giver), let taken = remove(oldest) else { return nil }
+                gaveWay.append((oldest, taken))
+            case .wait: preconditionFailure("Nobody waits.")
+            }
+        }
+    }
+
+    @discardableResult
+    package mutating func remove(_ key: Key) -> Value? {
+        guard let entry = entries.removeValue(forKey: key) else { return nil }
+        _ = shares.finish(entry.ticket)
+        return entry.value
+    }
+
+    /// Removes what the closure picks.
+    package mutating func removeAll(where isRemoved: (Value) -> Bool) -> [(key: Key, value: Value)] {
+        let picked = entries.filter { isRemoved($0.value.value) }
+        for key in picked.keys { remove(key) }
+        return picked.map { ($0.key, $0.value.value) }
+    }
+
+    private func oldest(of owner: ShareOwner) -> Key? {
+        entries.filter { $0.value.ticket.owner == owner }.min { $0.value.lastUse < $1.value.lastUse }?.key
+    }
+}
