@@ -71,6 +71,9 @@ struct WireSchema {
         if message.hasNestedTypes { try fail("types within a message are not supported") }
         if isUnbounded(name) { try fail("it may contain itself without end: give it most_depth") }
         if message.depthMax != nil, !recursive.contains(name) { try fail("most_depth, but it cannot contain itself") }
+        if (message.depthMax == nil) != (message.countInAllMax == nil) {
+            try fail("most_depth and most_in_all belong together")
+        }
         var oneofOrder: [Int] = []
         for field in message.fields.sorted(by: { $0.number < $1.number }) {
             if let text = failure(of: field) { try fail("\(field.name): \(text)") }

@@ -124,10 +124,57 @@ import TidemarkWire
         let some = [UInt8](repeatElement([0x0A, 0x00], count: 1_000).joined())
         let part = try wrapped(some, in: [("WirePredicates", "parts"), ("WirePredicate", "and")])
         let few = try wrapped(
-            [UInt8](repeatElement(part, count: 15).joined()), in: wayToPredicate + [("WirePredicate", "and")])
+            part + [0x0A, 0x00], in: wayToPredicate + [("WirePredicate", "and")])
         #expect(refusal(few) == nil)
         let many = try wrapped(
-            [UInt8](repeatElement(part, count: 20).joined()), in: wayToPredicate + [("WirePredicate", "and")])
+            [UInt8](repeatElement(part, count: 2).joined()), in: wayToPredicate + [("WirePredicate", "and")])
         #expect(refusal(many)?.code == .tooManyElements)
+    }
+
+    /// The messages that a client sends, with all that are in them.
+    private var sent: [MessageShape] {
+        var seen: Set<String> = []
+        var waiting = ["WireClientEnvelope"]
+        while let name = waiting.popLast() {
+            guard seen.insert(name).inserted else { continue }
+            for field in MessageShape.byName[name]?.fields ?? [] {
+                if case .message(let inner) = field.kind { waiting.append(inner) }
+            }
+        }
+        return seen.sorted().compactMap { MessageShape.byName[$0] }
+    }
+
+    @Test func `R-720: every list, string and tree that a client sends has a bound that fits its rule`() throws {
+        #expect(sent.count > 30)
+        for shape in sent {
+            for field in shape.fields {
+                if let elementsMax = field.elementsMax { #expect(elementsMax <= 4_096, "\(shape.name).\(field.name)") }
+                guard field.kind == .string || field.kind == .bytes else { continue }
+                #expect(field.bytesMax != nil, "\(shape.name).\(field.name)")
+            }
+            if let depthMax = shape.depthMax { #expect(depthMax <= 64 && (shape.countInAllMax ?? .max) <= 2_000) }
+        }
+        #expect(WireQueryRecords.elementsInAllMax < WireClientEnvelope.elementsInAllMax)
+    }
+
+    @Test func `R-720: a request in pieces has the bounds of one in one piece`() throws {
+        // Merged: the lists of all pieces become one, and what is in them counts together.
+        let some = try wrapped(
+            [UInt8](repeatElement([0x12, 0x00], count: 1_500).joined()),
+            in: wayToPredicate + [("WirePredicate", "is_in")])
+        #expect(refusal(some) == nil)
+        #expect(refusal(some + some)?.code == .tooManyElements)
+        let small = try wrapped([0x12, 0x00], in: wayToPredicate + [("WirePredicate", "is_in")])
+        let pieces = [UInt8](repeatElement(small, count: 1_700).joined())
+        #expect(refusal(pieces) == nil)
+        #expect(refusal(pieces + pieces)?.code == .tooManyElements)
+    }
+
+    @Test func `R-723: fields without elements are bounded too, known or not`() throws {
+        let bound = 8 * WireClientEnvelope.elementsInAllMax
+        for field: [UInt8] in [[0x08, 0x01], [0x78, 0x01]] {
+            #expect(refusal([UInt8](repeatElement(field, count: bound - 1).joined())) == nil)
+            #expect(refusal([UInt8](repeatElement(field, count: bound + 1).joined()))?.code == .tooManyElements)
+        }
     }
 }

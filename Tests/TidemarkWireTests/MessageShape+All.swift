@@ -12,12 +12,12 @@ extension MessageShape {
         MessageShape(
             "WireHello", TidemarkWire.WireHello.self, WireJudge.WireHello.self,
             [
-                FieldShape(1, "container", .string),
+                FieldShape(1, "container", .string, bytesMax: 65536),
                 FieldShape(2, "environment", .choice),
-                FieldShape(3, "credential", .string),
+                FieldShape(3, "credential", .string, bytesMax: 65536),
                 FieldShape(4, "device", .bytes, bytesMax: 1024),
-                FieldShape(5, "client_name", .string),
-                FieldShape(6, "device_name", .string),
+                FieldShape(5, "client_name", .string, bytesMax: 65536),
+                FieldShape(6, "device_name", .string, bytesMax: 65536),
                 FieldShape(7, "life", .bytes, bytesMax: 1024),
                 FieldShape(10, "counts_pushes", .bool),
             ]),
@@ -62,7 +62,7 @@ extension MessageShape {
                 FieldShape(3, "sha256", .bytes, bytesMax: 1024),
                 FieldShape(4, "byte_count", .uint64),
                 FieldShape(5, "offset", .uint64),
-                FieldShape(6, "content", .bytes),
+                FieldShape(6, "content", .bytes, bytesMax: 4194304),
                 FieldShape(7, "draft", .bytes, bytesMax: 1024),
                 FieldShape(8, "is_named_by_content", .bool),
                 FieldShape(9, "checksum", .bytes, bytesMax: 1024),
@@ -79,7 +79,7 @@ extension MessageShape {
             [
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "zone", .message("WireZoneID")),
-                FieldShape(3, "record", .string),
+                FieldShape(3, "record", .string, bytesMax: 65536),
                 FieldShape(4, "sha256", .bytes, bytesMax: 1024),
                 FieldShape(5, "byte_count", .uint64),
                 FieldShape(6, "offset", .uint64),
@@ -96,12 +96,12 @@ extension MessageShape {
             "WireFetchDatabaseChanges", TidemarkWire.WireFetchDatabaseChanges.self, WireJudge.WireFetchDatabaseChanges.self,
             [
                 FieldShape(1, "database", .choice),
-                FieldShape(2, "token", .bytes),
+                FieldShape(2, "token", .bytes, bytesMax: 4096),
                 FieldShape(3, "limit", .uint32),
                 FieldShape(4, "with_ends", .bool),
                 FieldShape(5, "then", .message("WireFetchZoneChanges")),
                 FieldShape(6, "follows", .bool),
-                FieldShape(10, "subscription_id", .string),
+                FieldShape(10, "subscription_id", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireFetchDatabaseChangesAnswer", TidemarkWire.WireFetchDatabaseChangesAnswer.self, WireJudge.WireFetchDatabaseChangesAnswer.self,
@@ -124,7 +124,7 @@ extension MessageShape {
             [
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "zone", .message("WireZoneID")),
-                FieldShape(3, "token", .bytes),
+                FieldShape(3, "token", .bytes, bytesMax: 4096),
                 FieldShape(4, "limit", .uint32),
                 FieldShape(5, "desired_keys", .message("WireDesiredKeys")),
                 FieldShape(6, "with_ends", .bool),
@@ -162,7 +162,7 @@ extension MessageShape {
         MessageShape(
             "WireDesiredKeys", TidemarkWire.WireDesiredKeys.self, WireJudge.WireDesiredKeys.self,
             [
-                FieldShape(1, "keys", .string, elementsMax: 10000),
+                FieldShape(1, "keys", .string, elementsMax: 4096, bytesMax: 65536),
             ]),
         MessageShape(
             "WireClientEnvelope", TidemarkWire.WireClientEnvelope.self, WireJudge.WireClientEnvelope.self,
@@ -190,8 +190,8 @@ extension MessageShape {
         MessageShape(
             "WireOperationGroup", TidemarkWire.WireOperationGroup.self, WireJudge.WireOperationGroup.self,
             [
-                FieldShape(1, "id", .string),
-                FieldShape(2, "name", .string),
+                FieldShape(1, "id", .string, bytesMax: 65536),
+                FieldShape(2, "name", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireServerEnvelope", TidemarkWire.WireServerEnvelope.self, WireJudge.WireServerEnvelope.self,
@@ -230,7 +230,7 @@ extension MessageShape {
             "WireFetchKeys", TidemarkWire.WireFetchKeys.self, WireJudge.WireFetchKeys.self,
             [
                 FieldShape(1, "database", .choice),
-                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 10000),
+                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 128),
             ]),
         MessageShape(
             "WireFetchKeysAnswer", TidemarkWire.WireFetchKeysAnswer.self, WireJudge.WireFetchKeysAnswer.self,
@@ -242,8 +242,8 @@ extension MessageShape {
             "WireAccountKey", TidemarkWire.WireAccountKey.self, WireJudge.WireAccountKey.self,
             [
                 FieldShape(1, "mode", .choice),
-                FieldShape(2, "id", .bytes),
-                FieldShape(3, "key", .bytes),
+                FieldShape(2, "id", .bytes, bytesMax: 1024),
+                FieldShape(3, "key", .bytes, bytesMax: 1024),
             ]),
         MessageShape(
             "WireZoneKeysResult", TidemarkWire.WireZoneKeysResult.self, WireJudge.WireZoneKeysResult.self,
@@ -259,9 +259,9 @@ extension MessageShape {
         MessageShape(
             "WireZoneKey", TidemarkWire.WireZoneKey.self, WireJudge.WireZoneKey.self,
             [
-                FieldShape(1, "id", .bytes),
-                FieldShape(2, "account_key_id", .bytes),
-                FieldShape(3, "wrapped", .bytes),
+                FieldShape(1, "id", .bytes, bytesMax: 1024),
+                FieldShape(2, "account_key_id", .bytes, bytesMax: 1024),
+                FieldShape(3, "wrapped", .bytes, bytesMax: 1024),
             ]),
         MessageShape(
             "WireSaveAccountKey", TidemarkWire.WireSaveAccountKey.self, WireJudge.WireSaveAccountKey.self,
@@ -279,7 +279,7 @@ extension MessageShape {
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "zone", .message("WireZoneID")),
                 FieldShape(3, "key", .message("WireZoneKey")),
-                FieldShape(4, "newest_id", .bytes),
+                FieldShape(4, "newest_id", .bytes, bytesMax: 1024),
             ]),
         MessageShape(
             "WireSaveZoneKeyAnswer", TidemarkWire.WireSaveZoneKeyAnswer.self, WireJudge.WireSaveZoneKeyAnswer.self,
@@ -289,13 +289,13 @@ extension MessageShape {
         MessageShape(
             "WireQuery", TidemarkWire.WireQuery.self, WireJudge.WireQuery.self,
             [
-                FieldShape(1, "record_type", .string),
+                FieldShape(1, "record_type", .string, bytesMax: 65536),
                 FieldShape(2, "zone", .message("WireZoneID")),
                 FieldShape(3, "predicate", .message("WirePredicate")),
-                FieldShape(4, "sorts", .message("WireSort"), elementsMax: 100),
+                FieldShape(4, "sorts", .message("WireSort"), elementsMax: 32),
             ]),
         MessageShape(
-            "WirePredicate", TidemarkWire.WirePredicate.self, WireJudge.WirePredicate.self, depthMax: 64,
+            "WirePredicate", TidemarkWire.WirePredicate.self, WireJudge.WirePredicate.self, depthMax: 64, countInAllMax: 2000,
             [
                 FieldShape(1, "always", .bool, oneof: 0),
                 FieldShape(2, "compare", .message("WireComparison"), oneof: 0),
@@ -306,7 +306,7 @@ extension MessageShape {
                 FieldShape(7, "contains_any", .message("WireKeyValues"), oneof: 0),
                 FieldShape(8, "is_present", .message("WirePresence"), oneof: 0),
                 FieldShape(9, "is_near", .message("WireNear"), oneof: 0),
-                FieldShape(10, "search", .string, oneof: 0),
+                FieldShape(10, "search", .string, bytesMax: 131072, oneof: 0),
                 FieldShape(11, "and", .message("WirePredicates"), oneof: 0),
                 FieldShape(12, "not", .message("WirePredicate"), oneof: 0),
             ]),
@@ -318,45 +318,45 @@ extension MessageShape {
         MessageShape(
             "WireComparison", TidemarkWire.WireComparison.self, WireJudge.WireComparison.self,
             [
-                FieldShape(1, "key", .string),
+                FieldShape(1, "key", .string, bytesMax: 65536),
                 FieldShape(2, "operator", .choice),
                 FieldShape(3, "value", .message("WireQueryValue")),
             ]),
         MessageShape(
             "WireBetween", TidemarkWire.WireBetween.self, WireJudge.WireBetween.self,
             [
-                FieldShape(1, "key", .string),
+                FieldShape(1, "key", .string, bytesMax: 65536),
                 FieldShape(2, "low", .message("WireQueryValue")),
                 FieldShape(3, "high", .message("WireQueryValue")),
             ]),
         MessageShape(
             "WireBeginsWith", TidemarkWire.WireBeginsWith.self, WireJudge.WireBeginsWith.self,
             [
-                FieldShape(1, "key", .string),
-                FieldShape(2, "prefix", .string),
+                FieldShape(1, "key", .string, bytesMax: 65536),
+                FieldShape(2, "prefix", .string, bytesMax: 131072),
             ]),
         MessageShape(
             "WireKeyValue", TidemarkWire.WireKeyValue.self, WireJudge.WireKeyValue.self,
             [
-                FieldShape(1, "key", .string),
+                FieldShape(1, "key", .string, bytesMax: 65536),
                 FieldShape(2, "value", .message("WireQueryValue")),
             ]),
         MessageShape(
             "WireKeyValues", TidemarkWire.WireKeyValues.self, WireJudge.WireKeyValues.self,
             [
-                FieldShape(1, "key", .string),
+                FieldShape(1, "key", .string, bytesMax: 65536),
                 FieldShape(2, "values", .message("WireQueryValue"), elementsMax: 2000),
             ]),
         MessageShape(
             "WirePresence", TidemarkWire.WirePresence.self, WireJudge.WirePresence.self,
             [
-                FieldShape(1, "key", .string),
+                FieldShape(1, "key", .string, bytesMax: 65536),
                 FieldShape(2, "is_present", .bool),
             ]),
         MessageShape(
             "WireNear", TidemarkWire.WireNear.self, WireJudge.WireNear.self,
             [
-                FieldShape(1, "key", .string),
+                FieldShape(1, "key", .string, bytesMax: 65536),
                 FieldShape(2, "location", .message("WireQueryLocation")),
                 FieldShape(3, "metres", .double),
                 FieldShape(4, "is_inclusive", .bool),
@@ -370,7 +370,7 @@ extension MessageShape {
         MessageShape(
             "WireQueryValue", TidemarkWire.WireQueryValue.self, WireJudge.WireQueryValue.self,
             [
-                FieldShape(1, "string", .string, oneof: 0),
+                FieldShape(1, "string", .string, bytesMax: 131072, oneof: 0),
                 FieldShape(2, "int64", .sint64, oneof: 0),
                 FieldShape(3, "double", .double, oneof: 0),
                 FieldShape(4, "date", .sint64, oneof: 0),
@@ -379,13 +379,13 @@ extension MessageShape {
         MessageShape(
             "WireQueryReference", TidemarkWire.WireQueryReference.self, WireJudge.WireQueryReference.self,
             [
-                FieldShape(1, "record_name", .string),
+                FieldShape(1, "record_name", .string, bytesMax: 65536),
                 FieldShape(2, "zone", .message("WireZoneID")),
             ]),
         MessageShape(
             "WireSort", TidemarkWire.WireSort.self, WireJudge.WireSort.self,
             [
-                FieldShape(1, "key", .string),
+                FieldShape(1, "key", .string, bytesMax: 65536),
                 FieldShape(2, "is_descending", .bool),
                 FieldShape(3, "origin", .message("WireQueryLocation")),
             ]),
@@ -394,7 +394,7 @@ extension MessageShape {
             [
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "query", .message("WireQuery")),
-                FieldShape(3, "cursor", .bytes),
+                FieldShape(3, "cursor", .bytes, bytesMax: 2097152),
                 FieldShape(4, "desired_keys", .message("WireDesiredKeys")),
                 FieldShape(5, "limit", .uint32),
             ]),
@@ -430,25 +430,25 @@ extension MessageShape {
                 FieldShape(2, "stamp", .message("WireRequestStamp")),
                 FieldShape(3, "policy", .choice),
                 FieldShape(4, "atomic", .bool),
-                FieldShape(5, "zones", .message("WireZoneModifications"), elementsMax: 10000),
+                FieldShape(5, "zones", .message("WireZoneModifications"), elementsMax: 4096),
                 FieldShape(6, "client_change_token", .bytes, bytesMax: 65536),
             ]),
         MessageShape(
             "WireZoneModifications", TidemarkWire.WireZoneModifications.self, WireJudge.WireZoneModifications.self,
             [
                 FieldShape(1, "zone", .message("WireZoneID")),
-                FieldShape(2, "saves", .message("WireRecordSave"), elementsMax: 10000),
-                FieldShape(3, "deletes", .string, elementsMax: 10000),
+                FieldShape(2, "saves", .message("WireRecordSave"), elementsMax: 4096),
+                FieldShape(3, "deletes", .string, elementsMax: 4096, bytesMax: 65536),
             ]),
         MessageShape(
             "WireRecordSave", TidemarkWire.WireRecordSave.self, WireJudge.WireRecordSave.self,
             [
-                FieldShape(1, "name", .string),
-                FieldShape(2, "type", .string),
-                FieldShape(3, "tag", .bytes),
-                FieldShape(4, "fields", .bytes),
+                FieldShape(1, "name", .string, bytesMax: 65536),
+                FieldShape(2, "type", .string, bytesMax: 65536),
+                FieldShape(3, "tag", .bytes, bytesMax: 4096),
+                FieldShape(4, "fields", .bytes, bytesMax: 4194304),
                 FieldShape(5, "parent_change", .choice),
-                FieldShape(6, "parent", .string),
+                FieldShape(6, "parent", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireModifyRecordsAnswer", TidemarkWire.WireModifyRecordsAnswer.self, WireJudge.WireModifyRecordsAnswer.self,
@@ -492,14 +492,14 @@ extension MessageShape {
             "WireFetchRecords", TidemarkWire.WireFetchRecords.self, WireJudge.WireFetchRecords.self,
             [
                 FieldShape(1, "database", .choice),
-                FieldShape(2, "zones", .message("WireZoneRecordNames"), elementsMax: 10000),
+                FieldShape(2, "zones", .message("WireZoneRecordNames"), elementsMax: 4096),
                 FieldShape(3, "desired_keys", .message("WireDesiredKeys")),
             ]),
         MessageShape(
             "WireZoneRecordNames", TidemarkWire.WireZoneRecordNames.self, WireJudge.WireZoneRecordNames.self,
             [
                 FieldShape(1, "zone", .message("WireZoneID")),
-                FieldShape(2, "names", .string, elementsMax: 10000),
+                FieldShape(2, "names", .string, elementsMax: 4096, bytesMax: 65536),
             ]),
         MessageShape(
             "WireFetchRecordsAnswer", TidemarkWire.WireFetchRecordsAnswer.self, WireJudge.WireFetchRecordsAnswer.self,
@@ -516,40 +516,40 @@ extension MessageShape {
         MessageShape(
             "WireSubscription", TidemarkWire.WireSubscription.self, WireJudge.WireSubscription.self,
             [
-                FieldShape(1, "id", .string),
+                FieldShape(1, "id", .string, bytesMax: 65536),
                 FieldShape(2, "kind", .choice),
-                FieldShape(3, "record_type", .string),
+                FieldShape(3, "record_type", .string, bytesMax: 65536),
                 FieldShape(4, "notification_info", .message("WireNotificationInfo")),
                 FieldShape(5, "zone", .message("WireZoneID")),
             ]),
         MessageShape(
             "WireNotificationInfo", TidemarkWire.WireNotificationInfo.self, WireJudge.WireNotificationInfo.self, keepsUnknownFields: true,
             [
-                FieldShape(1, "alert_body", .string),
-                FieldShape(2, "alert_localization_key", .string),
-                FieldShape(3, "alert_localization_args", .string, elementsMax: 2048),
-                FieldShape(4, "alert_action_localization_key", .string),
-                FieldShape(5, "alert_launch_image", .string),
-                FieldShape(6, "sound_name", .string),
+                FieldShape(1, "alert_body", .string, bytesMax: 65536),
+                FieldShape(2, "alert_localization_key", .string, bytesMax: 65536),
+                FieldShape(3, "alert_localization_args", .string, elementsMax: 2048, bytesMax: 65536),
+                FieldShape(4, "alert_action_localization_key", .string, bytesMax: 65536),
+                FieldShape(5, "alert_launch_image", .string, bytesMax: 65536),
+                FieldShape(6, "sound_name", .string, bytesMax: 65536),
                 FieldShape(7, "should_badge", .bool),
                 FieldShape(8, "should_send_content_available", .bool),
                 FieldShape(9, "should_send_mutable_content", .bool),
-                FieldShape(10, "title", .string),
-                FieldShape(11, "title_localization_key", .string),
-                FieldShape(12, "title_localization_args", .string, elementsMax: 2048),
-                FieldShape(13, "subtitle", .string),
-                FieldShape(14, "subtitle_localization_key", .string),
-                FieldShape(15, "subtitle_localization_args", .string, elementsMax: 2048),
-                FieldShape(16, "category", .string),
-                FieldShape(17, "collapse_id_key", .string),
-                FieldShape(18, "desired_keys", .string, elementsMax: 2048),
+                FieldShape(10, "title", .string, bytesMax: 65536),
+                FieldShape(11, "title_localization_key", .string, bytesMax: 65536),
+                FieldShape(12, "title_localization_args", .string, elementsMax: 2048, bytesMax: 65536),
+                FieldShape(13, "subtitle", .string, bytesMax: 65536),
+                FieldShape(14, "subtitle_localization_key", .string, bytesMax: 65536),
+                FieldShape(15, "subtitle_localization_args", .string, elementsMax: 2048, bytesMax: 65536),
+                FieldShape(16, "category", .string, bytesMax: 65536),
+                FieldShape(17, "collapse_id_key", .string, bytesMax: 65536),
+                FieldShape(18, "desired_keys", .string, elementsMax: 2048, bytesMax: 65536),
             ]),
         MessageShape(
             "WireModifySubscriptions", TidemarkWire.WireModifySubscriptions.self, WireJudge.WireModifySubscriptions.self,
             [
                 FieldShape(1, "database", .choice),
-                FieldShape(2, "saves", .message("WireSubscription"), elementsMax: 10000),
-                FieldShape(3, "deletes", .string, elementsMax: 10000),
+                FieldShape(2, "saves", .message("WireSubscription"), elementsMax: 4096),
+                FieldShape(3, "deletes", .string, elementsMax: 4096, bytesMax: 65536),
             ]),
         MessageShape(
             "WireModifySubscriptionsAnswer", TidemarkWire.WireModifySubscriptionsAnswer.self, WireJudge.WireModifySubscriptionsAnswer.self,
@@ -561,7 +561,7 @@ extension MessageShape {
             "WireFetchSubscriptions", TidemarkWire.WireFetchSubscriptions.self, WireJudge.WireFetchSubscriptions.self,
             [
                 FieldShape(1, "database", .choice),
-                FieldShape(2, "ids", .string, elementsMax: 10000),
+                FieldShape(2, "ids", .string, elementsMax: 4096, bytesMax: 65536),
             ]),
         MessageShape(
             "WireFetchSubscriptionsAnswer", TidemarkWire.WireFetchSubscriptionsAnswer.self, WireJudge.WireFetchSubscriptionsAnswer.self,
@@ -595,8 +595,8 @@ extension MessageShape {
         MessageShape(
             "WireZoneID", TidemarkWire.WireZoneID.self, WireJudge.WireZoneID.self,
             [
-                FieldShape(1, "name", .string),
-                FieldShape(2, "owner", .string),
+                FieldShape(1, "name", .string, bytesMax: 65536),
+                FieldShape(2, "owner", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireZone", TidemarkWire.WireZone.self, WireJudge.WireZone.self,
@@ -610,9 +610,9 @@ extension MessageShape {
             [
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "stamp", .message("WireRequestStamp")),
-                FieldShape(3, "saves", .message("WireZoneID"), elementsMax: 10000),
-                FieldShape(4, "deletes", .message("WireZoneID"), elementsMax: 10000),
-                FieldShape(5, "encryption_scopes", .choice, elementsMax: 10000),
+                FieldShape(3, "saves", .message("WireZoneID"), elementsMax: 4096),
+                FieldShape(4, "deletes", .message("WireZoneID"), elementsMax: 4096),
+                FieldShape(5, "encryption_scopes", .choice, elementsMax: 4096),
             ]),
         MessageShape(
             "WireModifyZonesAnswer", TidemarkWire.WireModifyZonesAnswer.self, WireJudge.WireModifyZonesAnswer.self,
@@ -635,7 +635,7 @@ extension MessageShape {
             "WireFetchZones", TidemarkWire.WireFetchZones.self, WireJudge.WireFetchZones.self,
             [
                 FieldShape(1, "database", .choice),
-                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 10000),
+                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 4096),
             ]),
         MessageShape(
             "WireFetchZonesAnswer", TidemarkWire.WireFetchZonesAnswer.self, WireJudge.WireFetchZonesAnswer.self,

@@ -51,25 +51,34 @@ struct MessageShape: Sendable, CustomTestStringConvertible {
     let name: String
     let fields: [FieldShape]
     let depthMax: Int?
+    /// How many messages of this type one message may have at all depths.
+    let countInAllMax: Int?
     let keepsUnknownFields: Bool
     let elementsInAllMax: Int
     /// Reads the bytes by our type and gives what that writes.
     let ours: @Sendable ([UInt8]) throws(WireError) -> (encoded: [UInt8], size: Int)
+    /// What our type reads, how many bytes it takes in itself, and how many it says that it takes in all.
+    let reading: @Sendable ([UInt8]) -> (message: any WireMessage, stride: Int, memory: Int)
     /// The same by swift-protobuf's type; it skips fields that it does not know, or keeps them.
     let theirs: @Sendable ([UInt8], _ keepsUnknown: Bool) throws -> [UInt8]
 
     init<Ours: WireMessage, Theirs: SwiftProtobuf.Message>(
-        _ name: String, _: Ours.Type, _: Theirs.Type, depthMax: Int? = nil, keepsUnknownFields: Bool = false,
-        _ fields: [FieldShape]
+        _ name: String, _: Ours.Type, _: Theirs.Type, depthMax: Int? = nil, countInAllMax: Int? = nil,
+        keepsUnknownFields: Bool = false, _ fields: [FieldShape]
     ) {
         self.name = name
         self.fields = fields
         self.depthMax = depthMax
+        self.countInAllMax = countInAllMax
         self.keepsUnknownFields = keepsUnknownFields
         elementsInAllMax = Ours.elementsInAllMax
         ours = { bytes throws(WireError) in
             let message = try Ours(reading: bytes)
             return (message.encoded, message.size)
+        }
+        reading = { bytes in
+            let (message, _, memory) = Ours.read(bytes)
+            return (message, MemoryLayout<Ours>.stride, memory)
         }
         theirs = { bytes, keepsUnknown in
             var options = BinaryDecodingOptions()

@@ -40,9 +40,27 @@ import Testing
     @Test func `a message that may contain itself has a bound`() {
         let own = field(1, .message, type: ".test.Some") { ($0.isRepeated, $0.elementsMax) = (true, 10) }
         #expect(refusal([own])?.contains("most_depth") == true)
-        #expect(refusal([own]) { $0.depthMax = 9 } == nil)
-        #expect(refusal([field()]) { $0.depthMax = 9 } != nil)
-        #expect(refusal([field(1, .message, type: ".test.Some")]) { $0.depthMax = 9 } != nil)
+        #expect(refusal([own]) { $0.depthMax = 9 }?.contains("most_in_all") == true)
+        #expect(refusal([own]) { ($0.depthMax, $0.countInAllMax) = (9, 99) } == nil)
+        #expect(refusal([field()]) { ($0.depthMax, $0.countInAllMax) = (9, 99) } != nil)
+        #expect(refusal([field()]) { $0.countInAllMax = 99 } != nil)
+        #expect(refusal([field(1, .message, type: ".test.Some")]) { ($0.depthMax, $0.countInAllMax) = (9, 99) } != nil)
+    }
+
+    @Test func `a message in many pieces is not copied with each of them`() throws {
+        let fields = [
+            field(1, .message, type: ".test.Other") { $0.name = "alone" },
+            field(2, .message, type: ".test.Other") { ($0.name, $0.oneofIndex) = ("one", 0) },
+        ]
+        let message = MessageDescriptor(name: "Some", fields: fields, oneofs: ["choice"])
+        let other = MessageDescriptor(name: "Other", fields: [field()])
+        let file = ProtoFile(name: "Some.proto", package: "test", messages: [message, other], typePrefix: "Wire")
+        let lines = FilePrinter(file: file, schema: try WireSchema([file])).text().split(separator: "\n")
+            .map { $0.drop { $0 == " " } }
+        for (start, end) in [("self.presentAlone = nil", "value"), ("self.choice = nil", ".one(value)")] {
+            let place = try #require(lines.firstIndex { $0 == start })
+            #expect(lines[place + 1] == "try reader.read(&value)" && lines[place + 2].hasSuffix(" = \(end)"))
+        }
     }
 
     @Test func `what the generator does not know is refused`() {

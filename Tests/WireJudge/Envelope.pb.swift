@@ -16,7 +16,7 @@
 /// ClientEnvelope from the client, a ServerEnvelope from the server. The receiver closes the connection at a text message (close code
 /// 1003), and at bytes that are no envelope (close code 1007).
 ///
-/// The first message is Hello. It has at most 64 KiB. The server refuses any request before it has answered Hello with
+/// The first message is Hello. It has at most 64 KiB, and so has each message of a client without a credential. The server refuses any request before it has answered Hello with
 /// NOT_AUTHENTICATED, and closes the connection with code 4400. After that, many requests may be under way. Answers come in any order,
 /// and have the request's id. The server also sends pushes, which have id 0 and answer nothing.
 ///
@@ -24,7 +24,9 @@
 /// (INVALID_ARGUMENTS), and goes on.
 ///
 /// Close codes of this protocol: 4400 for misuse (a request before Hello, a second Hello), 4401 if the credential is unknown, expired
-/// or revoked, 4408 if the client is too slow, 4429 for too many requests without reading the answers.
+/// or revoked, 4408 if the client is too slow, or has no credential and asked for nothing for long, 4429 for too many requests without
+/// reading the answers, or too many connections of one account or address. A server without a place for the connection uses 1013, and
+/// before the WebSocket is open the HTTP status 429 or 503 with Retry-After.
 
 package import SwiftProtobuf
 

@@ -2,7 +2,8 @@
 
 /// A message of the protocol. `tidemark-wire-generator` makes all conforming types from the `.proto` files.
 package protocol WireMessage: Sendable, Equatable {
-    /// The most nested messages and elements that one message may have in total, at all depths.
+    /// The most nested messages and elements that one message may have in total, at all depths. Within another message
+    /// it also bounds what that may have from there on.
     static var elementsInAllMax: Int { get }
 
     /// A message whose fields all have their defaults.
@@ -25,16 +26,20 @@ extension WireMessage {
 
     /// - Throws: ``WireError`` if the bytes are no such message, or exceed a bound.
     package init(reading bytes: [UInt8]) throws(WireError) {
-        let (message, error) = Self.read(bytes)
+        let (message, error, _) = Self.read(bytes)
         if let error { throw error }
         self = message
     }
 
     /// The fields that could be read, and why reading stopped. The error is nil if everything was read.
-    package static func read(_ bytes: [UInt8]) -> (message: Self, error: WireError?) {
+    ///
+    /// `memory` is how many bytes the message takes in memory, at most.
+    package static func read(_ bytes: [UInt8]) -> (message: Self, error: WireError?, memory: Int) {
         var message = Self()
+        var memory = MemoryLayout<Self>.stride
         let error = bytes.withUnsafeBufferPointer { buffer -> WireError? in
             var reader = WireReader(buffer, of: bytes, elementsMax: Self.elementsInAllMax)
+            defer { memory += reader.memory }
             do throws(WireError) {
                 try message.read(&reader)
                 return nil
@@ -42,7 +47,7 @@ extension WireMessage {
                 return error
             }
         }
-        return (message, error)
+        return (message, error, memory)
     }
 
     /// The bytes of the message.

@@ -35,6 +35,8 @@ extension WireReader {
     package mutating func keep(_ tag: UInt32, known: UInt64, in fields: inout [UInt8]) throws(WireError) {
         let start = position
         try skip(tag, known: known)
+        // An array that grows takes up to twice its content.
+        occupy(2 * (position - start) + 16)
         WireWriter.add(to: &fields) { writer in
             writer.number(UInt64(tag))
             writer.raw(source[start..<position])

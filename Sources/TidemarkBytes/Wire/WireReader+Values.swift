@@ -33,6 +33,9 @@ extension WireReader {
     package mutating func read<Message: WireMessage>(_ message: inout Message) throws(WireError) {
         let length = try length()
         try count()
+        // It may be in a box of its own.
+        memory += MemoryLayout<Message>.stride + Self.heapBytes
+        elementsLeft = min(elementsLeft, Message.elementsInAllMax)
         let outer = end
         end = position + length
         try message.read(&self)
@@ -54,9 +57,15 @@ extension WireReader {
     }
 
     /// Begins a recursive message. ``leave()`` ends it.
-    package mutating func enter(atMost depthMax: Int) throws(WireError) {
+    ///
+    /// - Parameters:
+    ///   - depthMax: how many may be open.
+    ///   - countMax: how many there may be in all.
+    package mutating func enter(atMost depthMax: Int, inAll countMax: Int) throws(WireError) {
         guard depth < depthMax else { throw WireError(.tooDeep, at: position) }
+        guard recursiveCount < countMax else { throw WireError(.tooManyElements, at: position) }
         depth += 1
+        recursiveCount += 1
     }
 
     package mutating func leave() { depth -= 1 }
@@ -69,6 +78,7 @@ extension WireReader {
         to list: inout [Message], atMost elementsMax: Int
     ) throws(WireError) {
         guard list.count < elementsMax else { throw WireError(.tooManyElements, at: position) }
+        occupy(element: Message.self, of: list)
         list.append(try message())
     }
 
@@ -78,6 +88,7 @@ extension WireReader {
     ) throws(WireError) {
         guard list.count < elementsMax else { throw WireError(.tooManyElements, at: position) }
         try count()
+        occupy(element: String.self, of: list)
         list.append(try text(atMost: bytesMax))
     }
 
@@ -87,6 +98,7 @@ extension WireReader {
     ) throws(WireError) {
         guard list.count < elementsMax else { throw WireError(.tooManyElements, at: position) }
         try count()
+        occupy(element: [UInt8].self, of: list)
         list.append(try content(atMost: bytesMax))
     }
 
@@ -97,6 +109,7 @@ extension WireReader {
     ) throws(WireError) {
         guard list.count < elementsMax else { throw WireError(.tooManyElements, at: position) }
         try count()
+        occupy(element: Value.self, of: list)
         list.append(try value(&self))
     }
 

@@ -14,8 +14,13 @@ package struct WireReader {
     @usableFromInline var end: Int
     /// How many more nested messages and elements are allowed.
     @usableFromInline var elementsLeft: Int
-    /// How many recursive messages are open.
+    /// How many more fields are allowed. It bounds the time for fields that make no elements, known or not.
+    @usableFromInline var fieldsLeft: Int
+    /// How many recursive messages are open, and how many there were.
     @usableFromInline var depth = 0
+    @usableFromInline var recursiveCount = 0
+    /// Bytes of memory that the values take which were read so far. It is never less than they take.
+    @usableFromInline package internal(set) var memory = 0
 
     /// - Parameters:
     ///   - bytes: must not move while the reader is in use.
@@ -27,7 +32,11 @@ package struct WireReader {
         self.source = source
         end = bytes.count
         elementsLeft = elementsMax
+        fieldsLeft = elementsMax > .max / Self.fieldsPerElement ? .max : elementsMax * Self.fieldsPerElement
     }
+
+    /// How many fields an element has, at most, on average. The largest records have six each.
+    @inlinable static var fieldsPerElement: Int { 8 }
 
     // MARK: Tags
 
@@ -35,6 +44,8 @@ package struct WireReader {
     @inlinable
     package mutating func nextTag() throws(WireError) -> UInt32? {
         guard position < end else { return nil }
+        guard fieldsLeft > 0 else { throw WireError(.tooManyElements, at: position) }
+        fieldsLeft -= 1
         let first = bytes[position]
         guard first >= 0x80 else {
             position += 1
@@ -95,6 +106,7 @@ package struct WireReader {
     package mutating func text(atMost bytesMax: Int = .max) throws(WireError) -> String {
         let range = try range(atMost: bytesMax)
         let content = UnsafeBufferPointer(rebasing: bytes[range])
+        occupy(content.count)
         // Names are nearly always ASCII, which is cheaper to check.
         if content.allSatisfy({ $0 < 0x80 }) { return String(decoding: content, as: UTF8.self) }
         guard let text = String(validating: content, as: UTF8.self) else {
@@ -106,11 +118,33 @@ package struct WireReader {
     /// A copy of the bytes.
     @inlinable
     package mutating func content(atMost bytesMax: Int = .max) throws(WireError) -> [UInt8] {
-        Array(bytes[try range(atMost: bytesMax)])
+        let range = try range(atMost: bytesMax)
+        occupy(range.count)
+        return Array(bytes[range])
     }
 
     /// The bytes without a copy. The slice keeps the whole message in memory.
     package mutating func slice(atMost bytesMax: Int = .max) throws(WireError) -> ArraySlice<UInt8> {
-        source[try range(atMost: bytesMax)]
+        let range = try range(atMost: bytesMax)
+        occupy(source.count)
+        return source[range]
     }
+
+    // MARK: Memory
+
+    /// Counts memory of a string or an array: its bytes, and what the heap adds to them.
+    @inlinable
+    mutating func occupy(_ byteCount: Int) { memory += byteCount + Self.heapBytes }
+
+    /// Counts one element of a list. A list that grows takes up to twice what its elements need, and the heap rounds
+    /// large blocks up.
+    @inlinable
+    mutating func occupy<Element>(element: Element.Type, of list: [Element]) {
+        memory += MemoryLayout<Element>.stride * 17 / 8 + 1
+        if list.isEmpty { memory += Self.heapBytes }
+    }
+
+    /// What the heap takes for one object beside its content: the header of an array or a string, that of the block,
+    /// and rounding.
+    @inlinable static var heapBytes: Int { 64 }
 }

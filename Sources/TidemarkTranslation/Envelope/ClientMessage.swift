@@ -16,11 +16,13 @@ package final class ClientMessage: Sendable {
     package let operationGroup: WireOperationGroup?
     /// The number of the last push that the client heard. 0: not said.
     package let pushesHeard: UInt64
+    /// Bytes of memory that it takes, at most.
+    package let memory: Int
 
     /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope, or if the id of a request is 0. There is no id
     ///   to answer to.
     package init(_ bytes: [UInt8]) throws(Refusal) {
-        let (envelope, error) = WireClientEnvelope.read(bytes)
+        let (envelope, error, memory) = WireClientEnvelope.read(bytes)
         if let error {
             guard error.isBound, envelope.id != 0 else {
                 throw Refusal(.requestInvalid, "The message is no ClientEnvelope.")
@@ -32,6 +34,7 @@ package final class ClientMessage: Sendable {
         let isAcknowledgement = envelope.request == nil && envelope.pushesHeard > 0
         guard envelope.id != 0 || isAcknowledgement else { throw Refusal(.requestInvalid, "A request's id is not 0.") }
         id = envelope.id
+        self.memory = memory
         request = error == nil ? envelope.request : nil
         pushesHeard = envelope.pushesHeard
         operationGroup = envelope.hasOperationGroup ? envelope.operationGroup : nil

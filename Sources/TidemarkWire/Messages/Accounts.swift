@@ -31,12 +31,12 @@ extension WireHello {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.container = try reader.text()
+            case 10: self.container = try reader.text(atMost: 65_536)
             case 16: self.environment = try reader.choice()
-            case 26: self.credential = try reader.text()
+            case 26: self.credential = try reader.text(atMost: 65_536)
             case 34: self.device = try reader.content(atMost: 1_024)
-            case 42: self.clientName = try reader.text()
-            case 50: self.deviceName = try reader.text()
+            case 42: self.clientName = try reader.text(atMost: 65_536)
+            case 50: self.deviceName = try reader.text(atMost: 65_536)
             case 58: self.life = try reader.content(atMost: 1_024)
             case 80: self.countsPushes = try reader.flag()
             default: try reader.skip(tag, known: 0x4FE)
@@ -144,7 +144,11 @@ extension WireHelloAnswer {
             switch tag {
             case 10: self.userRecordName = try reader.text()
             case 16: self.serverTime = try reader.int64()
-            case 26: try reader.read(&self.limits)
+            case 26:
+                var value = self.presentLimits ?? WireServerLimits()
+                self.presentLimits = nil
+                try reader.read(&value)
+                self.presentLimits = value
             case 34: self.serverName = try reader.text()
             case 40: self.memoryEpoch = try reader.uint64()
             case 48: self.deviceTaken = try reader.flag()

@@ -29,7 +29,11 @@ extension WirePrepareAssetUpload {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.read(&self.zone)
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
             case 26: self.sha256 = try reader.content(atMost: 1_024)
             case 32: self.byteCount = try reader.uint64()
             case 42: self.draft = try reader.content(atMost: 1_024)
@@ -126,11 +130,15 @@ extension WireUploadAssetChunk {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.read(&self.zone)
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
             case 26: self.sha256 = try reader.content(atMost: 1_024)
             case 32: self.byteCount = try reader.uint64()
             case 40: self.offset = try reader.uint64()
-            case 50: self.content = try reader.slice()
+            case 50: self.content = try reader.slice(atMost: 4_194_304)
             case 58: self.draft = try reader.content(atMost: 1_024)
             case 64: self.isNamedByContent = try reader.flag()
             case 74: self.checksum = try reader.content(atMost: 1_024)
@@ -390,8 +398,12 @@ extension WireFetchAssetChunk {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.read(&self.zone)
-            case 26: self.record = try reader.text()
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 26: self.record = try reader.text(atMost: 65_536)
             case 34: self.sha256 = try reader.content(atMost: 1_024)
             case 40: self.byteCount = try reader.uint64()
             case 48: self.offset = try reader.uint64()

@@ -34,12 +34,16 @@ extension WireFetchDatabaseChanges {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: self.token = try reader.content()
+            case 18: self.token = try reader.content(atMost: 4_096)
             case 24: self.limit = try reader.uint32()
             case 32: self.withEnds = try reader.flag()
-            case 42: try reader.read(&self.then)
+            case 42:
+                var value = self.presentThen ?? WireFetchZoneChanges()
+                self.presentThen = nil
+                try reader.read(&value)
+                self.presentThen = value
             case 48: self.follows = try reader.flag()
-            case 82: self.subscriptionID = try reader.text()
+            case 82: self.subscriptionID = try reader.text(atMost: 65_536)
             default: try reader.skip(tag, known: 0x47E)
             }
         }
@@ -134,7 +138,11 @@ extension WireFetchDatabaseChangesAnswer {
             case 18: try reader.append(to: &self.changed, atMost: 65_536)
             case 26: self.token = try reader.content()
             case 32: self.moreComing = try reader.flag()
-            case 42: try reader.read(&self.then)
+            case 42:
+                var value = self.presentThen ?? WireFetchZoneChangesAnswer()
+                self.presentThen = nil
+                try reader.read(&value)
+                self.presentThen = value
             case 80: self.subscriptionMissing = try reader.flag()
             default: try reader.skip(tag, known: 0x43E)
             }
@@ -289,7 +297,11 @@ extension WireZoneEnd {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.zone)
+            case 10:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
             case 16: self.reason = try reader.choice()
             default: try reader.skip(tag, known: 0x6)
             }
@@ -350,10 +362,18 @@ extension WireFetchZoneChanges {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.read(&self.zone)
-            case 26: self.token = try reader.content()
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 26: self.token = try reader.content(atMost: 4_096)
             case 32: self.limit = try reader.uint32()
-            case 42: try reader.read(&self.desiredKeys)
+            case 42:
+                var value = self.presentDesiredKeys ?? WireDesiredKeys()
+                self.presentDesiredKeys = nil
+                try reader.read(&value)
+                self.presentDesiredKeys = value
             case 48: self.withEnds = try reader.flag()
             default: try reader.skip(tag, known: 0x7E)
             }
@@ -564,10 +584,12 @@ extension WireZoneChange {
             switch tag {
             case 10:
                 var value = self.record
+                self.change = nil
                 try reader.read(&value)
                 self.change = .record(value)
             case 18:
                 var value = self.deleted
+                self.change = nil
                 try reader.read(&value)
                 self.change = .deleted(value)
             default: try reader.skip(tag, known: 0x6)

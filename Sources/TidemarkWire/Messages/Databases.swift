@@ -105,7 +105,7 @@ extension WireDesiredKeys {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.append(to: &self.keys, atMost: 10_000)
+            case 10: try reader.append(to: &self.keys, atMost: 4_096, bytesMax: 65_536)
             default: try reader.skip(tag, known: 0x2)
             }
         }

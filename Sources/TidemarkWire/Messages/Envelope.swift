@@ -166,69 +166,89 @@ extension WireClientEnvelope {
             case 8: self.id = try reader.uint64()
             case 18:
                 var value = self.hello
+                self.request = nil
                 try reader.read(&value)
                 self.request = .hello(value)
             case 26:
                 var value = self.modifyRecords
+                self.request = nil
                 try reader.read(&value)
                 self.request = .modifyRecords(value)
             case 34:
                 var value = self.fetchRecords
+                self.request = nil
                 try reader.read(&value)
                 self.request = .fetchRecords(value)
             case 42:
                 var value = self.modifyZones
+                self.request = nil
                 try reader.read(&value)
                 self.request = .modifyZones(value)
             case 50:
                 var value = self.fetchZones
+                self.request = nil
                 try reader.read(&value)
                 self.request = .fetchZones(value)
             case 58:
                 var value = self.fetchDatabaseChanges
+                self.request = nil
                 try reader.read(&value)
                 self.request = .fetchDatabaseChanges(value)
             case 66:
                 var value = self.fetchZoneChanges
+                self.request = nil
                 try reader.read(&value)
                 self.request = .fetchZoneChanges(value)
             case 74:
                 var value = self.modifySubscriptions
+                self.request = nil
                 try reader.read(&value)
                 self.request = .modifySubscriptions(value)
             case 82:
                 var value = self.fetchSubscriptions
+                self.request = nil
                 try reader.read(&value)
                 self.request = .fetchSubscriptions(value)
             case 90:
                 var value = self.queryRecords
+                self.request = nil
                 try reader.read(&value)
                 self.request = .queryRecords(value)
             case 162:
                 var value = self.prepareAssetUpload
+                self.request = nil
                 try reader.read(&value)
                 self.request = .prepareAssetUpload(value)
             case 170:
                 var value = self.uploadAssetChunk
+                self.request = nil
                 try reader.read(&value)
                 self.request = .uploadAssetChunk(value)
             case 178:
                 var value = self.fetchAssetChunk
+                self.request = nil
                 try reader.read(&value)
                 self.request = .fetchAssetChunk(value)
             case 242:
                 var value = self.fetchKeys
+                self.request = nil
                 try reader.read(&value)
                 self.request = .fetchKeys(value)
             case 250:
                 var value = self.saveAccountKey
+                self.request = nil
                 try reader.read(&value)
                 self.request = .saveAccountKey(value)
             case 258:
                 var value = self.saveZoneKey
+                self.request = nil
                 try reader.read(&value)
                 self.request = .saveZoneKey(value)
-            case 482: try reader.read(&self.operationGroup)
+            case 482:
+                var value = self.presentOperationGroup ?? WireOperationGroup()
+                self.presentOperationGroup = nil
+                try reader.read(&value)
+                self.presentOperationGroup = value
             case 488: self.pushesHeard = try reader.uint64()
             default: try reader.skip(tag, known: 0x30000001C0700FFE)
             }
@@ -600,8 +620,8 @@ extension WireOperationGroup {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.id = try reader.text()
-            case 18: self.name = try reader.text()
+            case 10: self.id = try reader.text(atMost: 65_536)
+            case 18: self.name = try reader.text(atMost: 65_536)
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -803,74 +823,92 @@ extension WireServerEnvelope {
             case 8: self.id = try reader.uint64()
             case 18:
                 var value = self.failure
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .failure(value)
             case 26:
                 var value = self.hello
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .hello(value)
             case 34:
                 var value = self.modifyRecords
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .modifyRecords(value)
             case 42:
                 var value = self.fetchRecords
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .fetchRecords(value)
             case 50:
                 var value = self.modifyZones
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .modifyZones(value)
             case 58:
                 var value = self.fetchZones
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .fetchZones(value)
             case 66:
                 var value = self.fetchDatabaseChanges
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .fetchDatabaseChanges(value)
             case 74:
                 var value = self.fetchZoneChanges
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .fetchZoneChanges(value)
             case 82:
                 var value = self.modifySubscriptions
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .modifySubscriptions(value)
             case 90:
                 var value = self.fetchSubscriptions
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .fetchSubscriptions(value)
             case 98:
                 var value = self.queryRecords
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .queryRecords(value)
             case 122:
                 var value = self.push
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .push(value)
             case 162:
                 var value = self.prepareAssetUpload
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .prepareAssetUpload(value)
             case 170:
                 var value = self.uploadAssetChunk
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .uploadAssetChunk(value)
             case 178:
                 var value = self.fetchAssetChunk
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .fetchAssetChunk(value)
             case 242:
                 var value = self.fetchKeys
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .fetchKeys(value)
             case 250:
                 var value = self.saveAccountKey
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .saveAccountKey(value)
             case 258:
                 var value = self.saveZoneKey
+                self.answer = nil
                 try reader.read(&value)
                 self.answer = .saveZoneKey(value)
             case 488: self.pushesSent = try reader.uint64()

@@ -14,11 +14,13 @@ package struct WireFetchKeys: WireMessage {
 }
 
 extension WireFetchKeys {
+    package static var elementsInAllMax: Int { 200 }
+
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.append(to: &self.zones, atMost: 10_000)
+            case 18: try reader.append(to: &self.zones, atMost: 128)
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -65,7 +67,11 @@ extension WireFetchKeysAnswer {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.account)
+            case 10:
+                var value = self.presentAccount ?? WireAccountKey()
+                self.presentAccount = nil
+                try reader.read(&value)
+                self.presentAccount = value
             case 18: try reader.append(to: &self.zones, atMost: 65_536)
             default: try reader.skip(tag, known: 0x6)
             }
@@ -111,8 +117,8 @@ extension WireAccountKey {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.mode = try reader.choice()
-            case 18: self.id = try reader.content()
-            case 26: self.key = try reader.content()
+            case 18: self.id = try reader.content(atMost: 1_024)
+            case 26: self.key = try reader.content(atMost: 1_024)
             default: try reader.skip(tag, known: 0xE)
             }
         }
@@ -181,10 +187,12 @@ extension WireZoneKeysResult {
             switch tag {
             case 10:
                 var value = self.keys
+                self.result = nil
                 try reader.read(&value)
                 self.result = .keys(value)
             case 18:
                 var value = self.failure
+                self.result = nil
                 try reader.read(&value)
                 self.result = .failure(value)
             default: try reader.skip(tag, known: 0x6)
@@ -269,9 +277,9 @@ extension WireZoneKey {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.id = try reader.content()
-            case 18: self.accountKeyID = try reader.content()
-            case 26: self.wrapped = try reader.content()
+            case 10: self.id = try reader.content(atMost: 1_024)
+            case 18: self.accountKeyID = try reader.content(atMost: 1_024)
+            case 26: self.wrapped = try reader.content(atMost: 1_024)
             default: try reader.skip(tag, known: 0xE)
             }
         }
@@ -324,7 +332,11 @@ extension WireSaveAccountKey {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.account)
+            case 10:
+                var value = self.presentAccount ?? WireAccountKey()
+                self.presentAccount = nil
+                try reader.read(&value)
+                self.presentAccount = value
             default: try reader.skip(tag, known: 0x2)
             }
         }
@@ -363,7 +375,11 @@ extension WireSaveAccountKeyAnswer {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.account)
+            case 10:
+                var value = self.presentAccount ?? WireAccountKey()
+                self.presentAccount = nil
+                try reader.read(&value)
+                self.presentAccount = value
             default: try reader.skip(tag, known: 0x2)
             }
         }
@@ -411,9 +427,17 @@ extension WireSaveZoneKey {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.read(&self.zone)
-            case 26: try reader.read(&self.key)
-            case 34: self.newestID = try reader.content()
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 26:
+                var value = self.presentKey ?? WireZoneKey()
+                self.presentKey = nil
+                try reader.read(&value)
+                self.presentKey = value
+            case 34: self.newestID = try reader.content(atMost: 1_024)
             default: try reader.skip(tag, known: 0x1E)
             }
         }
@@ -473,7 +497,11 @@ extension WireSaveZoneKeyAnswer {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.keys)
+            case 10:
+                var value = self.presentKeys ?? WireZoneKeys()
+                self.presentKeys = nil
+                try reader.read(&value)
+                self.presentKeys = value
             default: try reader.skip(tag, known: 0x2)
             }
         }

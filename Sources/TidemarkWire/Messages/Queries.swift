@@ -31,10 +31,18 @@ extension WireQuery {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.recordType = try reader.text()
-            case 18: try reader.read(&self.zone)
-            case 26: try reader.read(&self.predicate)
-            case 34: try reader.append(to: &self.sorts, atMost: 100)
+            case 10: self.recordType = try reader.text(atMost: 65_536)
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 26:
+                var value = self.presentPredicate ?? WirePredicate()
+                self.presentPredicate = nil
+                try reader.read(&value)
+                self.presentPredicate = value
+            case 34: try reader.append(to: &self.sorts, atMost: 32)
             default: try reader.skip(tag, known: 0x1E)
             }
         }
@@ -194,50 +202,60 @@ package struct WirePredicate: WireMessage {
 
 extension WirePredicate {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
-        try reader.enter(atMost: 64)
+        try reader.enter(atMost: 64, inAll: 2000)
         defer { reader.leave() }
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.node = .always(try reader.flag())
             case 18:
                 var value = self.compare
+                self.node = nil
                 try reader.read(&value)
                 self.node = .compare(value)
             case 26:
                 var value = self.between
+                self.node = nil
                 try reader.read(&value)
                 self.node = .between(value)
             case 34:
                 var value = self.beginsWith
+                self.node = nil
                 try reader.read(&value)
                 self.node = .beginsWith(value)
             case 42:
                 var value = self.isIn
+                self.node = nil
                 try reader.read(&value)
                 self.node = .isIn(value)
             case 50:
                 var value = self.contains
+                self.node = nil
                 try reader.read(&value)
                 self.node = .contains(value)
             case 58:
                 var value = self.containsAny
+                self.node = nil
                 try reader.read(&value)
                 self.node = .containsAny(value)
             case 66:
                 var value = self.isPresent
+                self.node = nil
                 try reader.read(&value)
                 self.node = .isPresent(value)
             case 74:
                 var value = self.isNear
+                self.node = nil
                 try reader.read(&value)
                 self.node = .isNear(value)
-            case 82: self.node = .search(try reader.text())
+            case 82: self.node = .search(try reader.text(atMost: 131_072))
             case 90:
                 var value = self.and
+                self.node = nil
                 try reader.read(&value)
                 self.node = .and(value)
             case 98:
                 var value = self.not
+                self.node = nil
                 try reader.read(&value)
                 self.node = .not(value)
             default: try reader.skip(tag, known: 0x1FFE)
@@ -372,9 +390,13 @@ extension WireComparison {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.key = try reader.text()
+            case 10: self.key = try reader.text(atMost: 65_536)
             case 16: self.`operator` = try reader.choice()
-            case 26: try reader.read(&self.value)
+            case 26:
+                var value = self.presentValue ?? WireQueryValue()
+                self.presentValue = nil
+                try reader.read(&value)
+                self.presentValue = value
             default: try reader.skip(tag, known: 0xE)
             }
         }
@@ -434,9 +456,17 @@ extension WireBetween {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.key = try reader.text()
-            case 18: try reader.read(&self.low)
-            case 26: try reader.read(&self.high)
+            case 10: self.key = try reader.text(atMost: 65_536)
+            case 18:
+                var value = self.presentLow ?? WireQueryValue()
+                self.presentLow = nil
+                try reader.read(&value)
+                self.presentLow = value
+            case 26:
+                var value = self.presentHigh ?? WireQueryValue()
+                self.presentHigh = nil
+                try reader.read(&value)
+                self.presentHigh = value
             default: try reader.skip(tag, known: 0xE)
             }
         }
@@ -484,8 +514,8 @@ extension WireBeginsWith {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.key = try reader.text()
-            case 18: self.prefix = try reader.text()
+            case 10: self.key = try reader.text(atMost: 65_536)
+            case 18: self.prefix = try reader.text(atMost: 131_072)
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -531,8 +561,12 @@ extension WireKeyValue {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.key = try reader.text()
-            case 18: try reader.read(&self.value)
+            case 10: self.key = try reader.text(atMost: 65_536)
+            case 18:
+                var value = self.presentValue ?? WireQueryValue()
+                self.presentValue = nil
+                try reader.read(&value)
+                self.presentValue = value
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -573,7 +607,7 @@ extension WireKeyValues {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.key = try reader.text()
+            case 10: self.key = try reader.text(atMost: 65_536)
             case 18: try reader.append(to: &self.values, atMost: 2_000)
             default: try reader.skip(tag, known: 0x6)
             }
@@ -616,7 +650,7 @@ extension WirePresence {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.key = try reader.text()
+            case 10: self.key = try reader.text(atMost: 65_536)
             case 16: self.isPresent = try reader.flag()
             default: try reader.skip(tag, known: 0x6)
             }
@@ -666,8 +700,12 @@ extension WireNear {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.key = try reader.text()
-            case 18: try reader.read(&self.location)
+            case 10: self.key = try reader.text(atMost: 65_536)
+            case 18:
+                var value = self.presentLocation ?? WireQueryLocation()
+                self.presentLocation = nil
+                try reader.read(&value)
+                self.presentLocation = value
             case 25: self.metres = try reader.double()
             case 32: self.isInclusive = try reader.flag()
             default: try reader.skip(tag, known: 0x1E)
@@ -811,12 +849,13 @@ extension WireQueryValue {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.value = .string(try reader.text())
+            case 10: self.value = .string(try reader.text(atMost: 131_072))
             case 16: self.value = .int64(try reader.zigzag())
             case 25: self.value = .double(try reader.double())
             case 32: self.value = .date(try reader.zigzag())
             case 42:
                 var value = self.reference
+                self.value = nil
                 try reader.read(&value)
                 self.value = .reference(value)
             default: try reader.skip(tag, known: 0x3E)
@@ -882,8 +921,12 @@ extension WireQueryReference {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.recordName = try reader.text()
-            case 18: try reader.read(&self.zone)
+            case 10: self.recordName = try reader.text(atMost: 65_536)
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -931,9 +974,13 @@ extension WireSort {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.key = try reader.text()
+            case 10: self.key = try reader.text(atMost: 65_536)
             case 16: self.isDescending = try reader.flag()
-            case 26: try reader.read(&self.origin)
+            case 26:
+                var value = self.presentOrigin ?? WireQueryLocation()
+                self.presentOrigin = nil
+                try reader.read(&value)
+                self.presentOrigin = value
             default: try reader.skip(tag, known: 0xE)
             }
         }
@@ -993,13 +1040,23 @@ package struct WireQueryRecords: WireMessage {
 }
 
 extension WireQueryRecords {
+    package static var elementsInAllMax: Int { 9000 }
+
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.read(&self.query)
-            case 26: self.cursor = try reader.content()
-            case 34: try reader.read(&self.desiredKeys)
+            case 18:
+                var value = self.presentQuery ?? WireQuery()
+                self.presentQuery = nil
+                try reader.read(&value)
+                self.presentQuery = value
+            case 26: self.cursor = try reader.content(atMost: 2_097_152)
+            case 34:
+                var value = self.presentDesiredKeys ?? WireDesiredKeys()
+                self.presentDesiredKeys = nil
+                try reader.read(&value)
+                self.presentDesiredKeys = value
             case 40: self.limit = try reader.uint32()
             default: try reader.skip(tag, known: 0x3E)
             }
@@ -1154,8 +1211,16 @@ extension WireQueryMatch {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.record)
-            case 18: try reader.read(&self.zone)
+            case 10:
+                var value = self.presentRecord ?? WireRecord()
+                self.presentRecord = nil
+                try reader.read(&value)
+                self.presentRecord = value
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
             default: try reader.skip(tag, known: 0x6)
             }
         }

@@ -241,14 +241,20 @@ package struct WireModifyRecords: WireMessage {
 }
 
 extension WireModifyRecords {
+    package static var elementsInAllMax: Int { 12500 }
+
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.read(&self.stamp)
+            case 18:
+                var value = self.presentStamp ?? WireRequestStamp()
+                self.presentStamp = nil
+                try reader.read(&value)
+                self.presentStamp = value
             case 24: self.policy = try reader.choice()
             case 32: self.atomic = try reader.flag()
-            case 42: try reader.append(to: &self.zones, atMost: 10_000)
+            case 42: try reader.append(to: &self.zones, atMost: 4_096)
             case 50: self.clientChangeToken = try reader.content(atMost: 65_536)
             default: try reader.skip(tag, known: 0x7E)
             }
@@ -404,9 +410,13 @@ extension WireZoneModifications {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.zone)
-            case 18: try reader.append(to: &self.saves, atMost: 10_000)
-            case 26: try reader.append(to: &self.deletes, atMost: 10_000)
+            case 10:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 18: try reader.append(to: &self.saves, atMost: 4_096)
+            case 26: try reader.append(to: &self.deletes, atMost: 4_096, bytesMax: 65_536)
             default: try reader.skip(tag, known: 0xE)
             }
         }
@@ -494,12 +504,12 @@ extension WireRecordSave {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.name = try reader.text()
-            case 18: self.type = try reader.text()
-            case 26: self.tag = try reader.content()
-            case 34: self.fields = try reader.content()
+            case 10: self.name = try reader.text(atMost: 65_536)
+            case 18: self.type = try reader.text(atMost: 65_536)
+            case 26: self.tag = try reader.content(atMost: 4_096)
+            case 34: self.fields = try reader.content(atMost: 4_194_304)
             case 40: self.parentChange = try reader.choice()
-            case 50: self.parent = try reader.text()
+            case 50: self.parent = try reader.text(atMost: 65_536)
             default: try reader.skip(tag, known: 0x7E)
             }
         }
@@ -787,10 +797,12 @@ extension WireSaveResult {
             switch tag {
             case 10:
                 var value = self.saved
+                self.result = nil
                 try reader.read(&value)
                 self.result = .saved(value)
             case 18:
                 var value = self.failure
+                self.result = nil
                 try reader.read(&value)
                 self.result = .failure(value)
             default: try reader.skip(tag, known: 0x6)
@@ -1010,8 +1022,16 @@ extension WireSaveFailure {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.failure)
-            case 18: try reader.read(&self.serverRecord)
+            case 10:
+                var value = self.presentFailure ?? WireFailure()
+                self.presentFailure = nil
+                try reader.read(&value)
+                self.presentFailure = value
+            case 18:
+                var value = self.presentServerRecord ?? WireRecord()
+                self.presentServerRecord = nil
+                try reader.read(&value)
+                self.presentServerRecord = value
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -1073,10 +1093,12 @@ extension WireDeleteResult {
             switch tag {
             case 10:
                 var value = self.deleted
+                self.result = nil
                 try reader.read(&value)
                 self.result = .deleted(value)
             case 18:
                 var value = self.failure
+                self.result = nil
                 try reader.read(&value)
                 self.result = .failure(value)
             default: try reader.skip(tag, known: 0x6)
@@ -1159,8 +1181,12 @@ extension WireFetchRecords {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.append(to: &self.zones, atMost: 10_000)
-            case 26: try reader.read(&self.desiredKeys)
+            case 18: try reader.append(to: &self.zones, atMost: 4_096)
+            case 26:
+                var value = self.presentDesiredKeys ?? WireDesiredKeys()
+                self.presentDesiredKeys = nil
+                try reader.read(&value)
+                self.presentDesiredKeys = value
             default: try reader.skip(tag, known: 0xE)
             }
         }
@@ -1213,8 +1239,12 @@ extension WireZoneRecordNames {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.zone)
-            case 18: try reader.append(to: &self.names, atMost: 10_000)
+            case 10:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 18: try reader.append(to: &self.names, atMost: 4_096, bytesMax: 65_536)
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -1358,10 +1388,12 @@ extension WireRecordResult {
             switch tag {
             case 10:
                 var value = self.record
+                self.result = nil
                 try reader.read(&value)
                 self.result = .record(value)
             case 18:
                 var value = self.failure
+                self.result = nil
                 try reader.read(&value)
                 self.result = .failure(value)
             default: try reader.skip(tag, known: 0x6)

@@ -32,11 +32,19 @@ extension WireSubscription {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.id = try reader.text()
+            case 10: self.id = try reader.text(atMost: 65_536)
             case 16: self.kind = try reader.choice()
-            case 26: self.recordType = try reader.text()
-            case 34: try reader.read(&self.notificationInfo)
-            case 42: try reader.read(&self.zone)
+            case 26: self.recordType = try reader.text(atMost: 65_536)
+            case 34:
+                var value = self.presentNotificationInfo ?? WireNotificationInfo()
+                self.presentNotificationInfo = nil
+                try reader.read(&value)
+                self.presentNotificationInfo = value
+            case 42:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
             default: try reader.skip(tag, known: 0x3E)
             }
         }
@@ -116,24 +124,24 @@ extension WireNotificationInfo {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.alertBody = try reader.text()
-            case 18: self.alertLocalizationKey = try reader.text()
-            case 26: try reader.append(to: &self.alertLocalizationArgs, atMost: 2_048)
-            case 34: self.alertActionLocalizationKey = try reader.text()
-            case 42: self.alertLaunchImage = try reader.text()
-            case 50: self.soundName = try reader.text()
+            case 10: self.alertBody = try reader.text(atMost: 65_536)
+            case 18: self.alertLocalizationKey = try reader.text(atMost: 65_536)
+            case 26: try reader.append(to: &self.alertLocalizationArgs, atMost: 2_048, bytesMax: 65_536)
+            case 34: self.alertActionLocalizationKey = try reader.text(atMost: 65_536)
+            case 42: self.alertLaunchImage = try reader.text(atMost: 65_536)
+            case 50: self.soundName = try reader.text(atMost: 65_536)
             case 56: self.shouldBadge = try reader.flag()
             case 64: self.shouldSendContentAvailable = try reader.flag()
             case 72: self.shouldSendMutableContent = try reader.flag()
-            case 82: self.title = try reader.text()
-            case 90: self.titleLocalizationKey = try reader.text()
-            case 98: try reader.append(to: &self.titleLocalizationArgs, atMost: 2_048)
-            case 106: self.subtitle = try reader.text()
-            case 114: self.subtitleLocalizationKey = try reader.text()
-            case 122: try reader.append(to: &self.subtitleLocalizationArgs, atMost: 2_048)
-            case 130: self.category = try reader.text()
-            case 138: self.collapseIDKey = try reader.text()
-            case 146: try reader.append(to: &self.desiredKeys, atMost: 2_048)
+            case 82: self.title = try reader.text(atMost: 65_536)
+            case 90: self.titleLocalizationKey = try reader.text(atMost: 65_536)
+            case 98: try reader.append(to: &self.titleLocalizationArgs, atMost: 2_048, bytesMax: 65_536)
+            case 106: self.subtitle = try reader.text(atMost: 65_536)
+            case 114: self.subtitleLocalizationKey = try reader.text(atMost: 65_536)
+            case 122: try reader.append(to: &self.subtitleLocalizationArgs, atMost: 2_048, bytesMax: 65_536)
+            case 130: self.category = try reader.text(atMost: 65_536)
+            case 138: self.collapseIDKey = try reader.text(atMost: 65_536)
+            case 146: try reader.append(to: &self.desiredKeys, atMost: 2_048, bytesMax: 65_536)
             default: try reader.keep(tag, known: 0x7FFFE, in: &unknownFields)
             }
         }
@@ -290,8 +298,8 @@ extension WireModifySubscriptions {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.append(to: &self.saves, atMost: 10_000)
-            case 26: try reader.append(to: &self.deletes, atMost: 10_000)
+            case 18: try reader.append(to: &self.saves, atMost: 4_096)
+            case 26: try reader.append(to: &self.deletes, atMost: 4_096, bytesMax: 65_536)
             default: try reader.skip(tag, known: 0xE)
             }
         }
@@ -383,7 +391,7 @@ extension WireFetchSubscriptions {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.append(to: &self.ids, atMost: 10_000)
+            case 18: try reader.append(to: &self.ids, atMost: 4_096, bytesMax: 65_536)
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -486,14 +494,17 @@ extension WireSubscriptionResult {
             switch tag {
             case 10:
                 var value = self.subscription
+                self.result = nil
                 try reader.read(&value)
                 self.result = .subscription(value)
             case 18:
                 var value = self.failure
+                self.result = nil
                 try reader.read(&value)
                 self.result = .failure(value)
             case 26:
                 var value = self.done
+                self.result = nil
                 try reader.read(&value)
                 self.result = .done(value)
             default: try reader.skip(tag, known: 0xE)
@@ -557,7 +568,11 @@ extension WirePush {
             case 16: self.database = try reader.choice()
             case 24: self.kind = try reader.choice()
             case 34: try reader.append(to: &self.zones, atMost: 65_536)
-            case 42: try reader.read(&self.changes)
+            case 42:
+                var value = self.presentChanges ?? WirePushedChanges()
+                self.presentChanges = nil
+                try reader.read(&value)
+                self.presentChanges = value
             default: try reader.skip(tag, known: 0x3E)
             }
         }
@@ -704,9 +719,17 @@ extension WirePushedChanges {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: self.databaseToken = try reader.content()
-            case 18: try reader.read(&self.zone)
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
             case 26: self.zoneToken = try reader.content()
-            case 34: try reader.read(&self.answer)
+            case 34:
+                var value = self.presentAnswer ?? WireFetchDatabaseChangesAnswer()
+                self.presentAnswer = nil
+                try reader.read(&value)
+                self.presentAnswer = value
             default: try reader.skip(tag, known: 0x1E)
             }
         }

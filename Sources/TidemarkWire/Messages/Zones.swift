@@ -18,8 +18,8 @@ extension WireZoneID {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.name = try reader.text()
-            case 18: self.owner = try reader.text()
+            case 10: self.name = try reader.text(atMost: 65_536)
+            case 18: self.owner = try reader.text(atMost: 65_536)
             default: try reader.skip(tag, known: 0x6)
             }
         }
@@ -98,7 +98,11 @@ extension WireZone {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.read(&self.id)
+            case 10:
+                var value = self.presentID ?? WireZoneID()
+                self.presentID = nil
+                try reader.read(&value)
+                self.presentID = value
             case 16: self.capabilities = try reader.uint32()
             case 24: self.encryptionScope = try reader.choice()
             default: try reader.skip(tag, known: 0xE)
@@ -154,19 +158,25 @@ package struct WireModifyZones: WireMessage {
 }
 
 extension WireModifyZones {
+    package static var elementsInAllMax: Int { 12500 }
+
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.read(&self.stamp)
-            case 26: try reader.append(to: &self.saves, atMost: 10_000)
-            case 34: try reader.append(to: &self.deletes, atMost: 10_000)
+            case 18:
+                var value = self.presentStamp ?? WireRequestStamp()
+                self.presentStamp = nil
+                try reader.read(&value)
+                self.presentStamp = value
+            case 26: try reader.append(to: &self.saves, atMost: 4_096)
+            case 34: try reader.append(to: &self.deletes, atMost: 4_096)
             case 42:
-                try reader.appendPacked(to: &self.encryptionScopes, atMost: 10_000) { (reader) throws(WireError) in
+                try reader.appendPacked(to: &self.encryptionScopes, atMost: 4_096) { (reader) throws(WireError) in
                     try reader.choice()
                 }
             case 40:
-                try reader.append(to: &self.encryptionScopes, atMost: 10_000) { (reader) throws(WireError) in
+                try reader.append(to: &self.encryptionScopes, atMost: 4_096) { (reader) throws(WireError) in
                     try reader.choice()
                 }
             default: try reader.skip(tag, known: 0x3E)
@@ -305,14 +315,17 @@ extension WireZoneResult {
             switch tag {
             case 10:
                 var value = self.zone
+                self.result = nil
                 try reader.read(&value)
                 self.result = .zone(value)
             case 18:
                 var value = self.failure
+                self.result = nil
                 try reader.read(&value)
                 self.result = .failure(value)
             case 26:
                 var value = self.done
+                self.result = nil
                 try reader.read(&value)
                 self.result = .done(value)
             default: try reader.skip(tag, known: 0xE)
@@ -377,11 +390,13 @@ package struct WireFetchZones: WireMessage {
 }
 
 extension WireFetchZones {
+    package static var elementsInAllMax: Int { 4200 }
+
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.append(to: &self.zones, atMost: 10_000)
+            case 18: try reader.append(to: &self.zones, atMost: 4_096)
             default: try reader.skip(tag, known: 0x6)
             }
         }

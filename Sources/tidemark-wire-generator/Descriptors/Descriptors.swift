@@ -25,6 +25,7 @@ struct MessageDescriptor {
     var fields: [FieldDescriptor] = []
     var oneofs: [String] = []
     var depthMax: Int?
+    var countInAllMax: Int?
     var elementsInAllMax: Int?
     var keepsUnknownFields = false
     var isStreamed = false

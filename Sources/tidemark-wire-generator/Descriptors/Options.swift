@@ -24,6 +24,7 @@ private struct OptionNames {
         for (name, value) in named(message.options, of: ".google.protobuf.MessageOptions") {
             switch name {
             case "most_depth": message.depthMax = Int(value)
+            case "most_in_all": message.countInAllMax = Int(value)
             case "most_elements_in_all": message.elementsInAllMax = Int(value)
             case "keeps_unknown_fields": message.keepsUnknownFields = value != 0
             case "streamed": message.isStreamed = value != 0

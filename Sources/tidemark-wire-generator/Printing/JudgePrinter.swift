@@ -37,6 +37,7 @@ struct JudgePrinter {
         printer.indented { printer in
             let options =
                 (message.depthMax.map { ", depthMax: \($0)" } ?? "")
+                + (message.countInAllMax.map { ", countInAllMax: \($0)" } ?? "")
                 + (message.keepsUnknownFields ? ", keepsUnknownFields: true" : "")
             printer.line("\"\(type)\", TidemarkWire.\(type).self, WireJudge.\(type).self\(options),")
             printer.line("[")

@@ -107,8 +107,8 @@ struct MessagePrinter {
 
     private func printReading(to printer: inout CodePrinter) {
         printer.block("package mutating func read(_ reader: inout WireReader) throws(WireError)") { printer in
-            if let depthMax = message.depthMax {
-                printer.line("try reader.enter(atMost: \(depthMax))")
+            if let depthMax = message.depthMax, let countMax = message.countInAllMax {
+                printer.line("try reader.enter(atMost: \(depthMax), inAll: \(countMax))")
                 printer.line("defer { reader.leave() }")
             }
             printer.block("while let tag = try reader.nextTag()") { printer in
@@ -128,6 +128,8 @@ struct MessagePrinter {
         printer.line()
     }
 
+    /// A message that is read into another one is taken out of it first. Otherwise its lists would be copied with each
+    /// of its pieces, as a second owner has them.
     private func printCase(_ code: FieldCode, to printer: inout CodePrinter) {
         func printLines(_ tag: Int32, _ lines: [String]) {
             let one = "case \(tag): \(lines[0])"
@@ -140,14 +142,21 @@ struct MessagePrinter {
                 printLines(
                     code.tag,
                     [
-                        "var value = self.\(code.name)", "try reader.read(&value)",
+                        "var value = self.\(code.name)", "self.\(oneofName(index)) = nil", "try reader.read(&value)",
                         "self.\(oneofName(index)) = .\(code.name)(value)",
                     ])
             } else {
                 printLines(code.tag, ["self.\(oneofName(index)) = .\(code.name)(\(code.reading))"])
             }
         } else if code.hasPresence {
-            printLines(code.tag, ["try reader.read(&self.\(code.name))"])
+            let stored = "present" + SwiftNames.capitalizedProperty(code.field.name)
+            printLines(
+                code.tag,
+                [
+                    "var value = self.\(stored) ?? \(code.typeName)()", "self.\(stored) = nil",
+                    "try reader.read(&value)",
+                    "self.\(stored) = value",
+                ])
         } else {
             printLines(code.tag, code.readLines)
             if let tag = code.elementTag { printLines(tag, code.readElementLines) }

@@ -69,7 +69,7 @@ import TidemarkWire
     @Test func `a request with more parts than the protocol allows is refused, and the session goes on`() throws {
         var request = WireFetchRecords()
         request.zones = [WireZoneRecordNames()]
-        request.zones[0].names = Array(repeating: "", count: 10_000)
+        request.zones[0].names = Array(repeating: "", count: 4_096)
         #expect(try ClientMessage(Self.envelope(.fetchRecords(request))).request == .fetchRecords(request))
         request.zones[0].names.append("")
         let message = try ClientMessage(Self.envelope(.fetchRecords(request)))
