@@ -50,6 +50,11 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     private static let eventsPerTickMax = 256
     /// Jobs and closures run in one tick. At a few microseconds each, I/O waits some milliseconds at most.
     private static let workPerTickMax = 1_024
+    /// How long jobs and closures run in one tick. Sockets and timers wait no longer than this and one piece of work
+    ///
+    private static let workNanosecondsPerTickMax: Int64 = 5_000_000
+    /// The clock is read once for so many pieces of work.
+    private static let workPerLookMax = 16
     private static let timersPerTickMax = 1_024
     /// Ticks after ``stop()`` in which queued work may still end.
     private static let finalTicksMax = 64
@@ -240,7 +245,9 @@ extension EventLoop {
         takeInbox()
         let executor = asUnownedTaskExecutor()
         var budget = Self.workPerTickMax
+        var end: Int64?
         while budget > 0 {
+            if budget.isMultiple(of: Self.workPerLookMax), isLate(&end) { return }
             if runningNext == running.count {
                 guard !ready.isEmpty else { return }
                 running.removeAll(keepingCapacity: running.count <= Self.workPerTickMax)
@@ -258,6 +265,15 @@ extension EventLoop {
             case .closure(let closure): closure()
             }
         }
+    }
+
+    /// Whether work has run for as long as it may in one tick, which begins with the first call.
+    private func isLate(_ end: inout Int64?) -> Bool {
+        guard !ready.isEmpty || runningNext < running.count else { return false }
+        let now = SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)
+        if let end { return now >= end }
+        end = now + Self.workNanosecondsPerTickMax
+        return false
     }
 
     private func takeInbox() {

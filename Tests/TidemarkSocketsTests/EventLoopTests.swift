@@ -55,6 +55,26 @@ import TidemarkScheduling
         }
     }
 
+    @Test func `R-723: long work in one turn lets timers and sockets have theirs`() async throws {
+        try await withLoop { loop in
+            let count = Locked(0)
+            let seen = Locked<[Int]>([])
+            await loop.onLoop {
+                loop.schedule(after: .zero) { seen.update { $0.append(count.value) } }
+                for _ in 0..<200 {
+                    loop.execute {
+                        let start = loop.now
+                        while loop.now - start < .milliseconds(1) {}
+                        count.update { $0 += 1 }
+                    }
+                }
+            }
+            await loop.onLoop {}
+            #expect(count.value == 200)
+            #expect(seen.value.count == 1 && seen.value.allSatisfy { $0 <= 32 }, "\(seen.value)")
+        }
+    }
+
     @Test func `a loop that is busy with its own work still serves timers and other threads`() async throws {
         try await withLoop { loop in
             let mustSpin = Locked(true)
