@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTidemarkEpoll
+internal import Glibc
 
 /// Configures how the C library's heap, on which arrays live, treats freed memory.
 package enum Heap {
@@ -14,5 +15,23 @@ package enum Heap {
     /// message.
     package static func keepFreedMemory() {
         tidemark_set_heap(mappedBytesMin, keptBytesMax)
+    }
+
+    /// Returns all memory to the kernel that is free in whole pages. It takes some milliseconds for each 100 MiB, during
+    /// which other threads that need memory wait.
+    package static func returnFreedMemory() {
+        tidemark_trim_heap()
+    }
+
+    /// Bytes of physical memory that the process has now; nil if the kernel does not say.
+    package static var residentBytes: Int? {
+        guard let file = fopen("/proc/self/statm", "re") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 128)
+        guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let fields = text.split(separator: " ")
+        guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 }

@@ -117,6 +117,33 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+/// The addresses that one peer is taken to have: an IPv4 address, or the 2^64 of an IPv6 network.
+package struct AddressBlock: Hashable, Comparable, Sendable {
+    private let high: UInt64
+    private let kind: UInt8
+
+    fileprivate init(_ family: SocketAddress.Family, _ bytes: [UInt8]) {
+        switch family {
+        case .unix: (kind, high) = (0, 0)
+        case .ipv4: (kind, high) = (4, Self.number(bytes[...]))
+        case .ipv6:
+            let isIPv4 = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+            (kind, high) = isIPv4 ? (4, Self.number(bytes[12...])) : (6, Self.number(bytes[..<8]))
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+
+    package static func < (left: AddressBlock, right: AddressBlock) -> Bool {
+        (left.kind, left.high) < (right.kind, right.high)
+    }
+}
+
+extension SocketAddress {
+    /// Peers in one block count as one.
+    package var block: AddressBlock { AddressBlock(family, bytes) }
+}
+
 // MARK: As the kernel has it
 
 extension SocketAddress {

@@ -15,6 +15,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     /// ``EventLoop/now`` at the last check or the last new connection. Deadlines are measured by it.
     private(set) var now: Duration
     private(set) var connections: [MessageConnection] = []
+    var unfinished: UnfinishedMessages
     /// A clock that also counts while the machine sleeps; the next property is its time at the last check.
     private let clockWithSleep: @Sendable () -> Duration
     private var lastLook: Duration
@@ -34,6 +35,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
         self.loop = loop
         self.limits = limits
         self.counter = counter
+        unfinished = UnfinishedMessages(bytesMax: limits.unfinishedBytesMax)
         let clock = clockWithSleep ?? { loop.nowWithSleep }
         self.clockWithSleep = clock
         now = loop.now

@@ -12,7 +12,7 @@ extension MessageConnection {
     /// Takes over an accepted connection.
     static func accept(
         _ descriptor: FileDescriptor, from peer: SocketAddress, group: ConnectionGroup, context: TLSContext?,
-        decide: @escaping (RequestHead, SocketAddress) -> AcceptDecision
+        pass: ConnectionPass? = nil, decide: @escaping (RequestHead, SocketAddress) -> AcceptDecision
     ) throws {
         let socket = Socket(descriptor)
         if peer.family != .unix { try socket.setNoDelay() }
@@ -26,6 +26,9 @@ extension MessageConnection {
             descriptor, interest: .readable, handler: connection)
         connection.socket = socket
         group.add(connection)
+        connection.pass = pass
+        pass?.connection = connection
+        if pass?.isEnded == true { connection.crowdOut() }
     }
 
     private func takeRequest(
@@ -47,6 +50,7 @@ extension MessageConnection {
         case .response(let response):
             respond(response, omitsBody: omitsBody)
         case .webSocket(let offer, let handler):
+            if let crowd = pass?.refusal { return refuse(crowd, omitsBody: omitsBody) }
             switch ServerHandshake.answer(head, offer) {
             case .refused(let refusal):
                 respond(.plain(refusal.status, fields: refusal.fields), omitsBody: omitsBody)
@@ -58,6 +62,35 @@ extension MessageConnection {
                     rest: Array(opening.received[count...]))
             }
         }
+    }
+
+    /// There is no place for it.
+    func refuse(_ crowd: Overcrowding, omitsBody: Bool = false) {
+        let retry = HeaderFields([("Retry-After", String(group.limits.retryAfterSeconds))])
+        let response: HTTPResponse =
+            switch crowd {
+            case .ofAddress: .text(.tooManyRequests, "Your address has too many connections.", fields: retry)
+            case .ofServer: .text(.serviceUnavailable, "The server has too many connections.", fields: retry)
+            }
+        respond(response, omitsBody: omitsBody)
+    }
+
+    /// Another connection gets its place. It says so, if it can.
+    func giveWay(_ crowd: Overcrowding) {
+        TransportMetrics.crowdedOut.increment()
+        switch phase {
+        case .heading: refuse(crowd, omitsBody: opening?.isHead ?? false)
+        case .open: close(.tryAgainLater, reason: "too many connections")
+        // A handshake goes on: its request is refused then.
+        case .connecting, .securing, .closing, .lingering, .ended: break
+        }
+    }
+
+    /// Ends at once: too many others are leaving too.
+    func crowdOut() {
+        guard phase != .ended else { return }
+        socket?.discardOnClose()
+        fail(.crowdedOut)
     }
 
     func respond(_ response: HTTPResponse, omitsBody: Bool = false) {

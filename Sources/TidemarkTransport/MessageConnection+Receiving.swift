@@ -73,9 +73,11 @@ extension MessageConnection {
         }
         if reader.isBetweenMessages {
             messageStart = nil
+            if unfinishedBytes > 0 { group.holds(self, 0) }
         } else {
             if messageStart == nil { (messageStart, messageByteCount) = (group.now, 0) }
             messageByteCount += bytes.count
+            group.holds(self, reader.heldByteCount)
         }
     }
 

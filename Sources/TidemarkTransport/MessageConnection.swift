@@ -54,6 +54,12 @@ package final class MessageConnection: @unchecked Sendable {
     var registration: Registration?
     /// Nil once it is open.
     var opening: Opening?
+    /// Its place among a server's connections, if that counts them by kind.
+    var pass: ConnectionPass?
+    /// Whose it is; 0 for nobody's.
+    var owner: UInt64 = 0
+    /// What its group counts of a message that has arrived in part.
+    var unfinishedBytes = 0
     var deflateBytesMin = 0
 
     /// Whether it is passing on what was received. It sends the answers right after.
@@ -157,6 +163,19 @@ package final class MessageConnection: @unchecked Sendable {
         reader.limitMessages(to: byteCount)
     }
 
+    /// Lets it count as a connection whose peer is known, with or without a credential. It needs a place among those.
+    ///
+    /// - Parameter owner: whose it is; nil for somebody without a credential.
+    /// - Returns: nil, if it has a place. Otherwise the caller closes the connection.
+    package func settle(owner: UInt64?) -> Overcrowding? {
+        assert(loop.isCurrent)
+        let held = unfinishedBytes
+        group.holds(self, 0)
+        self.owner = owner ?? 0
+        group.holds(self, held)
+        return pass?.settle(isAnonymous: owner == nil)
+    }
+
     /// Receives nothing until ``resumeReading()``, so that the peer's sends fill its own memory. Messages from the last
     /// receive (at most 64 KiB of bytes) still arrive.
     package func pauseReading() {
@@ -241,6 +260,9 @@ package final class MessageConnection: @unchecked Sendable {
         deflater = nil
         reader = MessageReader(role: role)
         outgoing.clear()
+        pass?.leave()
+        pass = nil
+        group.holds(self, 0)
         if isCounted { TransportMetrics.open.add(-1) }
         group.remove(self)
     }

@@ -27,6 +27,8 @@ package struct TransportError: Error, Sendable {
         case writeTimedOut
         /// ``TransportLimits/messageBytesPerSecondMin``
         case messageTimedOut
+        /// It had to give way to another connection (``TransportLimits/places``).
+        case crowdedOut
         /// ``TransportLimits/queuedBytesMax`` or ``TransportLimits/encryptedBytesMax``
         case queueOverflow
     }

@@ -49,9 +49,18 @@ package struct TransportLimits: Sendable {
     /// again and again, and does not read that there will be none. Beyond: the connection is reset.
     package var encryptedBytesMax = 262_144
 
+    /// Bytes of messages on one loop that have arrived in part. Beyond, the largest of them ends, of the owner who has
+    /// most. It ends with 1013.
+    package var unfinishedBytesMax = Int.max
+
     /// Connections of one server on all its loops, open or not. Each takes some 20 KB, so this bounds their memory. The
     /// next connection is accepted and closed at once.
     package var connectionsMax = 20_000
+    /// Who may have those connections, for a server that tells a connection's kind (``MessageConnection/settle(owner:)``).
+    /// Nil: whoever comes first.
+    package var places: PlaceLimits?
+    /// When a peer that found no place may try again, in seconds.
+    package var retryAfterSeconds = 30
     /// Steps of TLS handshakes in one tick of a loop; the rest wait for the next tick. A step costs the server up to
     /// 0.4 ms. So a flood of them delays all others by a few milliseconds a tick, not by seconds.
     package var handshakeStepsPerTickMax = 8

@@ -48,6 +48,7 @@ package final class TransportServer: Sendable {
     ) async throws -> TransportServer {
         precondition(!loops.isEmpty, "a server has a loop")
         let connectionsMax = configuration.limits.connectionsMax
+        let gate = configuration.limits.places.map { ConnectionGate($0) }
         let counter = ConnectionCounter(max: connectionsMax)
         let parts = loops.map { loop in
             let counter = ConnectionCounter(max: connectionsMax, total: counter)
@@ -56,7 +57,7 @@ package final class TransportServer: Sendable {
         }
         let listeners = try await loops[0].runThrowing {
             try listen(on: loops[0], configuration.addresses) { descriptor, peer in
-                admit(descriptor, from: peer, to: parts, configuration.tls, accept)
+                admit(descriptor, from: peer, to: parts, gate, configuration.tls, accept)
             }
         }.value
         return TransportServer(parts: parts, listeners: listeners, counter: counter)
@@ -86,21 +87,24 @@ package final class TransportServer: Sendable {
     }
 
     private static func admit(
-        _ descriptor: FileDescriptor, from peer: SocketAddress, to parts: [Part], _ context: TLSContext?,
-        _ accept: @escaping Accept
+        _ descriptor: FileDescriptor, from peer: SocketAddress, to parts: [Part], _ gate: ConnectionGate?,
+        _ context: TLSContext?, _ accept: @escaping Accept
     ) {
         guard let part = parts.min(by: { $0.counter.value < $1.counter.value }), part.counter.add() else {
             TransportMetrics.refused.increment()
             return descriptor.close()
         }
         TransportMetrics.accepted.increment()
+        let pass = gate?.arrive(from: peer, on: part.group.loop)
+        if pass?.refusal != nil { TransportMetrics.crowdedOut.increment() }
         part.group.loop.execute {
             do {
                 try MessageConnection.accept(
-                    descriptor, from: peer, group: part.group, context: context, decide: accept)
+                    descriptor, from: peer, group: part.group, context: context, pass: pass, decide: accept)
             } catch {
                 // The peer is already gone, or there is no memory for another connection. The peer will try again.
                 TransportMetrics.failedHandshakes.increment()
+                pass?.leave()
                 part.counter.remove()
                 descriptor.close()
             }

@@ -18,6 +18,9 @@ struct MessageAssembler {
     /// A control frame that arrived in several pieces.
     private var control: [UInt8] = []
 
+    /// Bytes of an unfinished message.
+    var heldByteCount: Int { buffer.count }
+
     /// - Parameter inflater: Given if permessage-deflate was negotiated.
     init(limits: MessageLimits, inflater: Inflater?) {
         self.limits = limits

@@ -25,6 +25,9 @@ package struct MessageReader: ~Copyable {
     /// Whether nothing of a next message or frame has arrived.
     package var isBetweenMessages: Bool { decoder.isBetweenMessages }
 
+    /// Bytes of a message that has arrived in part.
+    package var heldByteCount: Int { assembler.heldByteCount }
+
     /// Changes the longest allowed message and frame, for those that begin from now on.
     package mutating func limitMessages(to byteCount: Int) {
         decoder.frameBytesMax = byteCount

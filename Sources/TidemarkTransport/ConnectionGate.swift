@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkSockets
+
+/// Gives a server's connections their places, on all its loops.
+final class ConnectionGate: Sendable {
+    private struct State {
+        var places: ConnectionPlaces
+        var passes: [UInt64: ConnectionPass] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(_ limits: PlaceLimits) {
+        state = Mutex(State(places: ConnectionPlaces(limits)))
+    }
+
+    /// A pass for a connection that was accepted, for the given loop. Another connection may have to give way.
+    func arrive(from peer: SocketAddress, on loop: EventLoop) -> ConnectionPass {
+        let now = loop.now
+        let (pass, victim, why, ended) = state.withLock { state in
+            state.lastID += 1
+            let id = state.lastID
+            let arrival = state.places.arrive(id, from: peer.block, at: now)
+            let pass = ConnectionPass(id: id, gate: self, loop: loop, refusal: arrival.refusal)
+            state.passes[id] = pass
+            let victim = arrival.victim.flatMap { state.passes[$0.id] }
+            let ended = arrival.ended.flatMap { state.passes.removeValue(forKey: $0) }
+            return (pass, victim, arrival.victim?.why ?? .ofServer, ended)
+        }
+        victim?.giveWay(why)
+        ended?.end()
+        return pass
+    }
+
+    func settle(_ pass: ConnectionPass, isAnonymous: Bool) -> Overcrowding? {
+        let (crowd, ended) = state.withLock { state in
+            let crowd = state.places.settle(pass.id, isAnonymous: isAnonymous)
+            return (crowd, state.places.firstToEnd().flatMap { state.passes.removeValue(forKey: $0) })
+        }
+        ended?.end()
+        return crowd
+    }
+
+    func leave(_ pass: ConnectionPass) {
+        state.withLock { state in
+            state.places.leave(pass.id)
+            state.passes[pass.id] = nil
+        }
+    }
+}
+
+/// The place of one connection. Its connection is confined to its loop.
+final class ConnectionPass: @unchecked Sendable {
+    let id: UInt64
+    /// Nil: the connection may be opened. Otherwise its request is refused.
+    private(set) var refusal: Overcrowding?
+    private let gate: ConnectionGate
+    private let loop: EventLoop
+    weak var connection: MessageConnection?
+    /// Whether it must end before there is a connection.
+    private(set) var isEnded = false
+
+    init(id: UInt64, gate: ConnectionGate, loop: EventLoop, refusal: Overcrowding?) {
+        self.id = id
+        self.gate = gate
+        self.loop = loop
+        self.refusal = refusal
+    }
+
+    /// Nil: it has a place for as long as it lives.
+    func settle(isAnonymous: Bool) -> Overcrowding? { gate.settle(self, isAnonymous: isAnonymous) }
+
+    func leave() { gate.leave(self) }
+
+    func giveWay(_ crowd: Overcrowding) {
+        loop.execute { [self] in
+            refusal = crowd
+            connection?.giveWay(crowd)
+        }
+    }
+
+    func end() {
+        loop.execute { [self] in
+            isEnded = true
+            connection?.crowdOut()
+        }
+    }
+}

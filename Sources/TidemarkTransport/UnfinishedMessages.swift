@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkTelemetry
+internal import TidemarkWebSocket
+
+/// The memory of messages on one loop that have arrived in part, and whose they are.
+///
+/// A peer that says that a message will be long, and never ends it, holds memory for as long as it sends a little. One
+/// connection is bounded by the size of a message; many connections of one owner by this.
+struct UnfinishedMessages {
+    /// Bytes of one message that do not count: most messages arrive in one piece or two.
+    static let freeBytes = 4_096
+
+    private let bytesMax: Int
+    private(set) var total = 0
+    private var owners: [UInt64: Int] = [:]
+
+    init(bytesMax: Int) {
+        self.bytesMax = bytesMax
+    }
+
+    /// A connection of this owner holds so many bytes more, or less.
+    ///
+    /// - Returns: the owner who must give way, because all together hold too much: whoever holds most.
+    mutating func change(_ owner: UInt64, by byteCount: Int) -> UInt64? {
+        total += byteCount
+        let held = (owners[owner] ?? 0) + byteCount
+        owners[owner] = held > 0 ? held : nil
+        guard total > bytesMax else { return nil }
+        return owners.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
+    }
+}
+
+extension ConnectionGroup {
+    /// The connection holds so many bytes of a message that has not ended.
+    func holds(_ connection: MessageConnection, _ byteCount: Int) {
+        let counted = byteCount > UnfinishedMessages.freeBytes ? byteCount : 0
+        let change = counted - connection.unfinishedBytes
+        guard change != 0 else { return }
+        connection.unfinishedBytes = counted
+        guard let owner = unfinished.change(connection.owner, by: change) else { return }
+        let largest = connections.filter { $0.owner == owner }.max { $0.unfinishedBytes < $1.unfinishedBytes }
+        largest?.giveUpMessage()
+    }
+}
+
+extension MessageConnection {
+    /// Others need the memory of its unfinished message. It is told to come again.
+    func giveUpMessage() {
+        guard phase == .open || phase == .closing else { return }
+        TransportMetrics.crowdedOut.increment()
+        if phase == .open { queueClose(.tryAgainLater, reason: "too many unfinished messages") }
+        report(.failed(TransportError(.crowdedOut)))
+        linger()
+        reader = MessageReader(role: role)
+        group.holds(self, 0)
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkTestSupport
+import TidemarkWebSocket
+
+@testable import TidemarkTransport
+
+/// Messages that arrive in part, and never as a whole.
+@Suite struct UnfinishedMessagesTests {
+    @Test func `R-722: whoever holds most of unfinished messages gives way, and nobody before there is too much`() {
+        var random = SeededRandom()
+        for _ in 0..<100 {
+            var messages = UnfinishedMessages(bytesMax: 1_000)
+            var held: [UInt64: Int] = [:]
+            for _ in 0..<200 {
+                let owner = UInt64.random(in: 0..<5, using: &random)
+                let change = Int.random(in: -(held[owner] ?? 0)...200, using: &random)
+                held[owner, default: 0] += change
+                let total = held.values.reduce(0, +)
+                let victim = messages.change(owner, by: change)
+                #expect((victim != nil) == (total > 1_000), "seed \(random.seed)")
+                guard let victim else { continue }
+                #expect(held[victim] == held.values.max(), "seed \(random.seed)")
+                held[victim, default: 0] -= 150
+                _ = messages.change(victim, by: -150)
+            }
+            #expect(messages.total == held.values.reduce(0, +))
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `R-722: of connections with long unfinished messages the longest ends, and others go on`(_ wire: Wire)
+        async throws
+    {
+        var limits = TransportLimits.patient
+        limits.unfinishedBytesMax = 1_000_000
+        try await Scene.run(wire, limits: limits) { scene in
+            func start(_ count: Int) async throws -> RawPeer {
+                let peer = try await scene.rawPeer()
+                await peer.send(RawPeer.upgrade())
+                await peer.receive { $0.starts(with: "HTTP/1.1 101 ".utf8) }
+                await peer.send(RawPeer.frame(.binary, [UInt8](repeating: 1, count: count), isFinal: false))
+                return peer
+            }
+            let small = try await start(200_000)
+            let large = try await start(700_000)
+            let next = try await start(300_000)
+            #expect(await large.receiveAllEvents().last == "close 1013")
+            for peer in [small, next] {
+                await peer.send(RawPeer.frame(.continuation, [1]) + RawPeer.frame(.close, [3, 0xE8]))
+                #expect(await peer.receiveAllEvents().last == "close 1000")
+            }
+            for peer in [small, large, next] { await peer.close() }
+            await scene.allEnded()
+        }
+    }
+}
