@@ -5,6 +5,7 @@ internal import TidemarkAssets
 internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
+internal import TidemarkSessions
 package import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTLS
@@ -22,16 +23,24 @@ package final class Server: Sendable {
 
     /// The addresses on which it listens, with the ports that the kernel chose.
     package let addresses: [SocketAddress]
+    /// The addresses on which it answers `/healthz` alone.
+    package let healthAddresses: [SocketAddress]
     private let parts: [ServerLoop]
     private let transport: TransportServer
+    private let healthTransport: TransportServer?
     private let tls: TLSContext?
     private let assets: FileAssetStore?
     private let isStopped = Mutex(false)
     private static let log = Log("server")
 
-    private init(parts: [ServerLoop], transport: TransportServer, tls: TLSContext?, assets: FileAssetStore?) {
+    private init(
+        parts: [ServerLoop], transport: TransportServer, healthTransport: TransportServer?, tls: TLSContext?,
+        assets: FileAssetStore?
+    ) {
         self.parts = parts
         self.transport = transport
+        self.healthTransport = healthTransport
+        healthAddresses = healthTransport?.localAddresses ?? []
         self.tls = tls
         self.assets = assets
         addresses = transport.localAddresses
@@ -52,10 +61,18 @@ package final class Server: Sendable {
             assets?.stop()
             throw error
         }
-        do {
+        do throws(ServerError) {
             try await checkSchema(configuration, on: parts[0].loop)
-            let transport = try await listen(parts, configuration, tls)
-            let server = Server(parts: parts, transport: transport, tls: tls, assets: assets)
+            let healthTransport = try await listenForHealth(parts, configuration)
+            let transport: TransportServer
+            do throws(ServerError) {
+                transport = try await listen(parts, configuration, tls)
+            } catch {
+                await healthTransport?.stop()
+                throw error
+            }
+            let server = Server(
+                parts: parts, transport: transport, healthTransport: healthTransport, tls: tls, assets: assets)
             if assets != nil {
                 parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
             }
@@ -100,6 +117,7 @@ package final class Server: Sendable {
         }
         for part in parts { await part.stopWriting() }
         await transport.stop(.goingAway, reason: "server stops")
+        await healthTransport?.stop()
         for part in parts { await part.stop() }
         assets?.stop()
         FailureLog.shared.end()
@@ -138,6 +156,7 @@ package final class Server: Sendable {
         _ configuration: ServerConfiguration, _ assets: FileAssetStore?, _ masterKey: MasterKey?
     ) async throws(ServerError) -> [ServerLoop] {
         let sharedWrites = SharedWrites(settings: configuration.writeSettings)
+        let budget = RequestBudget(bytesMax: configuration.requestBytesUnderWayMax)
         var parts: [ServerLoop] = []
         do {
             for number in 0..<max(1, configuration.loopCount) {
@@ -150,13 +169,15 @@ package final class Server: Sendable {
                 do throws(ServerError) {
                     parts.append(
                         try await ServerLoop.start(
-                            on: loop, configuration, sharedWrites: sharedWrites, assets: assets, escrow: masterKey))
+                            on: loop, configuration, sharedWrites: sharedWrites, budget: budget, assets: assets,
+                            escrow: masterKey))
                 } catch {
                     loop.stop()
                     throw error
                 }
             }
             try await ServerLoop.unite(parts, databaseURL: configuration.databaseURL)
+            parts[0].returnFreedMemory(budget)
             return parts
         } catch let error as ServerError {
             for part in parts { await part.stop() }
@@ -181,7 +202,7 @@ package final class Server: Sendable {
         _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ tls: TLSContext?
     ) async throws(ServerError) -> TransportServer {
         let transport = TransportServer.Configuration(
-            addresses: configuration.addresses, tls: tls, limits: configuration.transport)
+            addresses: configuration.addresses, tls: tls, limits: limits(configuration, isPlain: tls == nil))
         do {
             return try await TransportServer.start(on: parts.map(\.loop), transport) { head, _ in
                 // Called on the connection's loop, which is one of the server's.
@@ -189,6 +210,49 @@ package final class Server: Sendable {
             }
         } catch {
             let addresses = configuration.addresses.map(\.description).joined(separator: ", ")
+            throw ServerError(.cannotListen, detail: "\(addresses): \(error)", underlying: error)
+        }
+    }
+
+    /// The limits of connections, as far as the process has descriptors for them.
+    private static func limits(_ configuration: ServerConfiguration, isPlain: Bool) -> TransportLimits {
+        var limits = configuration.transport
+        let descriptors = DescriptorLimit.raise()
+        let room = ConnectionRoom(
+            descriptors: descriptors, wanted: limits.connectionsMax, loopCount: max(1, configuration.loopCount),
+            databaseConnections: configuration.databaseConnections,
+            keepsAssets: configuration.assetDirectory != nil)
+        let numbers: KeyValuePairs = ["connections": "\(room.connectionsMax)", "descriptors": "\(descriptors)"]
+        if room.isSmall {
+            log.warning("the limit of open files leaves few connections: raise it (ulimit -n, LimitNOFILE)", numbers)
+        } else {
+            log.info("room for connections", numbers)
+        }
+        limits.connectionsMax = room.connectionsMax
+        limits.places = PlaceLimits(
+            connectionsMax: room.connectionsMax, anonymousMax: configuration.anonymousConnectionsMax,
+            anonymousPerAddressMax: isPlain ? nil : configuration.anonymousConnectionsPerAddressMax)
+        return limits
+    }
+
+    private static func listenForHealth(
+        _ parts: [ServerLoop], _ configuration: ServerConfiguration
+    ) async throws(ServerError) -> TransportServer? {
+        guard !configuration.healthAddresses.isEmpty else { return nil }
+        var limits = TransportLimits()
+        limits.connectionsMax = 64
+        limits.handshakeDeadline = .seconds(2)
+        limits.closeDeadline = .seconds(1)
+        let health = TransportServer.Configuration(
+            addresses: configuration.healthAddresses, tls: nil, limits: limits)
+        do {
+            let transport = try await TransportServer.start(on: [parts[0].loop], health) { head, _ in
+                .response(parts[0].healthAnswer(head))
+            }
+            for address in transport.localAddresses { log.info("answering /healthz", ["address": "\(address)"]) }
+            return transport
+        } catch {
+            let addresses = configuration.healthAddresses.map(\.description).joined(separator: ", ")
             throw ServerError(.cannotListen, detail: "\(addresses): \(error)", underlying: error)
         }
     }

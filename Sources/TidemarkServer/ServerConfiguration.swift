@@ -54,7 +54,21 @@ package struct ServerConfiguration: Sendable {
         get { writeSettings.knownBytesMax }
         set { writeSettings.knownBytesMax = newValue }
     }
+    /// `transport.connectionsMax` is how many connections there may be if the process has descriptors for them.
     package var transport = TransportLimits()
+    /// Of them, connections without a credential. Nil: a quarter.
+    package var anonymousConnectionsMax: Int?
+    /// Connections without a credential of one IPv4 address or one IPv6 network (/64). Nil: no bound. Without TLS there
+    /// is none, because all connections have the address of a proxy.
+    package var anonymousConnectionsPerAddressMax: Int? = 256
+    /// As ``SessionSettings/anonymousIdleTimeout``.
+    package var anonymousIdleTimeout = Duration.seconds(120)
+    /// Whether everybody must have a credential.
+    package var requiresCredential = false
+    /// Where `/healthz` is answered besides, without TLS, and nothing else. It has connections of its own.
+    package var healthAddresses: [SocketAddress] = []
+    /// Memory of all requests under way (``RequestBudget``).
+    package var requestBytesUnderWayMax = 134_217_728
     /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.
     package var helloTimeout = Duration.seconds(10)
     /// As ``SessionSettings/pushPatience``.
@@ -74,6 +88,7 @@ package struct ServerConfiguration: Sendable {
         // Room for the largest request: its fields, and the names, types and tags of its items.
         transport.message.messageBytesMax = 4_194_304
         transport.message.frameBytesMax = 4_194_304
+        transport.unfinishedBytesMax = 67_108_864
         // Several of the largest answers. Sessions stop making answers long before (`SessionSettings.queuedBytesMax`).
         transport.queuedBytesMax = 33_554_432
     }

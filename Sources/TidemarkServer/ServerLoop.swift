@@ -25,6 +25,8 @@ final class ServerLoop: Sendable {
     private let janitor: StoreJanitor
     /// Nil: all.
     private let allowedOrigins: AllowedOrigins?
+    /// Only the first loop has one; it looks after the whole process.
+    private let freedMemory = Mutex<FreedMemory?>(nil)
 
     private init(
         loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, janitor: StoreJanitor,
@@ -40,11 +42,12 @@ final class ServerLoop: Sendable {
     }
 
     static func start(
-        on loop: EventLoop, _ configuration: ServerConfiguration, sharedWrites: SharedWrites,
+        on loop: EventLoop, _ configuration: ServerConfiguration, sharedWrites: SharedWrites, budget: RequestBudget,
         assets: (any AssetStore)?, escrow: (any KeyEscrow)?
     ) async throws(ServerError) -> ServerLoop {
         let made = await loop.run {
-            Result { () throws(StorageError) in try make(on: loop, configuration, sharedWrites, assets, escrow) }
+            Result { () throws(StorageError) in try make(on: loop, configuration, sharedWrites, budget, assets, escrow)
+            }
         }
         .value
         switch made {
@@ -58,7 +61,7 @@ final class ServerLoop: Sendable {
 
     private static func make(
         on loop: EventLoop, _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites,
-        _ assets: (any AssetStore)?, _ escrow: (any KeyEscrow)?
+        _ budget: RequestBudget, _ assets: (any AssetStore)?, _ escrow: (any KeyEscrow)?
     ) throws(StorageError) -> ServerLoop {
         let storage = try PostgresStorage(
             url: configuration.databaseURL, loop: loop, connections: configuration.databaseConnections,
@@ -71,6 +74,10 @@ final class ServerLoop: Sendable {
         var settings = SessionSettings(serverName: "tidemark/\(Server.version)", credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers
         settings.limits = configuration.limits
+        settings.requestBudget = budget
+        settings.requiresCredential = configuration.requiresCredential
+        settings.anonymousIdleTimeout = configuration.anonymousIdleTimeout
+        settings.noPlaceRetrySeconds = Double(configuration.transport.retryAfterSeconds)
         settings.helloTimeout = configuration.helloTimeout
         settings.pushPatience = configuration.pushPatience
         settings.keepsAssets = assets != nil
@@ -114,13 +121,23 @@ final class ServerLoop: Sendable {
             let origin = origins.isEmpty ? nil : origins.joined(separator: ",")
             return .webSocket(
                 offer, SessionConnection(hub: hub, mayBeNobody: allowedOrigins?.allow(origin) ?? true))
-        case "/healthz":
-            let answer: HTTPResponse =
-                health.isGood ? .text(.ok, "ok") : .text(.serviceUnavailable, "the store does not answer")
-            return .response(.answer(head, found: answer))
         default:
-            return .response(.answer(head, found: nil))
+            return .response(healthAnswer(head))
         }
+    }
+
+    /// The answer to a request for `/healthz`, or for something that does not exist.
+    func healthAnswer(_ head: RequestHead) -> HTTPResponse {
+        guard head.path == "/healthz" else { return .answer(head, found: nil) }
+        return .answer(
+            head, found: health.isGood ? .text(.ok, "ok") : .text(.serviceUnavailable, "the store does not answer"))
+    }
+
+    /// Returns freed memory to the system when nothing is under way, as long as the loop serves.
+    func returnFreedMemory(_ budget: RequestBudget) {
+        let memory = FreedMemory(scheduler: loop, budget: budget)
+        freedMemory.withLock { $0 = memory }
+        memory.start()
     }
 
     /// Collects assets at intervals, as long as the loop lives.
@@ -150,6 +167,7 @@ final class ServerLoop: Sendable {
         await loop.run { [self] in
             health.stop()
             janitor.stop()
+            freedMemory.withLock { $0 }?.stop()
             await hub.stop(patience: patience)
         }.value
     }

@@ -119,6 +119,52 @@ import TidemarkWire
         }
     }
 
+    /// A request of some kilobytes that takes a hundred times as much in memory.
+    private static func swelling(_ id: UInt64) -> [UInt8] {
+        var envelope = WireClientEnvelope()
+        envelope.id = id
+        envelope.fetchRecords.database = .public
+        envelope.fetchRecords.zones = Array(repeating: WireZoneRecordNames(), count: 4_000)
+        return RawPeer.frame(.binary, envelope.encoded)
+    }
+
+    @Test(.disabled(if: ThreadSanitizer.isOn, "its memory would be counted"))
+    func `R-722: requests that swell do not fill a server's memory, and somebody else is served`() async throws {
+        try await OperatorPlace.with(["--create-containers"]) { place in
+            let database = place.database()
+            try await database.save(CKRecordZone(zoneID: Self.zoneID))
+            let loop = try EventLoop(name: "attackers")
+            defer { loop.stop() }
+            let address = SocketAddress.loopback(port: UInt16(place.site.port))
+            let before = try place.server.resetPeakMemory()
+            let requests = (UInt64(2)..<102).flatMap { Self.swelling($0) }
+            var crowd: [RawPeer] = []
+            for device in UInt8(1)...40 {
+                let hello = WireClientEnvelope.hello(place.site, token: "", device: device)
+                let peer = try await RawPeer.connect(
+                    to: address, on: loop, tls: nil, .none,
+                    sending: Self.start + RawPeer.frame(.binary, hello.encoded))
+                await peer.receive { RawPeer.messages(in: $0).count == 1 }
+                crowd.append(peer)
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for peer in crowd { group.addTask { await peer.send(requests) } }
+                group.addTask {
+                    for _ in 0..<10 {
+                        #expect(throws: Never.self) { try await database.allRecordZones() }
+                    }
+                }
+            }
+            for peer in crowd {
+                let received = await peer.receive { RawPeer.messages(in: $0).count == 101 }
+                #expect(RawPeer.messages(in: received).count == 101)
+            }
+            let growth = try place.server.peakMemoryBytes() - before
+            #expect(growth < 64 * 1_048_576, "it grew by \(growth / 1_048_576) MiB")
+            for peer in crowd { await peer.close() }
+        }
+    }
+
     /// Some megabytes.
     private func fill(_ database: CKDatabase) async throws {
         for batch in 0..<2 {

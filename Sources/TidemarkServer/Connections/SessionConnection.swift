@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkSessions
 internal import TidemarkTransport
 internal import TidemarkWebSocket
@@ -57,6 +58,14 @@ final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable 
 
     func limitMessages(to byteCount: Int) {
         connection?.limitMessages(to: byteCount)
+    }
+
+    func takePlace(of account: AccountID?) -> SessionPlace {
+        switch connection?.settle(owner: account.map { UInt64(bitPattern: $0.rawValue) }) {
+        case nil: .taken
+        case .ofAddress?: .tooManyOfAddress
+        case .ofServer?: .tooManyInAll
+        }
     }
 
     func pauseReading() {

@@ -25,6 +25,10 @@ struct Authentication: Sendable {
         } catch {
             return .refused(error, error.code == .notAuthenticated ? .notAuthenticated : .misuse)
         }
+        guard greeting.credential != nil || !settings.requiresCredential else {
+            return .refused(
+                Refusal(.notAuthenticated, "This server serves nobody without a credential."), .notAuthenticated)
+        }
         let store: StoreStanding
         switch await service.standing() {
         case .success(let standing): store = standing
@@ -109,7 +113,8 @@ struct Authentication: Sendable {
     ) -> WireHelloAnswer {
         WireHelloAnswer(
             userRecordName: member.identity?.userRecordName ?? "", now: now(), memoryEpoch: store.memoryEpoch,
-            store: store.incarnation, limits: settings.limits, messageBytesMax: settings.messageBytesMax,
+            store: store.incarnation, limits: settings.limits,
+            messageBytesMax: settings.messageBytesMax(isAnonymous: member.identity == nil),
             keepsAssets: settings.keepsAssets, serverName: settings.serverName, warnings: warning.map { [$0] } ?? [])
     }
 }

@@ -21,12 +21,19 @@ package final class Session: Sendable {
         var helloTimer: ScheduledTimer?
         var slowTimer: ScheduledTimer?
         var expiryTimer: ScheduledTimer?
+        /// Of a session without a credential.
+        var idleTimer: ScheduledTimer?
+        var lastRequest = Duration.zero
+        var lease = RequestLease()
         var pushes = DevicePushMachine()
         /// Queries under way, by the ids of their requests. They may wait for a turn.
         var queries: [UInt64: Task<Void, Never>] = [:]
+
+        var owner: RequestOwner { member?.identity.map { .account($0.account) } ?? .nobody }
     }
 
     private static let log = Log("sessions")
+
     /// The beginning of a text that a client chose. A character may have any number of scalars.
     private static func short(_ text: String?) -> String { String((text ?? "").unicodeScalars.prefix(100)) }
 
@@ -53,7 +60,18 @@ package final class Session: Sendable {
             log(message)
             if message.pushesHeard > 0 { acknowledged(message.pushesHeard) }
         }
-        perform(decide { $0.received(message, byteCount: bytes.count) })
+        let needed = message?.memory ?? 0
+        perform(
+            state.withLock { state in
+                if state.idleTimer != nil { state.lastRequest = hub.scheduler.now }
+                guard state.machine.phase == .open else { return state.machine.received(message) }
+                let before = state.machine.underWayBytes
+                let room = state.lease.cover(before + needed, for: state.owner, in: hub.settings.requestBudget)
+                let actions = state.machine.received(message, room: room)
+                // A message that was refused needs no memory any more.
+                if state.machine.underWayBytes == before { returnMemory(&state) }
+                return actions
+            })
     }
 
     private func acknowledged(_ count: UInt64) {
@@ -86,13 +104,17 @@ package final class Session: Sendable {
         let (timers, queries) = state.withLock { state in
             state.machine.closed()
             state.peer = nil
+            returnMemory(&state)
             defer {
                 state.queries = [:]
+                state.idleTimer = nil
                 state.helloTimer = nil
                 state.slowTimer = nil
                 state.expiryTimer = nil
             }
-            return ([state.helloTimer, state.slowTimer, state.expiryTimer], state.queries)
+            return (
+                [state.helloTimer, state.slowTimer, state.expiryTimer, state.idleTimer], state.queries
+            )
         }
         for timer in timers { timer?.cancel() }
         // what waits for a turn leaves.
@@ -264,7 +286,7 @@ extension Session {
         let timer = state.withLock { state in
             guard state.machine.phase == .authenticating else { return ScheduledTimer?.none }
             state.member = member
-            state.machine.opened()
+            state.machine.opened(isAnonymous: member.identity == nil)
             defer { state.helloTimer = nil }
             return state.helloTimer
         }
@@ -277,13 +299,58 @@ extension Session {
             }
             return end(.tooMany)
         }
-        state.withLock { $0.peer }?.limitMessages(to: hub.settings.messageBytesMax)
+        guard takePlace(id, member) else { return }
         var answer = answer
         answer.deviceTaken = admission == .deviceTaken
         if answer.deviceTaken { logCopy(of: member) }
         send { [answer] in $0.send(ServerMessage.answer(id, .hello(answer))) }
-        watchExpiry(member)
+        if member.identity == nil { watchIdling() } else { watchExpiry(member) }
         hub.pushes.join(self, member)
+    }
+
+    /// Lets the connection count as what it is now, and lets it send messages of the size that it may.
+    private func takePlace(_ id: UInt64, _ member: SessionMember) -> Bool {
+        guard let peer = state.withLock({ $0.peer }) else { return false }
+        switch peer.takePlace(of: member.identity?.account) {
+        case .taken:
+            peer.limitMessages(to: hub.settings.messageBytesMax(isAnonymous: member.identity == nil))
+            // It may have had to give way meanwhile.
+            return state.withLock { $0.peer != nil }
+        case .tooManyOfAddress:
+            refuse(id, .tooMany, "This address has too many connections without a credential. Try again later.")
+        case .tooManyInAll:
+            refuse(id, .noPlace, "The server has too many connections. Try again later.")
+        }
+        return false
+    }
+
+    private func refuse(_ id: UInt64, _ why: SessionClose, _ detail: String) {
+        send {
+            $0.send(
+                ServerMessage.failure(
+                    id, .tooManyRequests, detail: detail, retryAfter: hub.settings.noPlaceRetrySeconds))
+        }
+        end(why)
+    }
+
+    /// Closes a session without a credential that asks for nothing.
+    private func watchIdling() {
+        let patience = hub.settings.anonymousIdleTimeout
+        let now = hub.scheduler.now
+        let timer = hub.scheduler.schedule(after: patience / 2) { [weak self] in self?.lookWhetherIdle() }
+        let isGone = state.withLock { state in
+            guard state.peer != nil else { return true }
+            if state.idleTimer == nil { state.lastRequest = now }
+            state.idleTimer = timer
+            return false
+        }
+        if isGone { timer.cancel() }
+    }
+
+    private func lookWhetherIdle() {
+        let (now, patience) = (hub.scheduler.now, hub.settings.anonymousIdleTimeout)
+        let isIdle = state.withLock { $0.machine.requestCount == 0 && now - $0.lastRequest >= patience }
+        if isIdle { end(.idle) } else { watchIdling() }
     }
 
     private func logCopy(of member: SessionMember) {
@@ -294,10 +361,13 @@ extension Session {
 
     private func answer(_ message: ClientMessage) {
         guard let member else { return }
-        guard !member.isExpired(hub.now) else { return end(.notAuthenticated) }
+        guard !member.isExpired(hub.now) else {
+            end(.notAuthenticated)
+            return finish(message.id)
+        }
         if let seconds = hub.settings.throttle?(member.device) {
             send { $0.send(ServerMessage.failure(message.id, .tooManyRequests, retryAfter: seconds)) }
-            return perform(decide { $0.finished(message.id) })
+            return finish(message.id)
         }
         let isQuery = message.request?.isQuery == true
         // A query has turns of its own.
@@ -309,11 +379,12 @@ extension Session {
                 await isFetch ? answerInTurn(context) : hub.router.answer(context)
             }
             let answer = counting(bytes)
-            if isQuery { state.withLock { $0.queries[message.id] = nil } }
             send { $0.send(answer) }
-            perform(decide { $0.finished(message.id) })
+            finish(message.id)
         }
-        if isQuery { state.withLock { $0.queries[message.id] = task } }
+        guard isQuery else { return }
+        // It may have been answered before this.
+        state.withLock { if $0.machine.isUnderWay(message.id) { $0.queries[message.id] = task } }
     }
 
     /// The answer to a fetch, when it is its account's turn.
@@ -339,6 +410,21 @@ extension Session {
 
     /// How many bytes of records may come with an answer that is small without them.
     var bytesBesideAnswer: Int { state.withLock { $0.machine.isPeerFull ? 0 : hub.settings.limits.answerBytesMax } }
+
+    private func finish(_ id: UInt64) {
+        perform(
+            state.withLock { state in
+                let actions = state.machine.finished(id)
+                state.queries[id] = nil
+                returnMemory(&state)
+                return actions
+            })
+    }
+
+    private func returnMemory(_ state: inout State) {
+        guard state.lease.byteCount > 0 else { return }
+        state.lease.shrink(to: state.machine.underWayBytes, of: state.owner, in: hub.settings.requestBudget)
+    }
 
     /// The answer, which says how many pushes came before it if the device may not know that.
     private func counting(_ answer: consuming [UInt8]) -> [UInt8] {

@@ -12,8 +12,12 @@ package enum SessionClose: Sendable, Equatable {
     case notAuthenticated
     /// `Hello` did not arrive in time, or the client did not read its answers in time.
     case tooSlow
-    /// Too many requests despite back-pressure, or too many connections of one account.
+    /// A session without a credential asked for nothing for long.
+    case idle
+    /// Too many requests despite back-pressure, or too many connections of one account or address.
     case tooMany
+    /// The server has no place for another connection.
+    case noPlace
     /// The store could not be reached for `Hello`.
     case tryAgainLater
 
@@ -21,10 +25,10 @@ package enum SessionClose: Sendable, Equatable {
         switch self {
         case .goingAway: 1001
         case .notAnEnvelope: 1007
-        case .tryAgainLater: 1013
+        case .tryAgainLater, .noPlace: 1013
         case .misuse: 4400
         case .notAuthenticated: 4401
-        case .tooSlow: 4408
+        case .tooSlow, .idle: 4408
         case .tooMany: 4429
         }
     }
@@ -37,6 +41,8 @@ package enum SessionClose: Sendable, Equatable {
         case .misuse: "protocol misuse"
         case .notAuthenticated: "credential not valid"
         case .tooSlow: "too slow"
+        case .idle: "idle without a credential"
+        case .noPlace: "too many connections"
         case .tooMany: "too many requests"
         }
     }

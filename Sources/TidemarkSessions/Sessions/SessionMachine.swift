@@ -34,11 +34,12 @@ struct SessionMachine {
     private let fetchesMax: Int
     private let chunksMax: Int
     private let queuedBytesMax: Int
-    private let requestBytesMax: Int
+    private var requestBytesMax: Int
+    private let anonymousRequestBytesMax: Int
 
-    /// Requests without an answer: bytes by id.
+    /// Requests without an answer: bytes of memory by id.
     private var underWay: [UInt64: Int] = [:]
-    private var underWayBytes = 0
+    private(set) var underWayBytes = 0
     private var fetchesRunning: Set<UInt64> = []
     /// Requests that carry or bring a part of an asset.
     private var chunksUnderWay: Set<UInt64> = []
@@ -47,7 +48,12 @@ struct SessionMachine {
     private var refusedCount = 0
     /// Whether the peer takes less than it is sent: nothing large is made for it.
     private(set) var isPeerFull = false
+    /// Requests refused for their memory since one was not.
+    private var memoryRefusedCount = 0
     private var isReadingPaused = false
+    /// Whether the process has little memory left for this session's requests. Then one is read when those before it
+    /// have been answered.
+    private var isMemoryTight = false
 
     init(_ settings: SessionSettings) {
         requestsMax = settings.limits.requestsInFlightMax
@@ -55,14 +61,19 @@ struct SessionMachine {
         chunksMax = settings.assetChunksMax
         queuedBytesMax = settings.queuedBytesMax
         requestBytesMax = settings.requestBytesUnderWayMax
+        anonymousRequestBytesMax = settings.anonymousRequestBytesUnderWayMax
     }
 
     var requestCount: Int { underWay.count }
 
+    func isUnderWay(_ id: UInt64) -> Bool { underWay[id] != nil }
+
     // MARK: Events
 
-    /// A message of so many bytes came; nil: they are no envelope.
-    mutating func received(_ message: ClientMessage?, byteCount: Int) -> [Action] {
+    /// A message came; nil: its bytes are no envelope.
+    ///
+    /// - Parameter room: whether there is memory for it.
+    mutating func received(_ message: ClientMessage?, room: RequestRoom = .ample) -> [Action] {
         guard phase != .closed else { return [] }
         guard let message else { return end(.notAnEnvelope) }
         switch phase {
@@ -73,7 +84,7 @@ struct SessionMachine {
         case .authenticating:
             return misuse(message.id, "Hello has not been answered yet.")
         case .open:
-            return receivedWhileOpen(message, byteCount)
+            return receivedWhileOpen(message, room)
         case .ending:
             guard message.id != 0 else { return [] }
             return [.refuse(message.id, Refusal(.storeUnavailable, "The server stops: connect again."))]
@@ -83,9 +94,10 @@ struct SessionMachine {
     }
 
     /// `Hello` was accepted.
-    mutating func opened() {
+    mutating func opened(isAnonymous: Bool = false) {
         guard phase == .authenticating else { return }
         phase = .open
+        if isAnonymous { requestBytesMax = anonymousRequestBytesMax }
     }
 
     /// The request has its answer.
@@ -140,12 +152,13 @@ struct SessionMachine {
     /// The connection is gone.
     mutating func closed() {
         phase = .closed
+        for message in waiting { forget(message.id) }
         waiting.removeAll()
     }
 
     // MARK: While open
 
-    private mutating func receivedWhileOpen(_ message: ClientMessage, _ byteCount: Int) -> [Action] {
+    private mutating func receivedWhileOpen(_ message: ClientMessage, _ room: RequestRoom) -> [Action] {
         // Only an acknowledgement has none.
         guard message.id != 0 else { return [] }
         guard let request = message.request else {
@@ -155,8 +168,11 @@ struct SessionMachine {
         if case .hello = request { return misuse(message.id, "Hello comes once.") }
         guard underWay[message.id] == nil else { return misuse(message.id, "A request with this id is under way.") }
         guard underWay.count < requestsMax else { return tooMany(message.id) }
-        underWay[message.id] = byteCount
-        underWayBytes += byteCount
+        if room != .ample { isMemoryTight = !underWay.isEmpty || room == .tight }
+        guard room != .none else { return noMemory(message.id) + adjustReading() }
+        memoryRefusedCount = 0
+        underWay[message.id] = message.memory
+        underWayBytes += message.memory
         if request.isAssetChunk { chunksUnderWay.insert(message.id) }
         waiting.append(message)
         return startWaiting() + adjustReading()
@@ -165,6 +181,7 @@ struct SessionMachine {
     private mutating func forget(_ id: UInt64) {
         underWayBytes -= underWay.removeValue(forKey: id) ?? 0
         chunksUnderWay.remove(id)
+        if underWay.isEmpty { isMemoryTight = false }
     }
 
     private mutating func misuse(_ id: UInt64, _ detail: String) -> [Action] {
@@ -177,6 +194,14 @@ struct SessionMachine {
         refusedCount += 1
         guard refusedCount <= requestsMax else { return end(.tooMany) }
         return [.refuse(id, Refusal(.tooManyRequests))]
+    }
+
+    private mutating func noMemory(_ id: UInt64) -> [Action] {
+        memoryRefusedCount += 1
+        guard memoryRefusedCount <= requestsMax else { return end(.tooMany) }
+        return [
+            .refuse(id, Refusal(.tooManyRequests, "Too many large requests are under way. Try again in a moment."))
+        ]
     }
 
     private mutating func startWaiting() -> [Action] {
@@ -199,11 +224,12 @@ struct SessionMachine {
 
     private var isAtLimit: Bool {
         underWay.count >= requestsMax || underWayBytes >= requestBytesMax || chunksUnderWay.count >= chunksMax
+            || isMemoryTight
     }
 
     private var isAtHalf: Bool {
         underWay.count <= requestsMax / 2 && underWayBytes <= requestBytesMax / 2
-            && chunksUnderWay.count <= chunksMax / 2
+            && chunksUnderWay.count <= chunksMax / 2 && !isMemoryTight
     }
 
     private mutating func adjustReading() -> [Action] {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import TidemarkDomain
+
 /// The other end of a session: the sending side of a connection, or a queue in memory.
 ///
 /// All calls are made on the session's scheduler. Nothing is sent after ``close(code:reason:)``.
@@ -19,6 +21,9 @@ package protocol SessionPeer: AnyObject, Sendable {
     /// From now on a longer message closes the connection with 1009.
     func limitMessages(to byteCount: Int)
 
+    /// Counts the connection among those of an account, or among those without a credential (nil; R-721).
+    func takePlace(of account: AccountID?) -> SessionPlace
+
     /// Stops delivering messages. Those already on their way to ``Session/received(_:)`` may still arrive.
     func pauseReading()
 
@@ -37,4 +42,16 @@ extension SessionPeer {
 
     /// Messages in memory are complete, so there is nothing to limit.
     package func limitMessages(to byteCount: Int) {}
+
+    /// Queues in memory take no descriptors.
+    package func takePlace(of account: AccountID?) -> SessionPlace { .taken }
+}
+
+/// Whether a connection may stay once it is known who it is.
+package enum SessionPlace: Sendable, Equatable {
+    case taken
+    /// Its address has too many connections without a credential.
+    case tooManyOfAddress
+    /// The server has too many connections of its kind.
+    case tooManyInAll
 }

@@ -12,9 +12,15 @@ package struct SessionSettings: Sendable {
     package var limits = Limits()
     /// Bytes of one message. Clients are told it, and the transport refuses longer messages.
     package var messageBytesMax = 4_194_304
-    /// Bytes of `Hello`: an unknown client must not occupy more of the server's memory (I-7). A credential of some
-    /// kilobytes fits.
+    /// Bytes of `Hello`, and of each message of a session without a credential: an unknown client must not occupy more of
+    /// the server's memory (I-7, R-720). A credential of some kilobytes fits.
     package var helloBytesMax = 65_536
+    /// Bytes of one message of a session.
+    func messageBytesMax(isAnonymous: Bool) -> Int { isAnonymous ? helloBytesMax : messageBytesMax }
+    /// When a client that found no place may try again.
+    package var noPlaceRetrySeconds = 30.0
+    /// Whether a session needs a credential. Otherwise those without one read the public database.
+    package var requiresCredential = false
 
     /// Computes the hash under which a credential is stored (SHA-256). A parameter, so that sessions need no
     /// cryptography.
@@ -22,9 +28,15 @@ package struct SessionSettings: Sendable {
 
     /// How long it may take until a connection's `Hello` is answered. Longer: closed as too slow.
     package var helloTimeout: Duration = .seconds(10)
-    /// Bytes of one connection's unanswered requests, above which nothing more is read: two of the largest. Reading
-    /// resumes at half.
+    /// Bytes of memory of one connection's unanswered requests, above which nothing more is read: two of the largest.
+    /// Reading resumes at half.
     package var requestBytesUnderWayMax = 8_388_608
+    /// The same for a connection without a credential.
+    package var anonymousRequestBytesUnderWayMax = 1_048_576
+    /// The memory of all requests under way. The hubs of one process share it.
+    package var requestBudget = RequestBudget()
+    /// How long a session without a credential may ask for nothing. Longer: closed as idle.
+    package var anonymousIdleTimeout: Duration = .seconds(120)
     /// Queued bytes of one connection, above which nothing more is read or started for it.
     package var queuedBytesMax = 1_048_576
     /// How long a connection may stay above ``queuedBytesMax``. Longer: closed as too slow.

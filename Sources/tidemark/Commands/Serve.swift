@@ -4,7 +4,6 @@ internal import ArgumentParser
 internal import Foundation
 internal import TidemarkDomain
 internal import TidemarkServer
-internal import TidemarkSockets
 internal import TidemarkTelemetry
 
 struct Serve: ParsableCommand {
@@ -18,7 +17,9 @@ struct Serve: ParsableCommand {
             TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS, \
             TIDEMARK_KNOWN_ZONES_MEGABYTES, TIDEMARK_CREATE_CONTAINERS, TIDEMARK_ALLOWED_ORIGINS, TIDEMARK_MASTER_KEY_FILE, TIDEMARK_REQUEST_ITEMS, \
             TIDEMARK_REQUEST_KILOBYTES, TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS, \
-            TIDEMARK_UPLOAD_MEGABYTES, TIDEMARK_LOG_LEVEL.
+            TIDEMARK_UPLOAD_MEGABYTES, TIDEMARK_LOG_LEVEL, TIDEMARK_CONNECTIONS, TIDEMARK_ANONYMOUS_CONNECTIONS, \
+            TIDEMARK_ANONYMOUS_CONNECTIONS_PER_ADDRESS, TIDEMARK_ANONYMOUS_IDLE_SECONDS, TIDEMARK_REQUIRE_CREDENTIAL, \
+            TIDEMARK_HEALTH_LISTEN.
             """)
 
     @Option(
@@ -84,6 +85,8 @@ struct Serve: ParsableCommand {
             valueName: "days"))
     var deviceDays: Int?
 
+    @OptionGroup var connections: ConnectionOptions
+
     @OptionGroup var limits: LimitOptions
 
     @OptionGroup var assets: AssetOptions
@@ -123,7 +126,8 @@ struct Serve: ParsableCommand {
     }
 
     private func configuration() throws(CommandError) -> ServerConfiguration {
-        let address = try address(try Setting.required(listen, "--listen", "TIDEMARK_LISTEN"))
+        let address = try ConnectionOptions.address(
+            try Setting.required(listen, "--listen", "TIDEMARK_LISTEN"), "--listen")
         var configuration = ServerConfiguration(
             addresses: [address], certificate: try certificateFiles(), databaseURL: try database.value())
         configuration.createsContainers = Setting.flag(createContainers, "TIDEMARK_CREATE_CONTAINERS")
@@ -149,6 +153,7 @@ struct Serve: ParsableCommand {
             in: megabytes...4_194_304)
         configuration.limits.uploadBytesMax = Int64(uploads) * 1_048_576
         try limits.apply(to: &configuration.limits)
+        try connections.apply(to: &configuration)
         return configuration
     }
 
@@ -161,14 +166,6 @@ struct Serve: ParsableCommand {
                     + "not \(text).")
         }
         return origins
-    }
-
-    private func address(_ text: String) throws(CommandError) -> SocketAddress {
-        do {
-            return try SocketAddress(parsing: text)
-        } catch {
-            throw CommandError("--listen takes a numeric address and a port, such as 127.0.0.1:8443, not \(text).")
-        }
     }
 
     private func certificateFiles() throws(CommandError) -> ServerConfiguration.Certificate? {

@@ -8,6 +8,7 @@ import TidemarkPostgres
 import TidemarkServer
 import TidemarkSockets
 import TidemarkTestSupport
+import TidemarkTransport
 
 @Suite(.serialized) struct HealthTests {
     /// Asks by plain HTTP and reads until the server ends the stream.
@@ -83,6 +84,27 @@ import TidemarkTestSupport
                 let head = try await ask("/healthz", port: port, method: "HEAD")
                 #expect(head.hasPrefix("HTTP/1.1 200 "))
                 #expect(head.hasSuffix("\r\n\r\n"))
+            }
+        }
+    }
+
+    @Test func `R-721: health has a listener of its own, which answers nothing else`() async throws {
+        try await withLiveWorld { world in
+            let change = { (configuration: inout ServerConfiguration) in
+                configuration.healthAddresses = [.loopback(port: 0)]
+                configuration.transport.connectionsMax = 16
+            }
+            try await world.withServer(change) { server in
+                let port = try #require(server.healthAddresses.first).port
+                for (target, status) in [("/healthz", "200"), ("/", "404")] {
+                    let answer = try await ask(target, port: port)
+                    #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(target)")
+                }
+                // It answers while nobody else has a place.
+                var crowd: [RawPeer] = []
+                for _ in 0..<20 { crowd.append(try await world.rawPeer(to: server)) }
+                #expect(try await ask("/healthz", port: port).hasPrefix("HTTP/1.1 200 "))
+                for peer in crowd { await peer.close() }
             }
         }
     }

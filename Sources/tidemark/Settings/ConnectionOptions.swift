@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkServer
+internal import TidemarkSockets
+
+/// Who may connect, and how many.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Connections of this server.",
+            discussion: "Or TIDEMARK_CONNECTIONS. Fewer if the limit of open files leaves fewer. Default: 20000.",
+            valueName: "count"))
+    var connections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Connections without a credential.",
+            discussion: "Or TIDEMARK_ANONYMOUS_CONNECTIONS. Default: a quarter of the connections.",
+            valueName: "count"))
+    var anonymousConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Connections without a credential of one address (IPv6: of one /64).",
+            discussion:
+                "Or TIDEMARK_ANONYMOUS_CONNECTIONS_PER_ADDRESS. Default: 256. It does not count with --plain, because all "
+                + "connections then have the proxy's address.", valueName: "count"))
+    var anonymousConnectionsPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a connection without a credential may ask for nothing.",
+            discussion: "Or TIDEMARK_ANONYMOUS_IDLE_SECONDS. In seconds. Default: 120.", valueName: "seconds"))
+    var anonymousIdleSeconds: Int?
+
+    @Flag(
+        help:
+            "Refuse everybody who has no credential (TIDEMARK_REQUIRE_CREDENTIAL). Otherwise they can read public data."
+    )
+    var requireCredential = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Address and port that also answer GET /healthz, without TLS, and nothing else.",
+            discussion: "Or TIDEMARK_HEALTH_LISTEN. Its connections do not count with the others.",
+            valueName: "host:port"))
+    var healthListen: String?
+
+    func apply(to configuration: inout ServerConfiguration) throws(CommandError) {
+        configuration.transport.connectionsMax = try Setting.number(
+            connections, "--connections", "TIDEMARK_CONNECTIONS", default: configuration.transport.connectionsMax,
+            in: 16...1_000_000)
+        configuration.anonymousConnectionsMax = try Setting.number(
+            anonymousConnections, "--anonymous-connections", "TIDEMARK_ANONYMOUS_CONNECTIONS",
+            default: configuration.transport.connectionsMax / 4, in: 1...1_000_000)
+        configuration.anonymousConnectionsPerAddressMax = try Setting.number(
+            anonymousConnectionsPerAddress, "--anonymous-connections-per-address",
+            "TIDEMARK_ANONYMOUS_CONNECTIONS_PER_ADDRESS", default: 256, in: 1...1_000_000)
+        let idle = try Setting.number(
+            anonymousIdleSeconds, "--anonymous-idle-seconds", "TIDEMARK_ANONYMOUS_IDLE_SECONDS", default: 120,
+            in: 1...86_400)
+        configuration.anonymousIdleTimeout = .seconds(idle)
+        configuration.requiresCredential = Setting.flag(requireCredential, "TIDEMARK_REQUIRE_CREDENTIAL")
+        if let health = Setting.optional(healthListen, "TIDEMARK_HEALTH_LISTEN") {
+            configuration.healthAddresses = [try Self.address(health, "--health-listen")]
+        }
+    }
+
+    static func address(_ text: String, _ flag: String) throws(CommandError) -> SocketAddress {
+        do {
+            return try SocketAddress(parsing: text)
+        } catch {
+            throw CommandError("\(flag) takes a numeric address and a port, such as 127.0.0.1:8443, not \(text).")
+        }
+    }
+}
