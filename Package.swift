@@ -151,7 +151,7 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
-                "TidemarkTLS", "TidemarkBytes", "TidemarkAssets", "TidemarkShares",
+                "TidemarkTLS", "TidemarkTransport", "TidemarkBytes", "TidemarkAssets", "TidemarkShares",
                 "TidemarkFields",
                 "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments,
             ]),

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import TidemarkServer
 internal import TidemarkSockets
+internal import TidemarkTransport
 
 /// Who may connect, and how many.
 struct ConnectionOptions: ParsableArguments {

@@ -39,7 +39,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
     /// - Parameter scope: the attackers' own database, or the public one for nobody.
     let fill: @Sendable (inout WireClientEnvelope, _ scope: WireDatabaseScope) -> Void
 
-    static let all = [bigPredicates, longLists, scans, uploads, crowd, containers, schema]
+    static let all = [bigPredicates, longLists, scans, zones, changes, uploads, crowd, containers, schema]
 
     /// Two bytes each on the wire, a hundred in memory.
     static let bigPredicates = Attack(testDescription: "predicates with 400,000 parts", underWay: 1) {

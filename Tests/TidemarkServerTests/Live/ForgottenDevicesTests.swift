@@ -11,7 +11,7 @@ import TidemarkWire
 
 /// The list of devices, which operators see and on which nothing depends, over TLS and PostgreSQL.
 @Suite struct ForgottenDevicesTests {
-    private static var now: Timestamp { Timestamp(milliseconds: Int64(time(nil)) * 1_000) }
+    private static var now: Timestamp { Timestamp(milliseconds: Int64(Glibc.time(nil)) * 1_000) }
 
     private func devices(_ world: LiveWorld) async throws -> [String] {
         let account = try #require(try await world.admin.account(named: "alice"))

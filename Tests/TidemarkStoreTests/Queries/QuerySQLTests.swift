@@ -6,6 +6,7 @@ import TidemarkFields
 import TidemarkPostgres
 import TidemarkScheduling
 import TidemarkService
+import TidemarkShares
 import TidemarkStore
 import TidemarkTestSupport
 
@@ -512,7 +513,8 @@ import TidemarkTestSupport
                 recordType: "T", zoneName: nil, predicate: .compare(.field("k"), .equal, .int64(1)))
             func ask(_ access: RecordAccess) async -> Result<QueryPage, QueryRefusal> {
                 await fixture.service.queryRecords(
-                    query, in: found.database, of: found.container, by: access, cursor: [], recordsMax: 10)
+                    query, in: found.database, of: found.container, by: access, cursor: [],
+                    recordsMax: 10, for: .nobody)
             }
             let before = try await fixture.storage.schema(of: found.container)
             #expect(await ask(nobody) == .failure(.notMarkedForNobody))
