@@ -151,7 +151,7 @@ import TidemarkWire
                 for peer in crowd { group.addTask { await peer.send(requests) } }
                 group.addTask {
                     for _ in 0..<10 {
-                        #expect(throws: Never.self) { try await database.allRecordZones() }
+                        await #expect(throws: Never.self) { try await database.allRecordZones() }
                     }
                 }
             }
