@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import TidemarkCrypto
+import TidemarkBytes
 import TidemarkKit
 import TidemarkTestSupport
 import TidemarkWire
