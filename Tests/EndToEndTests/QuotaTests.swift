@@ -2,8 +2,8 @@
 
 import Foundation
 import Testing
-import TidemarkCrypto
 import TidemarkBytes
+import TidemarkCrypto
 import TidemarkKit
 import TidemarkTestSupport
 import TidemarkWire
