@@ -222,12 +222,16 @@ package struct Shares: Sendable {
         return .wait(ticket, gaveWay: gaveWay)
     }
 
-    /// The owner with most waiting works by its weight; nil if that is not more than one owner more would have.
+    /// The owner with most waiting works by its weight, of those with more than one. Nil if that is not more than the one
+    /// who asks would have.
+    ///
+    /// Nobody loses the first of its works: others may wait behind that for room, and would have to begin then.
     private func whoWaitsMost(besides place: Int) -> Int? {
         func isLess(_ one: Int, _ oneCount: Int, _ other: Int) -> Bool {
             oneCount * shares[other].weight < shares[other].waiting.count * shares[one].weight
         }
-        let most = queued.filter { $0 != place }.max { isLess($0, shares[$0].waiting.count, $1) }
+        let most = queued.filter { $0 != place && shares[$0].waiting.count > 1 }
+            .max { isLess($0, shares[$0].waiting.count, $1) }
         guard let most, isLess(place, shares[place].waiting.count + 1, most) else { return nil }
         return most
     }

@@ -82,7 +82,9 @@ private enum OwnedMemory {
         case let bytes as [UInt8]: bytes.capacity > 0 ? bytes.capacity + block : 0
         case let list as any MemoryHolder: list.heldBytes
         default:
-            Mirror(reflecting: value).children.reduce(0) { $0 + bytes(of: $1.value) + box(of: $1.value) }
+            Mirror(reflecting: value).children.reduce(0) {
+                $0 + bytes(of: $1.value) + (value is WirePredicate.OneOfNode ? box(of: $1.value) : 0)
+            }
         }
     }
 

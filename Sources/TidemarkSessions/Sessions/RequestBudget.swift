@@ -45,8 +45,8 @@ enum RequestRoom: Sendable, Equatable {
     case none
 }
 
-/// Decides who may have how much. Whoever has more than is left for everybody else gets no more. So those who want most
-/// share it evenly, and something is always left for others, however many they are.
+/// Decides who may have how much. Nobody gets more than is then left for everybody else. So those who want most share it
+/// evenly, and something is always left for others, however many they are.
 struct RequestShares {
     private(set) var total = 0
     private var owners: [RequestOwner: Int] = [:]
@@ -63,7 +63,7 @@ struct RequestShares {
 
     mutating func take(_ byteCount: Int, for owner: RequestOwner) -> RequestRoom {
         let wanted = self[owner] + byteCount
-        let most = min(share(of: owner), bytesMax - total)
+        let most = min(share(of: owner), bytesMax - total - byteCount)
         guard wanted <= most else { return .none }
         total += byteCount
         owners[owner] = wanted

@@ -75,6 +75,27 @@ struct Attack: CustomTestStringConvertible, Sendable {
             $0.queryRecords = query("Heavy", all, $1)
         })
 
+    /// Ten bytes that ask for a megabyte.
+    static let zones = Attack(
+        testDescription: "lists of thousands of zones", connections: 4, underWay: 250,
+        prepare: { database, isLong in
+            for batch in 0..<(isLong ? 25 : 5) {
+                let zones = (0..<400).map { CKRecordZone(zoneName: "zone \(batch) \($0)") }
+                _ = try await database.modifyRecordZones(saving: zones, deleting: [])
+            }
+        },
+        fill: {
+            $0.fetchZones = WireFetchZones()
+            $0.fetchZones.database = $1
+        })
+
+    static let changes = Attack(
+        testDescription: "changes of thousands of zones", connections: 4, underWay: 250, prepare: zones.prepare
+    ) {
+        $0.fetchDatabaseChanges = WireFetchDatabaseChanges()
+        $0.fetchDatabaseChanges.database = $1
+    }
+
     /// Uploads that begin and never end.
     static let uploads = Attack(
         testDescription: "uploads that never end", connections: 4, underWay: 32,
