@@ -8,3 +8,5 @@ CREATE TABLE asset_sender (
     sha256      bytea       NOT NULL,
     PRIMARY KEY (database_id, user_id, sha256)
 );
+
+CREATE INDEX asset_sender_age ON asset_sender (sent_at);

@@ -140,7 +140,13 @@ final class FileWorker: @unchecked Sendable {
         forget(upload.key)
         let shelf = layout.shelf(of: asset)
         try FileCalls.makeDirectory(shelf)
-        try FileCalls.rename(file.path, to: layout.file(of: asset))
+        let place = layout.file(of: asset)
+        // What others' records name stays, with its checksum.
+        if FileCalls.status(of: place)?.byteCount == asset.content.byteCount {
+            try FileCalls.remove(file.path)
+        } else {
+            try FileCalls.rename(file.path, to: place)
+        }
         try makeDurable(shelf: shelf)
         return .complete(upload, sha256: upload.asset == nil ? sha256 : nil)
     }

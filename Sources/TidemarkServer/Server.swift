@@ -49,6 +49,8 @@ package final class Server: Sendable {
     /// Starts the event loops. Returns when the server accepts connections.
     package static func start(_ configuration: ServerConfiguration) async throws(ServerError) -> Server {
         let tls = try makeTLS(configuration)
+        var configuration = configuration
+        configuration.transport = limits(configuration, isPlain: tls == nil)
         let masterKey: MasterKey? =
             if let file = configuration.masterKeyFile {
                 try await MasterKeyFile(path: file).prepare(databaseURL: configuration.databaseURL)
@@ -202,7 +204,7 @@ package final class Server: Sendable {
         _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ tls: TLSContext?
     ) async throws(ServerError) -> TransportServer {
         let transport = TransportServer.Configuration(
-            addresses: configuration.addresses, tls: tls, limits: limits(configuration, isPlain: tls == nil))
+            addresses: configuration.addresses, tls: tls, limits: configuration.transport)
         do {
             return try await TransportServer.start(on: parts.map(\.loop), transport) { head, _ in
                 // Called on the connection's loop, which is one of the server's.

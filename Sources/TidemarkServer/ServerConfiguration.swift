@@ -89,6 +89,7 @@ package struct ServerConfiguration: Sendable {
         transport.message.messageBytesMax = 4_194_304
         transport.message.frameBytesMax = 4_194_304
         transport.unfinishedBytesMax = 67_108_864
+        transport.unsentBytesMax = 67_108_864
         // Several of the largest answers. Sessions stop making answers long before (`SessionSettings.queuedBytesMax`).
         transport.queuedBytesMax = 33_554_432
     }

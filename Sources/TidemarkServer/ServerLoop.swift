@@ -75,6 +75,8 @@ final class ServerLoop: Sendable {
         settings.createsContainers = configuration.createsContainers
         settings.limits = configuration.limits
         settings.requestBudget = budget
+        // One account, whoever has it, leaves most connections to others.
+        settings.sessionsPerAccountMax = max(64, configuration.transport.connectionsMax / 8)
         settings.requiresCredential = configuration.requiresCredential
         settings.anonymousIdleTimeout = configuration.anonymousIdleTimeout
         settings.noPlaceRetrySeconds = Double(configuration.transport.retryAfterSeconds)

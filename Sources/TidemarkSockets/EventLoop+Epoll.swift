@@ -61,9 +61,12 @@ extension EventLoop {
         freeSlots.append(index)
     }
 
-    /// Calls the handlers of the first `count` events.
+    /// Calls the handlers of the first `count` events, for as long as a tick has for them. The kernel tells the others
+    /// again, those that were told longest ago first.
     func dispatch(_ count: Int) {
+        let end = count > Self.eventsPerLook ? Self.nanoseconds + Self.workNanosecondsPerTickMax : 0
         for position in 0..<count {
+            if position > 0, position.isMultiple(of: Self.eventsPerLook), Self.nanoseconds >= end { return }
             let event = events[position]
             let token = event.data.u64
             guard token != Slot.wakerToken else { continue }

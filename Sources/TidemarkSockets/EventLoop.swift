@@ -52,9 +52,10 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     private static let workPerTickMax = 1_024
     /// How long jobs and closures run in one tick. Sockets and timers wait no longer than this and one piece of work
     ///
-    private static let workNanosecondsPerTickMax: Int64 = 5_000_000
+    static let workNanosecondsPerTickMax: Int64 = 5_000_000
     /// The clock is read once for so many pieces of work.
-    private static let workPerLookMax = 16
+    private static let workPerLookMax = 4
+    static let eventsPerLook = 8
     private static let timersPerTickMax = 1_024
     /// Ticks after ``stop()`` in which queued work may still end.
     private static let finalTicksMax = 64
@@ -150,7 +151,9 @@ extension EventLoop {
 // MARK: Clock, timers and random bits
 
 extension EventLoop {
-    package var now: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)) }
+    static var nanoseconds: Int64 { SystemCalls.nanoseconds(of: CLOCK_MONOTONIC) }
+
+    package var now: Duration { .nanoseconds(Self.nanoseconds) }
 
     /// As ``now``, with another origin, and it also counts while the machine sleeps.
     package var nowWithSleep: Duration { .nanoseconds(SystemCalls.nanoseconds(of: CLOCK_BOOTTIME)) }
@@ -177,7 +180,7 @@ extension EventLoop {
         let (seconds, attoseconds) = delay.components
         let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !overflow else { return seconds < 0 ? 0 : .max }
-        let start = SystemCalls.nanoseconds(of: CLOCK_MONOTONIC) + attoseconds / 1_000_000_000
+        let start = Self.nanoseconds + attoseconds / 1_000_000_000
         let (deadline, isTooFar) = start.addingReportingOverflow(nanoseconds)
         return isTooFar ? .max : max(deadline, 0)
     }
@@ -194,7 +197,7 @@ extension EventLoop {
 
     private func fireTimers() {
         guard timers.nextDeadline != nil else { return }
-        let now = SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)
+        let now = Self.nanoseconds
         for _ in 0..<Self.timersPerTickMax {
             guard let timer = timers.popDue(at: now) else { return }
             if let work = timer.take() { work() } else { cancelledTimerCount.subtract(1, ordering: .relaxed) }
@@ -235,7 +238,7 @@ extension EventLoop {
         }
         guard isIdle else { return 0 }
         guard let deadline = timers.nextDeadline else { return -1 }
-        let nanoseconds = deadline - SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)
+        let nanoseconds = deadline - Self.nanoseconds
         guard nanoseconds > 0 else { return 0 }
         // Rounded up: a timer never fires early, and the loop does not spin through the last millisecond.
         return Int32(clamping: (nanoseconds - 1) / 1_000_000 + 1)
@@ -270,7 +273,7 @@ extension EventLoop {
     /// Whether work has run for as long as it may in one tick, which begins with the first call.
     private func isLate(_ end: inout Int64?) -> Bool {
         guard !ready.isEmpty || runningNext < running.count else { return false }
-        let now = SystemCalls.nanoseconds(of: CLOCK_MONOTONIC)
+        let now = Self.nanoseconds
         if let end { return now >= end }
         end = now + Self.workNanosecondsPerTickMax
         return false

@@ -15,7 +15,8 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     /// ``EventLoop/now`` at the last check or the last new connection. Deadlines are measured by it.
     private(set) var now: Duration
     private(set) var connections: [MessageConnection] = []
-    var unfinished: UnfinishedMessages
+    var unfinished: HeldBytes
+    var unsent: HeldBytes
     /// A clock that also counts while the machine sleeps; the next property is its time at the last check.
     private let clockWithSleep: @Sendable () -> Duration
     private var lastLook: Duration
@@ -35,7 +36,8 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
         self.loop = loop
         self.limits = limits
         self.counter = counter
-        unfinished = UnfinishedMessages(bytesMax: limits.unfinishedBytesMax)
+        unfinished = HeldBytes(bytesMax: limits.unfinishedBytesMax)
+        unsent = HeldBytes(bytesMax: limits.unsentBytesMax)
         let clock = clockWithSleep ?? { loop.nowWithSleep }
         self.clockWithSleep = clock
         now = loop.now

@@ -28,7 +28,9 @@ package struct PlaceLimits: Sendable, Equatable {
         leavingMax = max(1, min(256, self.connectionsMax / 8))
         newcomersMax = max(1, min(4_096, self.connectionsMax / 4 - leavingMax))
         newcomersPerAddressMax = anonymousPerAddressMax == nil ? newcomersMax : max(1, newcomersMax / 4)
-        self.anonymousMax = anonymousMax ?? self.connectionsMax / 4
+        // At least half of those whose sessions have begun are for others.
+        let settledMax = self.connectionsMax - newcomersMax - leavingMax
+        self.anonymousMax = max(1, min(anonymousMax ?? self.connectionsMax / 4, settledMax / 2))
         self.anonymousPerAddressMax = anonymousPerAddressMax ?? .max
     }
 
@@ -96,7 +98,9 @@ struct ConnectionPlaces {
     mutating func arrive(_ id: UInt64, from block: AddressBlock, at now: Duration) -> Arrival {
         var arrival = Arrival()
         if let (crowd, candidate) = crowd(in: block) {
-            if let candidate, let place = places[candidate], now - place.arrivedAt >= limits.patience {
+            if let candidate, let place = places[candidate],
+                now - place.arrivedAt >= limits.patience || isFarAhead(place.block, of: block)
+            {
                 arrival.victim = (candidate, crowd)
                 dismiss(candidate)
             } else {
@@ -110,6 +114,13 @@ struct ConnectionPlaces {
         if arrival.refusal != nil { dismiss(id) }
         arrival.ended = firstToEnd()
         return arrival
+    }
+
+    /// Whether an address has so many newcomers that patience does not protect them from another's.
+    private func isFarAhead(_ block: AddressBlock, of other: AddressBlock) -> Bool {
+        let count = blocks[block]?.newcomerCount ?? 0
+        let otherCount = blocks[other]?.newcomerCount ?? 0
+        return count >= 4 * (otherCount + 1)
     }
 
     /// A newcomer has said who it is. Nil: it has a place. Otherwise it is leaving.

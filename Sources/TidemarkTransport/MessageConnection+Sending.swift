@@ -67,6 +67,7 @@ extension MessageConnection {
             socket?.discardOnClose()
             return fail(.queueOverflow)
         }
+        group.queues(self, queued)
         scheduleFlush()
     }
 
@@ -88,6 +89,7 @@ extension MessageConnection {
 
     func write() {
         guard let socket, phase != .connecting, phase != .ended else { return }
+        defer { if unsentBytes > 0 { group.queues(self, queuedByteCount) } }
         var sentCount = 0
         while sentCount < Self.sentBytesPerTickMax {
             switch writeStep(socket) {

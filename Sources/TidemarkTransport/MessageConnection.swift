@@ -60,6 +60,8 @@ package final class MessageConnection: @unchecked Sendable {
     var owner: UInt64 = 0
     /// What its group counts of a message that has arrived in part.
     var unfinishedBytes = 0
+    /// What counts of it in ``ConnectionGroup/queues(_:_:)``.
+    var unsentBytes = 0
     var deflateBytesMin = 0
 
     /// Whether it is passing on what was received. It sends the answers right after.
@@ -169,10 +171,12 @@ package final class MessageConnection: @unchecked Sendable {
     /// - Returns: nil, if it has a place. Otherwise the caller closes the connection.
     package func settle(owner: UInt64?) -> Overcrowding? {
         assert(loop.isCurrent)
-        let held = unfinishedBytes
+        let (held, unsent) = (unfinishedBytes, unsentBytes)
         group.holds(self, 0)
+        group.queues(self, 0)
         self.owner = owner ?? 0
         group.holds(self, held)
+        group.queues(self, unsent)
         return pass?.settle(isAnonymous: owner == nil)
     }
 
@@ -187,6 +191,7 @@ package final class MessageConnection: @unchecked Sendable {
         isReadingPaused = false
         // Silence of the peer while nobody was reading does not count.
         lastReceived = group.now
+        if messageStart != nil { (messageStart, messageByteCount) = (group.now, 0) }
         updateInterest()
     }
 
@@ -242,6 +247,8 @@ package final class MessageConnection: @unchecked Sendable {
         guard phase != .ended else { return }
         enter(.lingering)
         opening = nil
+        reader = MessageReader(role: role)
+        group.holds(self, 0)
         isReadingPaused = false
         updateInterest()
         scheduleFlush()
@@ -263,6 +270,7 @@ package final class MessageConnection: @unchecked Sendable {
         pass?.leave()
         pass = nil
         group.holds(self, 0)
+        group.queues(self, 0)
         if isCounted { TransportMetrics.open.add(-1) }
         group.remove(self)
     }

@@ -76,7 +76,9 @@ struct MessageAssembler {
         if count > buffer.capacity {
             // Memory is reserved by what has arrived, not by what a header promises: many times as much, so that a
             // chunk of an asset is not moved while it grows. Memory that is not written to costs addresses only.
-            buffer.reserveCapacity(max(count, min(frameStart + promised, max(65_536, count * 32))))
+            // NB: `reserveCapacity` does not double by itself: each small fragment would move everything before it.
+            let doubled = min(2 * buffer.capacity, max(limits.messageBytesMax, count))
+            buffer.reserveCapacity(max(count, doubled, min(frameStart + promised, max(65_536, count * 32))))
         }
         buffer.append(contentsOf: payload)
     }

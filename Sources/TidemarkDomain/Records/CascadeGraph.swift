@@ -55,6 +55,9 @@ struct CascadeGraph {
     /// The records of the reach that cannot be deleted, because a living child would lose its parent.
     func parents(in reach: Reach) -> [String] { reach.names.filter { !orphans(of: $0, in: reach).isEmpty } }
 
+    /// The records of the reach that have a living child, inside of it or not.
+    func withChildren(_ reach: Reach) -> [String] { reach.names.filter { !children(of: $0).isEmpty } }
+
     /// Why some records of the reach cannot be deleted. Deleting one would leave a living child without its parent, or
     /// would take along a record for which that is so. The search goes from those records back to the roots.
     ///
@@ -80,8 +83,11 @@ struct CascadeGraph {
 
     /// The living children that would lose their parent if the record were deleted, in order.
     private func orphans(of name: String, in reach: Reach) -> [String] {
-        let unchanged = table.children(of: name).filter { saved[$0] == nil }
-        return ((savedChildren[name] ?? []) + unchanged).filter { !reach.set.contains($0) }.sorted()
+        children(of: name).filter { !reach.set.contains($0) }.sorted()
+    }
+
+    private func children(of name: String) -> [String] {
+        (savedChildren[name] ?? []) + table.children(of: name).filter { saved[$0] == nil }
     }
 
     private func holders(of target: String) -> [String] {

@@ -136,18 +136,21 @@ struct RecordsPlan {
         let graph = CascadeGraph(saves: saves.compactMap(\.record), table: table)
         let isPrivate = request.access.scope == .private
         var spared: Set<String> = []
+        var roundCount = 0
         while true {
+            roundCount += 1
             var roots: [Int: String] = [:]
             for index in deletes.indices {
                 if case .write(let tombstone) = deletes[index] { roots[index] = tombstone.name }
             }
             let reach = graph.reach(from: roots.values.sorted(), sparing: spared)
-            // what somebody else refers with, and keeps from being deleted, keeps nobody else's record.
+            // what somebody else refers with, and keeps from being deleted, keeps nobody else's record. A chain
+            // could spare one record in each round, so after some rounds all that could be in the way are spared.
             let named = Set(roots.values)
             let foreign =
                 isPrivate
                 ? []
-                : graph.parents(in: reach).filter { name in
+                : (roundCount > 8 ? graph.withChildren(reach) : graph.parents(in: reach)).filter { name in
                     !named.contains(name) && graph.record(name).map(rules.mayChange) == false
                 }
             guard foreign.isEmpty else {

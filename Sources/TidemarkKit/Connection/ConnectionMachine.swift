@@ -85,6 +85,8 @@ struct ConnectionMachine {
         let code: Code
         var message = ""
         var retryAfter: Double = 0
+        /// Of a refusal: whether a credential was refused, and not that there is none.
+        var hasCredential = true
         /// Why the server was not reached, if it was not.
         var fault: ConnectionFault?
         /// Of which server it is said, for whoever reads the error.
@@ -396,7 +398,8 @@ struct ConnectionMachine {
     /// Only a person can help: everybody who waits is told, and it is tried again from time to time.
     private mutating func refused(_ failure: WireFailure) -> [Action] {
         let refusal = RequestFailure(
-            code: .refused(failure.code), message: failure.message, retryAfter: failure.retryAfterSeconds)
+            code: .refused(failure.code), message: failure.message, retryAfter: failure.retryAfterSeconds,
+            hasCredential: !hello.credential.isEmpty)
         self.refusal = refusal
         userRecordName = nil
         return order.flatMap { finish($0, .failure(refusal)) } + [.notify(.refused(failure.code)), .closeChannel]

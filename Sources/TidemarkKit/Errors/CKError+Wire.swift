@@ -53,8 +53,8 @@ extension CKError {
                 text: "The account has changed since this request was made. Make it again for the new account.")
         case .refused(let code):
             // somebody is signed in, and what an app keeps for them is to stay; only their credential is not
-            // good at the moment. Who has none is never refused for it.
-            let isCredential = code == .notAuthenticated
+            // good at the moment. Who has none is told that one is needed.
+            let isCredential = code == .notAuthenticated && failure.hasCredential
             var wire = WireFailure()
             wire.code = isCredential ? .accountTemporarilyUnavailable : code
             wire.message = failure.message

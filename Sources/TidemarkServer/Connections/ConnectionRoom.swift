@@ -5,6 +5,9 @@ struct ConnectionRoom: Equatable {
     /// Fewer connections than this are probably a mistake in the limits of the system.
     static let smallMax = 1_000
 
+    /// Files of uploads that may be open: those of two threads.
+    private static let uploadFilesMax = 512
+
     /// Descriptors that are kept for other things than connections.
     let reserve: Int
     let connectionsMax: Int
@@ -13,9 +16,9 @@ struct ConnectionRoom: Equatable {
 
     /// - Parameter wanted: connections that the configuration allows.
     init(descriptors: Int, wanted: Int, loopCount: Int, databaseConnections: Int, keepsAssets: Bool) {
-        // Of each loop: its connections for reading and for queries, that which makes an index, and its own files.
-        let perLoop = databaseConnections + 12 + (keepsAssets ? 256 : 0)
-        reserve = 128 + loopCount * perLoop
+        // Of each loop: its connections for reading and for queries, and that which makes an index. Uploads are of the
+        // process.
+        reserve = 128 + loopCount * (databaseConnections + 12) + (keepsAssets ? Self.uploadFilesMax : 0)
         let possible = max(8, descriptors - reserve)
         connectionsMax = min(wanted, possible)
         isSmall = possible < min(wanted, Self.smallMax)

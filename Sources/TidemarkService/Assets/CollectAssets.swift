@@ -63,8 +63,10 @@ extension CloudService {
                 last = unused.last
                 if unused.count < Self.batch { break }
             }
-            if !isDryRun { try await storage.forgetSenders(before: deadline) }
-            if !isDryRun { await expireUploads(in: store, idleFor: grace) }
+            if !isDryRun {
+                await expireUploads(in: store, idleFor: grace)
+                try await storage.forgetSenders(before: deadline)
+            }
         } catch {
             error.note()
             return .failure(error.code.reason)

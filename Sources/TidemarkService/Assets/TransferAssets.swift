@@ -34,7 +34,11 @@ extension CloudService {
             let progress = try await Self.asking { () async throws(AssetStoreError) in
                 try await store.progress(of: upload)
             }
-            if progress.isComplete { return try await keep(upload, in: store, now) }
+            if progress.isComplete {
+                // Whoever only may read a record with it has sent nothing.
+                let isSender = upload.key.owner.map { claims?.senders.contains($0) ?? true } ?? false
+                return try await keep(upload, in: store, now, isSender: isSender || !upload.countsExisting)
+            }
             try await expectRoom(for: upload, in: store)
             return progress
         }
@@ -153,12 +157,12 @@ extension CloudService {
     ///
     /// The quota was asked before the last bytes came, but only here nobody else can take the room.
     private func keep(
-        _ upload: AssetUpload, in store: any AssetStore, _ now: Timestamp
+        _ upload: AssetUpload, in store: any AssetStore, _ now: Timestamp, isSender: Bool = true
     ) async throws(AssetFailure) -> AssetProgress {
         guard let asset = upload.asset else { throw AssetFailure(reason: .requestInvalid) }
         let kept = await retry.run { () async throws(StorageError) in
             .success(
-                try await storage.keepAsset(asset, from: upload.key.owner, now: now) {
+                try await storage.keepAsset(asset, from: isSender ? upload.key.owner : nil, now: now) {
                     _ = try? await store.remove(asset)
                 })
         }

@@ -119,6 +119,8 @@ struct WriteQueue {
     private var nextTicket: Ticket = 0
     private var requestCount = 0
     private var byteCount = 0
+    /// What each user has of these.
+    private var users: [UserID: (requestCount: Int, byteCount: Int)] = [:]
     private var isStopped = false
 
     init(settings: WriteSettings) {
@@ -147,6 +149,11 @@ struct WriteQueue {
         guard requestCount < settings.requestsMax, bytes <= settings.bytesMax - byteCount else {
             return .refused(.tooManyRequests)
         }
+        let used = users[request.user] ?? (0, 0)
+        guard used.requestCount < settings.requestsPerUserMax, bytes <= settings.bytesPerUserMax - used.byteCount else {
+            return .refused(.tooManyRequests)
+        }
+        users[request.user] = (used.requestCount + 1, used.byteCount + bytes)
         let entry = Entry(
             ticket: nextTicket, key: key, request: request,
             itemCount: max(1, request.saves.count + request.deletes.count),
@@ -192,6 +199,9 @@ struct WriteQueue {
             tickets[Identity(key: entry.key, request: entry.request)] = nil
             requestCount -= 1
             byteCount -= entry.byteCount
+            let used = users[entry.request.user] ?? (1, entry.byteCount)
+            users[entry.request.user] =
+                used.requestCount > 1 ? (used.requestCount - 1, used.byteCount - entry.byteCount) : nil
         }
     }
 

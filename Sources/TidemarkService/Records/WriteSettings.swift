@@ -20,6 +20,9 @@ package struct WriteSettings: Sendable {
     package var requestsMax = 20_000
     /// Field bytes of those requests (I-7).
     package var bytesMax = 134_217_728
+    /// As ``requestsMax`` and ``bytesMax``, of one user: others find room at any time.
+    package var requestsPerUserMax = 2_500
+    package var bytesPerUserMax = 33_554_432
     /// The approximate memory of the cache of zones, with which saves need one round trip (``KnownZones``).
     package var knownBytesMax = 134_217_728
     /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what went wrong last.

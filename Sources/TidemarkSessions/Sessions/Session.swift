@@ -29,7 +29,7 @@ package final class Session: Sendable {
         /// Queries under way, by the ids of their requests. They may wait for a turn.
         var queries: [UInt64: Task<Void, Never>] = [:]
 
-        var owner: RequestOwner { member?.identity.map { .account($0.account) } ?? .nobody }
+        var owner: ShareOwner { member?.owner ?? .nobody }
     }
 
     private static let log = Log("sessions")
@@ -63,7 +63,7 @@ package final class Session: Sendable {
         let needed = message?.memory ?? 0
         perform(
             state.withLock { state in
-                if state.idleTimer != nil { state.lastRequest = hub.scheduler.now }
+                if state.idleTimer != nil, message?.request != nil { state.lastRequest = hub.scheduler.now }
                 guard state.machine.phase == .open else { return state.machine.received(message) }
                 let before = state.machine.underWayBytes
                 let room = state.lease.cover(before + needed, for: state.owner, in: hub.settings.requestBudget)
@@ -149,7 +149,10 @@ package final class Session: Sendable {
     /// Nil: the device does not count them.
     private func numberOfNextPush() -> UInt64? {
         let now = hub.scheduler.now
-        return state.withLock { $0.peer == nil ? nil : $0.pushes.pushed(at: now) }
+        return state.withLock { state in
+            state.machine.pushed()
+            return state.peer == nil ? nil : state.pushes.pushed(at: now)
+        }
     }
 
     /// Reminds the device of pushes that it has not acknowledged, if it has had time.

@@ -2,6 +2,7 @@
 
 internal import DequeModule
 internal import TidemarkDomain
+internal import TidemarkShares
 internal import TidemarkTranslation
 internal import TidemarkWire
 
@@ -46,6 +47,8 @@ struct SessionMachine {
     private var waiting: Deque<ClientMessage> = []
     /// Requests refused for their number since there was room.
     private var refusedCount = 0
+    /// Messages that began nothing, since the last answer or push.
+    private var idleMessageCount = 0
     /// Whether the peer takes less than it is sent: nothing large is made for it.
     private(set) var isPeerFull = false
     /// Requests refused for their memory since one was not.
@@ -73,7 +76,7 @@ struct SessionMachine {
     /// A message came; nil: its bytes are no envelope.
     ///
     /// - Parameter room: whether there is memory for it.
-    mutating func received(_ message: ClientMessage?, room: RequestRoom = .ample) -> [Action] {
+    mutating func received(_ message: ClientMessage?, room: ShareAmounts.Answer = .ample) -> [Action] {
         guard phase != .closed else { return [] }
         guard let message else { return end(.notAnEnvelope) }
         switch phase {
@@ -102,11 +105,15 @@ struct SessionMachine {
 
     /// The request has its answer.
     mutating func finished(_ id: UInt64) -> [Action] {
+        idleMessageCount = 0
         forget(id)
         fetchesRunning.remove(id)
         if phase == .ending, underWay.isEmpty { return end(.goingAway) }
         return startWaiting() + adjustReading()
     }
+
+    /// The device is told of changes, and may say that it heard it.
+    mutating func pushed() { idleMessageCount = 0 }
 
     /// So many bytes are queued to the peer now.
     mutating func queued(_ byteCount: Int) -> [Action] {
@@ -158,12 +165,12 @@ struct SessionMachine {
 
     // MARK: While open
 
-    private mutating func receivedWhileOpen(_ message: ClientMessage, _ room: RequestRoom) -> [Action] {
+    private mutating func receivedWhileOpen(_ message: ClientMessage, _ room: ShareAmounts.Answer) -> [Action] {
         // Only an acknowledgement has none.
-        guard message.id != 0 else { return [] }
+        guard message.id != 0 else { return countIdle() }
         guard let request = message.request else {
             let refusal = message.refusal ?? Refusal(.requestInvalid, "This server does not know that request.")
-            return [.refuse(message.id, refusal)]
+            return [.refuse(message.id, refusal)] + countIdle()
         }
         if case .hello = request { return misuse(message.id, "Hello comes once.") }
         guard underWay[message.id] == nil else { return misuse(message.id, "A request with this id is under way.") }
@@ -176,6 +183,12 @@ struct SessionMachine {
         if request.isAssetChunk { chunksUnderWay.insert(message.id) }
         waiting.append(message)
         return startWaiting() + adjustReading()
+    }
+
+    /// A message that begins nothing costs little, but very many of them keep a loop busy.
+    private mutating func countIdle() -> [Action] {
+        idleMessageCount += 1
+        return idleMessageCount > 4 * requestsMax ? end(.tooMany) : []
     }
 
     private mutating func forget(_ id: UInt64) {

@@ -175,7 +175,7 @@ struct AccountStatements: Sendable {
         DELETE FROM device
          WHERE account_id = \(\.account) AND EXISTS (SELECT FROM noted WHERE xmax = 0)
            AND id IN (SELECT id FROM device WHERE account_id = \(\.account)
-                       ORDER BY last_seen_at DESC, id OFFSET greatest(0, \(\.countMax) - 1))
+                       ORDER BY last_seen_at DESC, id OFFSET greatest(0, \(\.countMax)::bigint - 1))
         """)
 
     let forgetDevices = DeclaredStatement<Timestamp, Void>(

@@ -78,9 +78,14 @@ struct AssetStatements: Sendable {
             ON CONFLICT (database_id, user_id, sha256) DO UPDATE SET sent_at = excluded.sent_at
         """)
 
-    let forgetSenders = DeclaredStatement<Timestamp, Void>(
+    /// One row for each that is forgotten.
+    let forgetSenders = DeclaredStatement<(deadline: Timestamp, countMax: Int), Void>(
         .write, "forget_asset_senders",
-        "DELETE FROM asset_sender WHERE sent_at < \(\.self)")
+        """
+        DELETE FROM asset_sender
+         WHERE ctid = ANY (ARRAY(SELECT ctid FROM asset_sender WHERE sent_at < \(\.deadline) LIMIT \(\.countMax)))
+        RETURNING 1
+        """)
 
     let addUses = DeclaredStatement<[AssetUseWrites.Row], Void>(
         .write, "add_asset_uses",
@@ -151,6 +156,8 @@ struct AssetStatements: Sendable {
             ON CONFLICT (database_id) DO UPDATE SET byte_count = asset_total.byte_count + excluded.byte_count
         """
 
+    /// One row if the asset was unknown.
+    ///
     /// NB: `xmax` tells an old row from a new one. PostgreSQL sets it in a row that it locked for the update; in a new
     /// row it is 0.
     let keep = DeclaredStatement<(asset: AssetKey, now: Timestamp), Void>(
@@ -162,7 +169,7 @@ struct AssetStatements: Sendable {
                 ON CONFLICT (database_id, sha256) DO UPDATE SET touched_at = excluded.touched_at
          RETURNING database_id, byte_count, xmax),
         added AS (SELECT * FROM kept WHERE xmax = 0)
-        \(counted)
+        \(counted) RETURNING 1
         """)
 
     /// One row for each asset that was unknown.

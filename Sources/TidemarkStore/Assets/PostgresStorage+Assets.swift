@@ -12,7 +12,11 @@ extension PostgresStorage {
         let keep = sql.assets.keep((asset, now))
         // Nothing is inserted if nobody sent it.
         let keepSender = sql.assets.keepSender((sender.map { [AssetSender(asset: asset, user: $0)] } ?? [], now))
-        if let entry = containers.remembered(of: [asset.database])[asset.database], !entry.hasQuota {
+        // An operator may have set a quota while nobody wrote records here.
+        let version = try await read(sql.accounts.store()).first?.schemaVersion ?? .max
+        if let entry = containers.remembered(of: [asset.database])[asset.database], !entry.hasQuota,
+            entry.version >= version
+        {
             _ = try await write(keep, keepSender)
             return true
         }
@@ -20,12 +24,13 @@ extension PostgresStorage {
         let lease = try await acquire()
         defer { release(lease) }
         do {
-            // The account's row before the database's, and that before the asset's, as everywhere.
-            let (_, _, _, uses, accountUses, known) = try await lease.connection.run(
-                Call.begin, sql.quotas.lockAccounts(owners), sql.quotas.lock([asset.database]),
-                sql.quotas.use(asset.database), sql.quotas.accountUses(owners), sql.assets.isKnown(asset))
+            // The account's row before the database's, and that before the asset's, as everywhere. Whoever else keeps or
+            // forgets this asset waits for its row, so nobody counts on a file that is removed here. The uses include it.
+            let (_, _, _, added, uses, accountUses) = try await lease.connection.run(
+                Call.begin, sql.quotas.lockAccounts(owners), sql.quotas.lock([asset.database]), keep,
+                sql.quotas.use(asset.database), sql.quotas.accountUses(owners))
             let use = StorageUse.tighter(uses.rows.first ?? nil, accountUses.rows.first?.use)
-            if known.isEmpty, let use, !use.hasRoom(for: asset.content.byteCount) {
+            if !added.isEmpty, let use, use.byteCount > use.bytesMax {
                 await remove()
                 return false
             }
@@ -33,7 +38,7 @@ extension PostgresStorage {
             throw StorageError(error, duringCommit: false)
         }
         do {
-            _ = try await lease.connection.run(keep, keepSender, Call.commit)
+            _ = try await lease.connection.run(keepSender, Call.commit)
             return true
         } catch {
             throw StorageError(error, duringCommit: error.code == .connectionLost)
@@ -53,8 +58,12 @@ extension PostgresStorage {
     static let holdersMax = 5_000
 
     package func forgetSenders(before deadline: Timestamp) async throws(StorageError) {
-        _ = try await write(sql.assets.forgetSenders(deadline))
+        // In steps: there may be very many, and a statement has its time.
+        while try await write(sql.assets.forgetSenders((deadline, Self.sendersOfStep))).rows.count == Self.sendersOfStep
+        {}
     }
+
+    private static let sendersOfStep = 5_000
 
     package func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int {
         try await write(sql.assets.adopt((assets, now))).rows.count

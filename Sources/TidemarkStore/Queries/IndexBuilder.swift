@@ -51,8 +51,10 @@ final class IndexBuilder: Sendable {
     /// - Parameter places: of the container that asks for them; nil for production.
     func buildSoon(_ wanted: [PhysicalIndex], within places: IndexPlaces?) {
         let starts = state.withLock { state in
-            // Whichever container has room for it.
-            for index in wanted { state.wanted.updateValue(places, forKey: index) }
+            // Whichever container has room for it; production comes first.
+            for index in wanted where state.wanted[index].map({ $0 != nil }) ?? true {
+                state.wanted.updateValue(places, forKey: index)
+            }
             defer { state.isInBackground = true }
             return !state.isInBackground
         }

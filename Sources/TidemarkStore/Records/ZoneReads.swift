@@ -182,7 +182,9 @@ struct ZoneReads {
         let assets = reads.enumerated().flatMap { index, read in
             Set(read.assetClaimants.map(\.asset)).map { (index, $0) }
         }
-        let limits = (PostgresStorage.holdersOfAssetMax, PostgresStorage.holdersMax)
+        // One user's many assets must not leave another's without holders.
+        let holdersMax = max(PostgresStorage.holdersMax, assets.count)
+        let limits = (min(PostgresStorage.holdersOfAssetMax, holdersMax / assets.count), holdersMax)
         reading.add(sql.assets.holders((assets.map { key($0, $1) }, limits.0, limits.1))) { found, row in
             let (index, asset) = assets[row.ordinal - 1]
             found.snapshots[index].assetClaims[asset, default: AssetClaims()].holders.append(row.holder)

@@ -62,6 +62,13 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
+    /// Makes a container, as an operator does.
+    package func createContainer(_ key: ContainerKey) {
+        withState {
+            $0.tables.createContainer(.init(name: key.identifier, environment: key.environment))
+        }
+    }
+
     /// Begins another life of the store, as after a restore from a backup: all tokens and tags are void.
     package func renewIncarnation() {
         let mark = UInt32(truncatingIfNeeded: scheduler.randomBits())

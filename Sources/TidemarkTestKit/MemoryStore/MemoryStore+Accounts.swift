@@ -161,6 +161,10 @@ extension MemoryTables {
             sharedDatabase: user.sharedDatabase, feedsEverywhere: feedsEverywhere.contains(container))
     }
 
+    mutating func createContainer(_ key: ContainerKey) {
+        if containers[key] == nil { _ = newContainer(key) }
+    }
+
     private mutating func newContainer(_ key: ContainerKey) -> ContainerID {
         let container = ContainerID(newID())
         containers[key] = container

@@ -17,7 +17,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Connections without a credential.",
-            discussion: "Or TIDEMARK_ANONYMOUS_CONNECTIONS. Default: a quarter of the connections.",
+            discussion:
+                "Or TIDEMARK_ANONYMOUS_CONNECTIONS. Default: a quarter of the connections. Never more than leave as many for "
+                + "those with a credential.",
             valueName: "count"))
     var anonymousConnections: Int?
 
@@ -52,9 +54,10 @@ struct ConnectionOptions: ParsableArguments {
         configuration.transport.connectionsMax = try Setting.number(
             connections, "--connections", "TIDEMARK_CONNECTIONS", default: configuration.transport.connectionsMax,
             in: 16...1_000_000)
-        configuration.anonymousConnectionsMax = try Setting.number(
-            anonymousConnections, "--anonymous-connections", "TIDEMARK_ANONYMOUS_CONNECTIONS",
-            default: configuration.transport.connectionsMax / 4, in: 1...1_000_000)
+        let anonymous = try Setting.number(
+            anonymousConnections, "--anonymous-connections", "TIDEMARK_ANONYMOUS_CONNECTIONS", default: 0,
+            in: 0...1_000_000)
+        configuration.anonymousConnectionsMax = anonymous == 0 ? nil : anonymous
         configuration.anonymousConnectionsPerAddressMax = try Setting.number(
             anonymousConnectionsPerAddress, "--anonymous-connections-per-address",
             "TIDEMARK_ANONYMOUS_CONNECTIONS_PER_ADDRESS", default: 256, in: 1...1_000_000)

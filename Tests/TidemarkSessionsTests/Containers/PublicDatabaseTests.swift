@@ -139,6 +139,8 @@ import TidemarkWire
         #expect(!saves(try alice.ask(.modifyRecords(saving(alice, ["a"])))).isEmpty)
         // It is there now, also for who came before.
         #expect(try fetch(early, ["a"]).map(\.record.name) == ["a"])
+        // clients make none in production.
+        world.database.createContainer(ContainerKey(identifier: SessionWorld.container, environment: .production))
         for (container, environment, names) in [
             (SessionWorld.container, WireEnvironment.production, [""]), ("iCloud.other", .development, [""]),
             (SessionWorld.container, .development, ["a"]),

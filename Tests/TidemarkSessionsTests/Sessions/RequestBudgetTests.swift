@@ -78,24 +78,4 @@ import TidemarkWire
         #expect(other.failures.map(\.code) == [.invalidArguments])
         #expect(budget.bytesUnderWay == 0)
     }
-
-    @Test func `R-722: however many want everything, there is room for one more`() {
-        for count in 1...40 {
-            var shares = RequestShares(bytesMax: 1_000_000)
-            let owners = (0..<count).map { $0 == 0 ? RequestOwner.nobody : .account(AccountID(Int64($0))) }
-            var isFull = false
-            while !isFull {
-                isFull = true
-                for owner in owners where shares.take(1_000, for: owner) != .none { isFull = false }
-            }
-            #expect(1_000_000 - shares.total >= 1_000_000 / (count + 2), "\(count)")
-            #expect(owners.allSatisfy { shares[$0] <= shares.share(of: $0) }, "\(count)")
-            let least = owners.dropFirst().map { shares[$0] }.min() ?? 0
-            let most = owners.map { shares[$0] }.max() ?? 0
-            #expect(most - least <= 1_000 || count == 1, "\(count)")
-            #expect(shares.take(10_000, for: .account(AccountID(99))) != .none, "\(count)")
-            for owner in owners + [.account(AccountID(99))] { shares.give(back: shares[owner], of: owner) }
-            #expect(shares.total == 0)
-        }
-    }
 }

@@ -486,7 +486,7 @@ import TidemarkTestSupport
             let states = try await fixture.admin.indexes().map(\.state)
             #expect(states.count { $0 == .valid } == 60 && states.count { $0 == .missing } >= 10)
             // An operator's marks have places of their own.
-            try await fixture.save([("r", [Field("name", .string("x"))])], type: "Other", zone: "notes", counter: 2)
+            try await fixture.save([("o", [Field("name", .string("x"))])], type: "Other", zone: "notes", counter: 2)
             var schema = try await fixture.storage.schema(of: fixture.identity.container).schema
             var marks = RecordMarks()
             marks.fields["name"] = .queryable

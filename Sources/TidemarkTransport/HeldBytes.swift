@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkSockets
 internal import TidemarkTelemetry
 internal import TidemarkWebSocket
 
-/// The memory of messages on one loop that have arrived in part, and whose they are.
+/// The memory that connections on one loop hold for their peers, and whose they are: messages that have arrived
+/// in part, or what was not taken yet.
 ///
-/// A peer that says that a message will be long, and never ends it, holds memory for as long as it sends a little. One
-/// connection is bounded by the size of a message; many connections of one owner by this.
-struct UnfinishedMessages {
-    /// Bytes of one message that do not count: most messages arrive in one piece or two.
-    static let freeBytes = 4_096
-
+/// A peer that says that a message will be long, and never ends it, holds memory for as long as it sends a little. So
+/// does one that asks for much and does not read. One connection has bounds of its own; many connections of one owner
+/// have this.
+struct HeldBytes {
     private let bytesMax: Int
     private(set) var total = 0
     private var owners: [UInt64: Int] = [:]
@@ -32,9 +32,12 @@ struct UnfinishedMessages {
 }
 
 extension ConnectionGroup {
+    /// Bytes of one message that do not count: most messages arrive in one piece or two.
+    private static let freeBytes = 4_096
+
     /// The connection holds so many bytes of a message that has not ended.
     func holds(_ connection: MessageConnection, _ byteCount: Int) {
-        let counted = byteCount > UnfinishedMessages.freeBytes ? byteCount : 0
+        let counted = byteCount > Self.freeBytes ? byteCount : 0
         let change = counted - connection.unfinishedBytes
         guard change != 0 else { return }
         connection.unfinishedBytes = counted
@@ -42,9 +45,28 @@ extension ConnectionGroup {
         let largest = connections.filter { $0.owner == owner }.max { $0.unfinishedBytes < $1.unfinishedBytes }
         largest?.giveUpMessage()
     }
+
+    /// So many bytes wait until the connection's peer takes them.
+    func queues(_ connection: MessageConnection, _ byteCount: Int) {
+        let counted = byteCount > limits.queuedBytesLow ? byteCount : 0
+        let change = counted - connection.unsentBytes
+        guard change != 0 else { return }
+        connection.unsentBytes = counted
+        guard let owner = unsent.change(connection.owner, by: change) else { return }
+        let largest = connections.filter { $0.owner == owner }.max { $0.unsentBytes < $1.unsentBytes }
+        largest?.giveUpSending()
+    }
 }
 
 extension MessageConnection {
+    /// Others need the memory of what its peer does not take.
+    func giveUpSending() {
+        guard phase != .ended else { return }
+        TransportMetrics.crowdedOut.increment()
+        socket?.discardOnClose()
+        fail(.queueOverflow)
+    }
+
     /// Others need the memory of its unfinished message. It is told to come again.
     func giveUpMessage() {
         guard phase == .open || phase == .closing else { return }
@@ -52,7 +74,5 @@ extension MessageConnection {
         if phase == .open { queueClose(.tryAgainLater, reason: "too many unfinished messages") }
         report(.failed(TransportError(.crowdedOut)))
         linger()
-        reader = MessageReader(role: role)
-        group.holds(self, 0)
     }
 }

@@ -7,11 +7,11 @@ import TidemarkWebSocket
 @testable import TidemarkTransport
 
 /// Messages that arrive in part, and never as a whole.
-@Suite struct UnfinishedMessagesTests {
+@Suite struct HeldBytesTests {
     @Test func `R-722: whoever holds most of unfinished messages gives way, and nobody before there is too much`() {
         var random = SeededRandom()
         for _ in 0..<100 {
-            var messages = UnfinishedMessages(bytesMax: 1_000)
+            var messages = HeldBytes(bytesMax: 1_000)
             var held: [UInt64: Int] = [:]
             for _ in 0..<200 {
                 let owner = UInt64.random(in: 0..<5, using: &random)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Divides an amount, such as bytes of memory, of which owners take some and give it back. Nobody waits for it.
+///
+/// It has two halves. Of one, each owner has a little, which is enough for one large thing. The other is for those who
+/// want more than that. Of each half nobody gets more than is then left in it for everybody else. So those who want most
+/// share evenly, something is always left for others, and a few who want everything take nothing of what the others
+/// need.
+package struct ShareAmounts: Sendable {
+    /// Whether an owner got what it wanted.
+    package enum Answer: Sendable, Equatable {
+        case ample
+        /// It got it, and has more than half of what it may have now.
+        case tight
+        /// It got nothing.
+        case none
+    }
+
+    /// What all owners have together.
+    package var total: Int { littleTotal + moreTotal }
+    private var littleTotal = 0
+    private var moreTotal = 0
+    private var owners: [ShareOwner: Int] = [:]
+    private let amountMax: Int
+
+    /// - Parameter amountMax: what there is. An account may have a quarter of it, and nobody an eighth.
+    package init(amountMax: Int) {
+        self.amountMax = amountMax
+    }
+
+    /// What an owner has.
+    package subscript(owner: ShareOwner) -> Int { owners[owner] ?? 0 }
+
+    /// What an owner may have at most, when nobody else has anything.
+    package func share(of owner: ShareOwner) -> Int { owner == .nobody ? amountMax / 8 : amountMax / 4 }
+
+    /// What counts as a little.
+    package var littleMax: Int { amountMax / 32 }
+
+    private func little(_ amount: Int) -> Int { min(amount, littleMax) }
+    private func more(_ amount: Int) -> Int { max(0, amount - littleMax) }
+
+    package mutating func take(_ amount: Int, for owner: ShareOwner) -> Answer {
+        let (held, wanted) = (self[owner], self[owner] + amount)
+        let (littleStep, moreStep) = (little(wanted) - little(held), more(wanted) - more(held))
+        let half = amountMax / 2
+        let moreMax = half - moreTotal - moreStep
+        guard wanted <= share(of: owner), littleStep == 0 || little(wanted) <= half - littleTotal - littleStep,
+            moreStep == 0 || more(wanted) <= moreMax
+        else { return .none }
+        littleTotal += littleStep
+        moreTotal += moreStep
+        owners[owner] = wanted
+        return wanted <= share(of: owner) / 2 && more(wanted) <= moreMax / 2 ? .ample : .tight
+    }
+
+    package mutating func give(back amount: Int, of owner: ShareOwner) {
+        let (held, left) = (self[owner], self[owner] - amount)
+        littleTotal -= little(held) - little(left)
+        moreTotal -= more(held) - more(left)
+        owners[owner] = left > 0 ? left : nil
+    }
+}
