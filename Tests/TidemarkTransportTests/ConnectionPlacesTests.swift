@@ -38,6 +38,18 @@ import TidemarkTestSupport
         #expect(places.arrive(1_002, from: block(3), at: .seconds(1)).refusal == nil)
     }
 
+    @Test func `R-721: an address with many young newcomers gives way to one with few`() {
+        let limits = PlaceLimits(connectionsMax: 128)
+        var places = ConnectionPlaces(limits)
+        for id in 1...UInt64(limits.newcomersMax) {
+            #expect(places.arrive(id, from: block(Int(id % 4)), at: .zero).refusal == nil)
+        }
+        let other = places.arrive(1_000, from: block(9), at: .milliseconds(1))
+        #expect(other.refusal == nil && other.victim?.why == .ofServer)
+        // Those of whom it takes the places have no more right to its own.
+        #expect(places.arrive(1_001, from: block(1), at: .milliseconds(2)).refusal != nil)
+    }
+
     @Test func `R-721: nobody without a credential takes the places of those who have one`() {
         let limits = PlaceLimits(connectionsMax: 80, anonymousMax: 20, anonymousPerAddressMax: 5)
         var places = ConnectionPlaces(limits)
@@ -80,7 +92,10 @@ import TidemarkTestSupport
                 alive[id] = (address, now)
                 if let victim = arrival.victim {
                     let old = alive[victim.id]
-                    #expect(old.map { now - $0.at >= limits.patience } == true, "seed \(random.seed)")
+                    // A young one gives way to another address alone.
+                    #expect(
+                        old.map { now - $0.at >= limits.patience || $0.address != address } == true,
+                        "seed \(random.seed)")
                     #expect(victim.why == .ofServer || old?.address == address, "seed \(random.seed)")
                 }
                 if let ended = arrival.ended { alive[ended] = nil }

@@ -55,4 +55,41 @@ import TidemarkWebSocket
             await scene.allEnded()
         }
     }
+
+    @Test(arguments: Wire.allCases)
+    func `R-722: of peers that do not take what was sent, the one with most is cut off, and others go on`(_ wire: Wire)
+        async throws
+    {
+        var limits = TransportLimits.patient
+        limits.queuedBytesMax = 64 * 1024 * 1024
+        limits.unsentBytesMax = 48 * 1024 * 1024
+        try await Scene.run(wire, limits: limits) { scene in
+            var accepted = scene.accepted.makeAsyncIterator()
+            var servers: [Recorder] = []
+            var peers: [RawPeer] = []
+            // More than the kernel holds.
+            for megabytes in [20, 40] {
+                let peer = try await scene.rawPeer()
+                await peer.send(RawPeer.upgrade("/record"))
+                await peer.receive { $0.count > 100 }
+                await peer.pauseReading()
+                let server = try #require(await accepted.next())
+                await server.act { connection in
+                    for _ in 0..<megabytes { connection.send(.binary, [UInt8](repeating: 1, count: 1_048_576)) }
+                }
+                servers.append(server)
+                peers.append(peer)
+            }
+            for (server, end) in zip(servers, ["message", "closed"]) {
+                var events = server.events.makeAsyncIterator()
+                #expect(await events.next() == .opened)
+                if end == "closed" { #expect(await events.next() == .closed("failed queueOverflow")) }
+            }
+            await peers[0].resumeReading()
+            await peers[0].send(RawPeer.frame(.close, [3, 0xE8]))
+            #expect(await peers[0].receiveAllEvents().last == "close 1000")
+            for peer in peers { await peer.close() }
+            await scene.allEnded()
+        }
+    }
 }

@@ -26,8 +26,9 @@ package final class Session: Sendable {
         var lastRequest = Duration.zero
         var lease = RequestLease()
         var pushes = DevicePushMachine()
-        /// Queries under way, by the ids of their requests. They may wait for a turn.
-        var queries: [UInt64: Task<Void, Never>] = [:]
+        /// Queries under way, and fetches that wait for their turn, by the ids of their requests. They end with the
+        /// connection.
+        var cancellable: [UInt64: Task<Void, Never>] = [:]
 
         var owner: ShareOwner { member?.owner ?? .nobody }
     }
@@ -101,24 +102,24 @@ package final class Session: Sendable {
     package func closed() {
         let now = hub.scheduler.now
         countUnacknowledged(state.withLock { $0.pushes.ended(at: now, after: hub.settings.pushPatience) })
-        let (timers, queries) = state.withLock { state in
+        let (timers, tasks) = state.withLock { state in
             state.machine.closed()
             state.peer = nil
             returnMemory(&state)
             defer {
-                state.queries = [:]
+                state.cancellable = [:]
                 state.idleTimer = nil
                 state.helloTimer = nil
                 state.slowTimer = nil
                 state.expiryTimer = nil
             }
             return (
-                [state.helloTimer, state.slowTimer, state.expiryTimer, state.idleTimer], state.queries
+                [state.helloTimer, state.slowTimer, state.expiryTimer, state.idleTimer], state.cancellable
             )
         }
         for timer in timers { timer?.cancel() }
         // what waits for a turn leaves.
-        for query in queries.values { query.cancel() }
+        for task in tasks.values { task.cancel() }
         hub.remove(self)
     }
 
@@ -385,9 +386,9 @@ extension Session {
             send { $0.send(answer) }
             finish(message.id)
         }
-        guard isQuery else { return }
+        guard isQuery || isFetch else { return }
         // It may have been answered before this.
-        state.withLock { if $0.machine.isUnderWay(message.id) { $0.queries[message.id] = task } }
+        state.withLock { if $0.machine.isUnderWay(message.id) { $0.cancellable[message.id] = task } }
     }
 
     /// The answer to a fetch, when it is its account's turn.
@@ -402,14 +403,16 @@ extension Session {
         }
         var byteCount = 0
         defer { hub.fetches.leave(ticket, charge: max(1, byteCount / 1_024)) }
-        // Whoever is gone gets nothing made.
+        // Whoever is gone gets nothing made. What is being made is not cut off.
+        let isPeerGone = state.withLock { state in
+            state.cancellable[context.id] = nil
+            return state.peer == nil
+        }
         guard !isPeerGone else { return [] }
         let answer = await hub.router.answer(context)
         byteCount = answer.count
         return answer
     }
-
-    private var isPeerGone: Bool { state.withLock { $0.peer == nil } }
 
     /// How many bytes of records may come with an answer that is small without them.
     var bytesBesideAnswer: Int { state.withLock { $0.machine.isPeerFull ? 0 : hub.settings.limits.answerBytesMax } }
@@ -418,7 +421,7 @@ extension Session {
         perform(
             state.withLock { state in
                 let actions = state.machine.finished(id)
-                state.queries[id] = nil
+                state.cancellable[id] = nil
                 returnMemory(&state)
                 return actions
             })

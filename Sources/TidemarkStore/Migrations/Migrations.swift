@@ -109,7 +109,7 @@ package enum Migrations {
             PackageResources._022_count_memory_epochs_sql
         ),
         (
-            "0023_create_asset_senders", "70ea9e92410d976f6f96213cd7a8fe195a28e15dac1cdea5c504142a1d703234",
+            "0023_create_asset_senders", "548db565c85feb13f8d77a326b2187b00994b403c625c92892cfe86044aa8308",
             PackageResources._023_create_asset_senders_sql
         ),
         (

@@ -12,13 +12,14 @@ import TidemarkScheduling
     private static let user = UserID(1)
 
     private func request(
-        _ counter: UInt64, zone: String = "a", device: UInt64 = 1, items: Int = 1, bytes: Int = 0
+        _ counter: UInt64, zone: String = "a", device: UInt64 = 1, items: Int = 1, bytes: Int = 0,
+        user: UserID = user
     ) throws -> RecordsRequest {
         let fields = bytes == 0 ? FieldMap() : try FieldMap([Field("b", .bytes([UInt8](repeating: 0, count: bytes)))])
         return RecordsRequest(
             id: RequestID(DeviceID(high: 0, low: device), counter), zoneName: zone,
             saves: [RecordSave(name: "r", type: "T", tag: nil, fields: fields, parent: .unchanged)],
-            deletes: (1..<items).map { "d\($0)" }, policy: .allKeys, isAtomic: true, user: Self.user)
+            deletes: (1..<items).map { "d\($0)" }, policy: .allKeys, isAtomic: true, user: user)
     }
 
     /// Of one event loop.
@@ -45,6 +46,28 @@ import TidemarkScheduling
         queue.leave(first)
         queue.endGroup(first)
         #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == [2, 3, 4, 5])
+    }
+
+    @Test func `R-710: what one user sends leaves room for others`() throws {
+        var settings = WriteSettings()
+        settings.requestsPerUserMax = 2
+        settings.bytesPerUserMax = 1_000
+        var queue = makeQueue(settings)
+        func admit(_ counter: UInt64, _ user: Int64, bytes: Int = 0) throws -> WriteQueue.Admission {
+            let request = try request(counter, device: UInt64(user), bytes: bytes, user: UserID(user))
+            return queue.admit(request, in: database, at: 0, now: .zero)
+        }
+        #expect(try [admit(1, 1), admit(2, 1)] == [.queued(0), .queued(1)])
+        #expect(try admit(3, 1) == .refused(.tooManyRequests))
+        #expect(try admit(1, 2, bytes: 900) == .queued(2))
+        #expect(try admit(2, 2, bytes: 900) == .refused(.tooManyRequests))
+        _ = queue.startsWorker(at: 0)
+        let next = queue.nextGroup(at: 0, isFirst: true)
+        let group = try #require(next)
+        #expect(group.count == 3)
+        queue.leave(group)
+        queue.endGroup(group)
+        #expect(try [admit(3, 1), admit(2, 2, bytes: 900)] == [.queued(3), .queued(4)])
     }
 
     @Test func `zones that are ready together share a transaction, and one worker starts at a time`() throws {

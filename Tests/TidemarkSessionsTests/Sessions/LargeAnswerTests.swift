@@ -88,6 +88,28 @@ import TidemarkWire
         #expect(client.failures.allSatisfy { $0.retryAfterSeconds >= 1 })
     }
 
+    @Test func `R-713, R-716: fetches of a client that is gone leave the queue`() throws {
+        let world = SessionWorld {
+            $0.fetches.room = 1
+            $0.fetches.roomPerOwner = 1
+            $0.fetches.waitingPerOwnerMax = 3
+        }
+        let (first, next) = (try world.enter(), try world.enter(device: 2))
+        next.forgetInbox()
+        world.server.faults.always(.callSent, .delay(.seconds(1)))
+        for _ in 0..<4 { first.post(Self.large[0].request) }
+        world.scheduler.runUntilIdle()
+        first.disconnect()
+        world.scheduler.runUntilIdle()
+        for _ in 0..<3 { next.post(Self.large[0].request) }
+        world.scheduler.runUntilIdle()
+        #expect(next.failures.isEmpty)
+        while next.inbox.count < 3, world.scheduler.now < .seconds(100) {
+            world.scheduler.advance(by: .milliseconds(500))
+        }
+        #expect(next.inbox.count == 3 && next.failures.isEmpty)
+    }
+
     @Test func `R-111, R-716: conflicts cost a client that does not read no more than its other answers`() throws {
         let world = SessionWorld()
         let client = try world.enter()

@@ -2,6 +2,7 @@
 
 import SessionTestSupport
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkService
 import TidemarkSessions
@@ -105,6 +106,25 @@ import TidemarkWire
         world.scheduler.runUntilIdle()
         #expect(!client.isReadingPaused)
         #expect(client.inbox.count == 11)
+    }
+
+    @Test func `R-723: a client whose messages begin nothing is cut off, and one with answers between them is not`()
+        throws
+    {
+        let world = SessionWorld { $0.limits.requestsInFlightMax = 10 }
+        let (idle, busy) = (try world.enter(), try world.enter(device: 2))
+        var unknown = WireClientEnvelope()
+        unknown.pushesHeard = 1
+        for number in 0..<40 {
+            unknown.id = number.isMultiple(of: 2) ? 0 : UInt64(1_000 + number)
+            idle.post(unknown.encoded)
+            busy.post(unknown.encoded)
+        }
+        #expect(idle.closeCode == nil)
+        busy.post(fetch)
+        world.scheduler.runUntilIdle()
+        for client in [idle, busy] { client.post(unknown.encoded) }
+        #expect(idle.closeCode != nil && busy.closeCode == nil)
     }
 
     @Test func `I-7: what waits to be answered is bounded in bytes too`() throws {
