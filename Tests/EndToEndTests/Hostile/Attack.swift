@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import TidemarkBytes
+import TidemarkFields
 import TidemarkKit
 import TidemarkWire
 
@@ -32,6 +33,10 @@ struct Attack: CustomTestStringConvertible, Sendable {
     var connections = 8
     /// On each connection.
     var underWay = 8
+    /// Whether messages have numbers of their own: what has none is no request.
+    var isNumbered = true
+    /// Whether the attackers read answers.
+    var reads = true
     /// For whoever has a credential.
     var prepare: @Sendable (CKDatabase, _ isLong: Bool) async throws -> Void = { _, _ in }
     /// Changes what a connection says first.
@@ -39,7 +44,10 @@ struct Attack: CustomTestStringConvertible, Sendable {
     /// - Parameter scope: the attackers' own database, or the public one for nobody.
     let fill: @Sendable (inout WireClientEnvelope, _ scope: WireDatabaseScope) -> Void
 
-    static let all = [bigPredicates, longLists, scans, zones, changes, uploads, crowd, containers, schema]
+    static let all = [
+        bigPredicates, longLists, scans, zones, changes, unread, saves, lessons, nothing, uploads, crowd, containers,
+        schema,
+    ]
 
     /// Two bytes each on the wire, a hundred in memory.
     static let bigPredicates = Attack(testDescription: "predicates with 400,000 parts", underWay: 1) {
@@ -96,6 +104,47 @@ struct Attack: CustomTestStringConvertible, Sendable {
         $0.fetchDatabaseChanges.database = $1
     }
 
+    /// Answers of four megabytes that nobody reads.
+    static let unread = Attack(
+        testDescription: "answers that nobody reads", connections: 40, reads: false,
+        prepare: { database, _ in
+            for number in 0..<5 {
+                let record = CKRecord(recordType: "Heavy", recordID: CKRecord.ID(recordName: "heavy \(number)"))
+                record["text"] = String(repeating: "x", count: 800_000)
+                try await database.save(record)
+            }
+        },
+        fill: {
+            $0.fetchRecords = WireFetchRecords()
+            $0.fetchRecords.database = $1
+            $0.fetchRecords.zones = [WireZoneRecordNames()]
+            $0.fetchRecords.zones[0].zone.name = CKRecordZone.ID.default.zoneName
+            $0.fetchRecords.zones[0].names = (0..<5).map { "heavy \($0)" }
+        })
+
+    static let saves = Attack(
+        testDescription: "saves in many zones", underWay: 200,
+        prepare: { database, _ in
+            let zones = (0..<40).map { CKRecordZone(zoneName: "busy \($0)") }
+            _ = try await database.modifyRecordZones(saving: zones, deleting: [])
+        },
+        fill: { $0.modifyRecords = save("Small", ["text": "x"], in: "busy \($0.id % 40)", $0.id, $1) })
+
+    /// Each has types and fields that the schema does not know.
+    static let lessons = Attack(
+        testDescription: "saves that teach a schema", underWay: 2,
+        fill: { envelope, scope in
+            let keys = (0..<300).map { "k\(envelope.id)x\($0)" }
+            envelope.modifyRecords = save(
+                "Taught\(envelope.id)", Dictionary(uniqueKeysWithValues: keys.map { ($0, "x") }),
+                in: CKRecordZone.ID.default.zoneName, envelope.id, scope)
+        })
+
+    /// No requests: the server answers nothing.
+    static let nothing = Attack(
+        testDescription: "messages that begin nothing", underWay: 5_000, isNumbered: false,
+        fill: { envelope, _ in envelope.pushesHeard = 1 })
+
     /// Uploads that begin and never end.
     static let uploads = Attack(
         testDescription: "uploads that never end", connections: 4, underWay: 32,
@@ -143,6 +192,26 @@ struct Attack: CustomTestStringConvertible, Sendable {
         return request
     }
 
+    private static func save(
+        _ type: String, _ fields: [String: String], in zone: String, _ id: UInt64, _ scope: WireDatabaseScope
+    ) -> WireModifyRecords {
+        var save = WireRecordSave()
+        save.name = "\(type) \(id % 1_000)"
+        save.type = type
+        let map = try? FieldMap(fields.sorted { $0.key < $1.key }.map { Field($0.key, .string($0.value)) })
+        save.fields = map.map { [UInt8]($0.bytes) } ?? []
+        var request = WireModifyRecords()
+        request.database = scope
+        request.stamp.counter = id
+        request.stamp.nonce = id
+        request.stamp.lowestUnanswered = id
+        request.policy = .allKeys
+        request.zones = [WireZoneModifications()]
+        request.zones[0].zone.name = zone
+        request.zones[0].saves = [save]
+        return request
+    }
+
     private static func comparison(
         _ key: String, _ relation: WireComparisonOperator, _ value: String
     ) -> WirePredicate {
@@ -178,7 +247,8 @@ extension Attack {
             hello.hello.device[0] = UInt8(truncatingIfNeeded: connection)
             hello.hello.device[1] = UInt8(truncatingIfNeeded: connection >> 8)
             enter(&hello.hello, connection)
-            return try HostileClient(place.site, hello: hello, underWay: underWay) { [self] id in
+            return try HostileClient(place.site, hello: hello, underWay: underWay, reads: reads) { [self] id in
+                if !isNumbered { return template }
                 if isSame {
                     var id = WireClientEnvelope.idBytes(id)
                     id += template

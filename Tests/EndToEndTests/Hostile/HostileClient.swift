@@ -39,6 +39,7 @@ final class HostileClient: MessageHandler, @unchecked Sendable {
     private let target: TransportClient.Target
     private let hello: [UInt8]
     private let underWay: Int
+    private let reads: Bool
     private let request: @Sendable (UInt64) -> [UInt8]
     // Touched on the loop alone.
     private var connection: MessageConnection?
@@ -47,15 +48,18 @@ final class HostileClient: MessageHandler, @unchecked Sendable {
 
     /// - Parameters:
     ///   - underWay: how many requests it keeps under way.
+    ///   - reads: whether it reads more than the answer to Hello.
     ///   - request: the message with a number that no other message of the client has.
     init(
-        _ site: Site, hello: WireClientEnvelope, underWay: Int, request: @escaping @Sendable (UInt64) -> [UInt8]
+        _ site: Site, hello: WireClientEnvelope, underWay: Int, reads: Bool = true,
+        request: @escaping @Sendable (UInt64) -> [UInt8]
     ) throws {
         loop = try Self.loop.get()
         target = TransportClient.Target(
             host: "127.0.0.1", port: UInt16(site.port), tls: nil, subprotocols: ["tidemark.v1"])
         self.hello = hello.encoded
         self.underWay = underWay
+        self.reads = reads
         self.request = request
         loop.execute { self.connect() }
     }
@@ -100,6 +104,7 @@ final class HostileClient: MessageHandler, @unchecked Sendable {
         }
         guard !hasStopped else { return }
         for _ in 0..<(envelope.id == Self.helloID ? underWay : 1) { ask() }
+        if !reads { connection.pauseReading() }
     }
 
     func closed(_ connection: MessageConnection, _ reason: CloseReason) {
