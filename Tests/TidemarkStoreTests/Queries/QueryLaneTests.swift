@@ -30,11 +30,13 @@ import TidemarkStore
         }
     }
 
-    private func ask(_ service: CloudService, _ fixture: QueryFixture) async -> Result<QueryPage, QueryRefusal> {
+    private func ask(
+        _ service: CloudService, _ fixture: QueryFixture, for owner: ShareOwner = .account(1)
+    ) async -> Result<QueryPage, QueryRefusal> {
         await service.queryRecords(
             Query(recordType: "T", zoneName: "notes", predicate: Self.slow), in: fixture.identity.privateDatabase,
             of: fixture.identity.container, by: .owner(fixture.identity.user), cursor: [], recordsMax: 0,
-            for: .account(1))
+            for: owner)
     }
 
     @Test func `R-715: a query that takes too long is refused with what to do, and is no internal error`() async throws
@@ -49,6 +51,33 @@ import TidemarkStore
             }
             #expect(refusal.reason == .queryTooSlow)
             #expect(refusal.text.contains("index") && refusal.text.contains("The limit is 3 seconds per query"))
+        }
+    }
+
+    @Test func `R-711, R-714: an account's query passes those of an account that has asked for many`() async throws {
+        var times = QueryTimes()
+        times.short = .seconds(30)
+        try await withRecords(times) { service, fixture in
+            let count = 24
+            let before = try await withThrowingTaskGroup(of: ShareOwner.self) { group in
+                for _ in 0..<count {
+                    group.addTask {
+                        _ = try await ask(service, fixture).get()
+                        return .account(1)
+                    }
+                }
+                // All of them wait when the first is done.
+                _ = try await group.next()
+                group.addTask {
+                    _ = try await ask(service, fixture, for: .account(2)).get()
+                    return .account(2)
+                }
+                var before = 0
+                while let owner = try await group.next(), owner == .account(1) { before += 1 }
+                return before
+            }
+            // Those that were under way, and a turn or two. In the order of arrival it would be the last.
+            #expect(before <= 12, "\(before) of \(count)")
         }
     }
 
