@@ -51,6 +51,8 @@ package struct Limits: Sendable, Equatable {
     /// Record types and fields of one container's schema together. Servers keep the schema in memory. A save that would
     /// add more: `limitExceeded`.
     package var schemaEntriesMax = 20_000
+    /// Of those, what one user adds by saves, as long as a server runs. More: `limitExceeded`.
+    package var schemaEntriesPerUserMax = 5_000
     /// How deep the conditions of a query may be nested. Deeper: `invalidArguments`.
     package var predicateDepthMax = 32
     /// Conditions and constants of one query together. A list of 1,000 leaves room for others. A statement of

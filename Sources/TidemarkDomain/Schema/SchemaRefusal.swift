@@ -13,6 +13,8 @@ package enum SchemaRefusal: Error, Sendable, Equatable {
     case spaceDiffers(type: String, key: String, isEncrypted: Bool)
     /// ``Limits/schemaEntriesMax``.
     case full(type: String, entriesMax: Int)
+    /// ``Limits/schemaEntriesPerUserMax``.
+    case taughtEnough(type: String, entriesMax: Int)
 
     package var reason: FailureReason {
         switch self {
@@ -20,7 +22,7 @@ package enum SchemaRefusal: Error, Sendable, Equatable {
         case .fieldUnknown: .fieldUnknown
         case .typeDiffers: .fieldTypeDiffers
         case .spaceDiffers: .fieldSpaceDiffers
-        case .full: .schemaFull
+        case .full, .taughtEnough: .schemaFull
         }
     }
 
@@ -41,6 +43,9 @@ package enum SchemaRefusal: Error, Sendable, Equatable {
         case .full(let type, let entriesMax):
             "The schema cannot have more types and fields (\(entriesMax)): nothing new of '\(type)' is added. "
                 + "Use fewer keys, or remove what is not used from the schema."
+        case .taughtEnough(let type, let entriesMax):
+            "One account cannot add more types and fields by its saves (\(entriesMax)): nothing new of '\(type)' is "
+                + "added. Use fewer keys, or import the schema (tidemark admin schema import)."
         }
     }
 }

@@ -200,7 +200,8 @@ final class WriteCoordinator: Sendable {
             let transaction = try await storage.beginWrite(reads)
             if let epoch = transaction.snapshots.first?.memoryEpoch { shared.learn(epoch, now: scheduler.now) }
             let known = schemas.known
-            let check = SchemaCheck(part, snapshots: transaction.snapshots, schemas: known, limits: limits)
+            let check = SchemaCheck(
+                part, snapshots: transaction.snapshots, schemas: known, taught: schemas.taught, limits: limits)
             guard case .checked(let part) = check else {
                 await transaction.rollback()
                 try await schemas.catchUp(with: check)

@@ -12,6 +12,9 @@ internal import TidemarkFields
 final class SchemaCache: Sendable {
     private let storage: any Storage
     private let schemas = Mutex<[ContainerID: KnownSchema]>([:])
+    private let teachers = Mutex<[UserID: Int]>([:])
+    /// More are not remembered: then everybody begins anew.
+    private static let teachersMax = 10_000
 
     init(storage: any Storage) {
         self.storage = storage
@@ -20,14 +23,21 @@ final class SchemaCache: Sendable {
     /// The schemas that are remembered now.
     var known: [ContainerID: KnownSchema] { schemas.withLock { $0 } }
 
+    /// How many types and fields each user has taught since this server began.
+    var taught: [UserID: Int] { teachers.withLock { $0 } }
+
     /// Loads or learns what a check of saves found missing.
     func catchUp(with check: SchemaCheck) async throws(StorageError) {
         switch check {
         case .checked: return
         case .unknown(let containers):
             for container in containers { try await load(container) }
-        case .teaches(let lessons):
+        case .teaches(let lessons, let users):
             for (container, lesson) in lessons { remember(try await storage.learn(lesson, in: container)) }
+            teachers.withLock { teachers in
+                if teachers.count > Self.teachersMax { teachers = [:] }
+                teachers.merge(users, uniquingKeysWith: +)
+            }
         }
     }
 

@@ -11,14 +11,15 @@ enum SchemaCheck {
     case checked([WriteQueue.Entry])
     /// These schemas are not remembered, or not in the version that the transaction saw.
     case unknown(Set<ContainerID>)
-    /// These must be learned first.
-    case teaches([ContainerID: SchemaLesson])
+    /// These must be learned first. `users`: how many types and fields come from whom.
+    case teaches([ContainerID: SchemaLesson], users: [UserID: Int])
 
     /// - Parameters:
     ///   - snapshots: of all zones of the entries, with the schema stamps that hold for them.
+    ///   - taught: how many types and fields users have taught before.
     init(
         _ entries: [WriteQueue.Entry], snapshots: [ZoneSnapshot], schemas: [ContainerID: KnownSchema],
-        limits: Limits
+        taught: [UserID: Int] = [:], limits: Limits
     ) {
         var stamps: [DatabaseID: SchemaStamp] = [:]
         var records: [ZoneKey: [String: RecordState]] = [:]
@@ -35,7 +36,7 @@ enum SchemaCheck {
             self = .unknown(unknown)
             return
         }
-        var reading = Reading(limits: limits)
+        var reading = Reading(limits: limits, taught: taught)
         var checked = entries
         for (index, entry) in entries.enumerated() {
             guard let stamp = stamps[entry.key.database], let schema = schemas[stamp.container] else { continue }
@@ -50,12 +51,14 @@ enum SchemaCheck {
                 checked[index].request = entry.request.with(access: access, refusals: refusals)
             }
         }
-        self = reading.lessons.isEmpty ? .checked(checked) : .teaches(reading.lessons)
+        self = reading.lessons.isEmpty ? .checked(checked) : .teaches(reading.lessons, users: reading.users)
     }
 
     private struct Reading {
         let limits: Limits
+        let taught: [UserID: Int]
         var lessons: [ContainerID: SchemaLesson] = [:]
+        var users: [UserID: Int] = [:]
 
         /// By the positions of the saves. Usually empty.
         mutating func refusals(
@@ -76,21 +79,31 @@ enum SchemaCheck {
                     guard save.refusal(within: limits) == nil,
                         access.mayTry(save, over: records[save.name])
                     else { continue }
-                    if !add(lesson, to: schema.schema) {
-                        refusals.append((index, .full(type: save.type, entriesMax: limits.schemaEntriesMax)))
+                    if let refusal = add(lesson, of: request.user, type: save.type, to: schema.schema) {
+                        refusals.append((index, refusal))
                     }
                 }
             }
             return refusals
         }
 
-        /// - Returns: false if the schema would become too large.
-        private mutating func add(_ lesson: SchemaLesson, to schema: ContainerSchema) -> Bool {
+        /// - Returns: why the user cannot teach this; nil if they can.
+        private mutating func add(
+            _ lesson: SchemaLesson, of user: UserID, type: String, to schema: ContainerSchema
+        ) -> SchemaRefusal? {
             var sum = lessons[schema.container] ?? SchemaLesson()
+            let before = sum.entryCount
             sum.merge(lesson)
-            guard schema.schema.entryCount + sum.entryCount <= limits.schemaEntriesMax else { return false }
+            guard schema.schema.entryCount + sum.entryCount <= limits.schemaEntriesMax else {
+                return .full(type: type, entriesMax: limits.schemaEntriesMax)
+            }
+            let own = (users[user] ?? 0) + sum.entryCount - before
+            guard (taught[user] ?? 0) + own <= limits.schemaEntriesPerUserMax else {
+                return .taughtEnough(type: type, entriesMax: limits.schemaEntriesPerUserMax)
+            }
             lessons[schema.container] = sum
-            return true
+            users[user] = own
+            return nil
         }
     }
 }

@@ -158,6 +158,31 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-752: one user leaves room in the schema for what others teach`() throws {
+        let fixture = try ServiceFixture()
+        var limits = Limits()
+        limits.schemaEntriesPerUserMax = 3
+        let server = fixture.server(limits: limits)
+        try fixture.scheduler.simulate {
+            let database = fixture.identity.privateDatabase
+            func save(_ keys: [String], by user: UserID, counter: UInt64) async throws -> [FailureReason?] {
+                let saves = try keys.map { try Self.save($0, [Field($0, .int64(1))]) }
+                let request = RecordsRequest(
+                    id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
+                    policy: .allKeys, isAtomic: false, user: user)
+                return try Self.failures(await server.modify(request, in: database)).map(\.?.reason)
+            }
+            let (one, other) = (fixture.identity.user, UserID(987))
+            // With the type itself there are three.
+            let first = try await save(["a", "b", "c"], by: one, counter: 1)
+            #expect(first == [nil, nil, .schemaFull])
+            #expect(try await save(["c", "a"], by: one, counter: 2) == [.schemaFull, nil])
+            #expect(try await save(["c"], by: other, counter: 3) == [nil])
+            // What is known is free for everybody.
+            #expect(try await save(["c"], by: one, counter: 4) == [nil])
+        }
+    }
+
     @Test func `a schema has a largest size`() throws {
         let fixture = try ServiceFixture()
         var limits = Limits()
