@@ -54,7 +54,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     ///
     static let workNanosecondsPerTickMax: Int64 = 5_000_000
     /// The clock is read once for so many pieces of work.
-    private static let workPerLookMax = 4
+    private static let workPerLookMax = 8
     static let eventsPerLook = 8
     private static let timersPerTickMax = 1_024
     /// Ticks after ``stop()`` in which queued work may still end.

@@ -38,9 +38,12 @@ struct RequestLease {
 
     private(set) var byteCount = 0
 
+    /// Whether there is room already for requests of so many bytes together.
+    func covers(_ needed: Int) -> Bool { needed <= byteCount + Self.freeBytes }
+
     /// Makes room for requests of so many bytes together.
     mutating func cover(_ needed: Int, for owner: ShareOwner, in budget: RequestBudget) -> ShareAmounts.Answer {
-        guard needed > byteCount + Self.freeBytes else { return .ample }
+        guard !covers(needed) else { return .ample }
         let missing = needed - byteCount - Self.freeBytes
         let blocks = (missing + Self.blockBytes - 1) / Self.blockBytes * Self.blockBytes
         let room = budget.take(blocks, for: owner)

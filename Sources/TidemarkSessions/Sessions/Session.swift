@@ -67,7 +67,10 @@ package final class Session: Sendable {
                 if state.idleTimer != nil, message?.request != nil { state.lastRequest = hub.scheduler.now }
                 guard state.machine.phase == .open else { return state.machine.received(message) }
                 let before = state.machine.underWayBytes
-                let room = state.lease.cover(before + needed, for: state.owner, in: hub.settings.requestBudget)
+                // The usual case asks for no owner.
+                let room =
+                    state.lease.covers(before + needed)
+                    ? .ample : state.lease.cover(before + needed, for: state.owner, in: hub.settings.requestBudget)
                 let actions = state.machine.received(message, room: room)
                 // A message that was refused needs no memory any more.
                 if state.machine.underWayBytes == before { returnMemory(&state) }
