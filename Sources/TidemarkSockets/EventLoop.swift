@@ -50,8 +50,8 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     private static let eventsPerTickMax = 256
     /// Jobs and closures run in one tick. At a few microseconds each, I/O waits some milliseconds at most.
     private static let workPerTickMax = 1_024
-    /// How long jobs and closures run in one tick. Sockets and timers wait no longer than this and one piece of work
-    ///
+    /// How long jobs and closures run in one tick. Sockets and timers wait no longer than this and a few pieces of
+    /// work.
     static let workNanosecondsPerTickMax: Int64 = 5_000_000
     /// The clock is read once for so many pieces of work.
     private static let workPerLookMax = 8

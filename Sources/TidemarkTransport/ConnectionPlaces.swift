@@ -15,7 +15,7 @@ package struct PlaceLimits: Sendable, Equatable {
     package let anonymousPerAddressMax: Int
     /// Connections that were refused and have not ended.
     package let leavingMax: Int
-    /// How long a newcomer keeps its place although others want it.
+    /// How long a newcomer keeps its place although others want it. An address with far fewer of them need not wait.
     package var patience = Duration.seconds(1)
 
     /// A quarter of the connections is for newcomers and for those that are refused.
