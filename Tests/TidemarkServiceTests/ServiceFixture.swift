@@ -6,6 +6,7 @@ import TidemarkDomain
 import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
+import TidemarkShares
 import TidemarkTestKit
 
 /// One user's private database in memory with zones in it, in a world that a seed decides.
@@ -90,7 +91,7 @@ extension RequestID {
 extension CloudService {
     /// One part, one outcome.
     func modify(_ request: RecordsRequest, in database: DatabaseID) async -> Result<RecordsOutcome, FailureReason> {
-        await modifyRecords(in: database, [request])[0]
+        await modifyRecords(in: database, [request], for: .account(request.user.rawValue))[0]
     }
 }
 

@@ -3,6 +3,7 @@
 package import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
+package import TidemarkShares
 
 extension CloudService {
     /// Creates a user record when a caller first asks for it: without fields, in a default zone.
@@ -12,7 +13,10 @@ extension CloudService {
     /// - Parameters:
     ///   - name: the user's record name.
     ///   - database: the user's private database, or the container's public one.
-    package func makeUserRecord(named name: String, in database: DatabaseID, by access: RecordAccess) async {
+    ///   - owner: whose share of the write queue it takes.
+    package func makeUserRecord(
+        named name: String, in database: DatabaseID, by access: RecordAccess, for owner: ShareOwner
+    ) async {
         guard let user = access.user, RecordName.isUser(name) else { return }
         let key = ZoneKey(database: database, name: ZoneName.default)
         let found = await retry.run { () async throws(StorageError) -> Result<Bool, FailureReason> in
@@ -28,6 +32,6 @@ extension CloudService {
         let request = RecordsRequest(
             id: RequestID(device: device, counter: 1, lowestUnanswered: 1), zoneName: ZoneName.default,
             saves: [save], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: user, access: access)
-        _ = await modifyRecords(in: database, [request])
+        _ = await modifyRecords(in: database, [request], for: owner)
     }
 }

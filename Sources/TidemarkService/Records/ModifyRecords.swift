@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkShares
 
 extension CloudService {
     /// Saves and deletes records.
@@ -9,12 +10,13 @@ extension CloudService {
     /// a whole has a reason instead of an outcome. A part whose items fail has an outcome that says which. All parts
     /// are queued before this suspends, so one device's requests to a zone keep the order of the calls.
     ///
+    /// - Parameter owner: whose share of the queue the parts take.
     /// - Returns: one for each part, in order.
     package func modifyRecords(
-        in database: DatabaseID, _ parts: [RecordsRequest]
+        in database: DatabaseID, _ parts: [RecordsRequest], for owner: ShareOwner
     ) async -> [Result<RecordsOutcome, FailureReason>] {
         if let reason = RecordsRequest.refusal(of: parts, within: limits) { return parts.map { _ in .failure(reason) } }
-        let answers = parts.map { writeCoordinator.submit($0, in: database) }
+        let answers = parts.map { writeCoordinator.submit($0, in: database, for: owner) }
         var outcomes: [Result<RecordsOutcome, FailureReason>] = []
         for answer in answers { outcomes.append(await answer.value()) }
         return outcomes

@@ -3,6 +3,7 @@
 internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
+internal import TidemarkShares
 
 /// Takes record requests from the queue through transactions to their outcomes. It is the driver of ``WriteQueue``.
 ///
@@ -34,11 +35,11 @@ final class WriteCoordinator: Sendable {
     }
 
     /// Queues a request before this returns: one device's requests to a zone keep the order of these calls.
-    func submit(_ request: RecordsRequest, in database: DatabaseID) -> Answer<Outcome> {
+    func submit(_ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
             let epoch = state.epochs.atArrival(now: now)
-            switch state.queue.admit(request, in: database, at: loop, now: now, epoch: epoch) {
+            switch state.queue.admit(request, in: database, for: owner, at: loop, now: now, epoch: epoch) {
             case .queued(let ticket):
                 let answer = Answer<Outcome>()
                 state.answers[ticket] = answer

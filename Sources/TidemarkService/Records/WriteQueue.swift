@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DequeModule
 internal import TidemarkDomain
 internal import TidemarkFields
+internal import TidemarkShares
 
 /// Decides which record requests go into which transaction, and when. It is a pure state machine; ``WriteCoordinator``
 /// drives it.
@@ -10,6 +10,8 @@ internal import TidemarkFields
 /// Each zone is a lane. While requests of a lane are in a transaction, further ones wait in the lane and go together in
 /// the next one. So a zone is in at most one transaction of this process, and one device's requests to a zone keep
 /// their order. Lanes that are ready at the same moment share a transaction.
+///
+/// Owners take turns, with their lanes and within a lane, and nobody fills the queue.
 ///
 /// It may serve several event loops, each with workers of its own (``addLoop()``). A lane belongs to the loop that
 /// received its first request until nothing waits in it any more, so most requests never change threads.
@@ -21,6 +23,7 @@ struct WriteQueue {
     struct Entry: Sendable {
         let ticket: Ticket
         let key: ZoneKey
+        let owner: ShareOwner
         var request: RecordsRequest
         let itemCount: Int
         let byteCount: Int
@@ -69,13 +72,13 @@ struct WriteQueue {
 
         let loop: Int
         var phase = Phase.idle
-        var waiting: Deque<Entry> = []
+        var waiting = ShareTurns<Entry>()
         /// Set after the lane was in a group that found a zone busy. Its next transaction holds no other zone.
         var isAlone = false
 
         /// - Returns: whether that makes it ready.
         mutating func add(_ entry: Entry) -> Bool {
-            waiting.append(entry)
+            waiting.append(entry, of: entry.owner)
             guard phase == .idle else { return false }
             phase = .ready
             return true
@@ -106,8 +109,8 @@ struct WriteQueue {
 
     /// The workers of one event loop, and the lanes for them.
     private struct Workers {
-        /// Lanes whose phase is `ready`, the longest waiting first.
-        var ready: Deque<ZoneKey> = []
+        /// Lanes whose phase is `ready`, each with the owner of its first request.
+        var ready = ShareTurns<ZoneKey>()
         var count = 0
         var hasOneStarting = false
     }
@@ -117,14 +120,14 @@ struct WriteQueue {
     private var workers: [Workers] = []
     private var tickets: [Identity: Ticket] = [:]
     private var nextTicket: Ticket = 0
-    private var requestCount = 0
-    private var byteCount = 0
-    /// What each user has of these.
-    private var users: [UserID: (requestCount: Int, byteCount: Int)] = [:]
+    private var requests: ShareAmounts
+    private var bytes: ShareAmounts
     private var isStopped = false
 
     init(settings: WriteSettings) {
         self.settings = settings
+        requests = ShareAmounts(amountMax: settings.requestsMax)
+        bytes = ShareAmounts(amountMax: settings.bytesMax)
     }
 
     /// - Returns: the number of the loop.
@@ -136,33 +139,30 @@ struct WriteQueue {
     // MARK: Requests come
 
     /// - Parameters:
+    ///   - owner: whose share of the queue it takes.
     ///   - loop: where the request arrived.
     ///   - epoch: the store's memory epoch, as far as it is known.
     mutating func admit(
-        _ request: RecordsRequest, in database: DatabaseID, at loop: Int, now: Duration, epoch: Int64? = nil
+        _ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner, at loop: Int, now: Duration,
+        epoch: Int64? = nil
     ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = ZoneKey(database: database, name: request.zoneName)
         let identity = Identity(key: key, request: request)
         if let ticket = tickets[identity] { return .joined(ticket) }
-        let bytes = request.fieldsByteCount
-        guard requestCount < settings.requestsMax, bytes <= settings.bytesMax - byteCount else {
+        let byteCount = request.fieldsByteCount
+        guard requests.take(1, for: owner) != .none else { return .refused(.tooManyRequests) }
+        guard bytes.take(byteCount, for: owner) != .none else {
+            requests.give(back: 1, of: owner)
             return .refused(.tooManyRequests)
         }
-        let used = users[request.user] ?? (0, 0)
-        guard used.requestCount < settings.requestsPerUserMax, bytes <= settings.bytesPerUserMax - used.byteCount else {
-            return .refused(.tooManyRequests)
-        }
-        users[request.user] = (used.requestCount + 1, used.byteCount + bytes)
         let entry = Entry(
-            ticket: nextTicket, key: key, request: request,
+            ticket: nextTicket, key: key, owner: owner, request: request,
             itemCount: max(1, request.saves.count + request.deletes.count),
-            byteCount: bytes, deadline: now + settings.waitMax, arrivalEpoch: epoch)
+            byteCount: byteCount, deadline: now + settings.waitMax, arrivalEpoch: epoch)
         nextTicket += 1
-        requestCount += 1
-        byteCount += bytes
         tickets[identity] = entry.ticket
-        if lanes[key, default: Lane(loop: loop)].add(entry) { workers[loop].ready.append(key) }
+        if lanes[key, default: Lane(loop: loop)].add(entry) { workers[loop].ready.append(key, of: owner) }
         return .queued(entry.ticket)
     }
 
@@ -197,11 +197,8 @@ struct WriteQueue {
     mutating func leave(_ entries: some Sequence<Entry>) {
         for entry in entries {
             tickets[Identity(key: entry.key, request: entry.request)] = nil
-            requestCount -= 1
-            byteCount -= entry.byteCount
-            let used = users[entry.request.user] ?? (1, entry.byteCount)
-            users[entry.request.user] =
-                used.requestCount > 1 ? (used.requestCount - 1, used.byteCount - entry.byteCount) : nil
+            requests.give(back: 1, of: entry.owner)
+            bytes.give(back: entry.byteCount, of: entry.owner)
         }
     }
 
@@ -265,7 +262,7 @@ struct WriteQueue {
 
     /// The earliest deadline of a waiting request; nil if none waits.
     var nextDeadline: Duration? {
-        lanes.values.lazy.compactMap { lane in lane.waiting.lazy.map(\.deadline).min() }.min()
+        lanes.values.lazy.compactMap { lane in lane.waiting.elements.lazy.map(\.deadline).min() }.min()
     }
 
     /// Refuses requests that have waited too long for their transaction to begin.
@@ -284,7 +281,7 @@ struct WriteQueue {
     }
 
     /// Whether nothing is waiting or being written.
-    var isIdle: Bool { requestCount == 0 && workers.allSatisfy { $0.count == 0 } }
+    var isIdle: Bool { requests.total == 0 && workers.allSatisfy { $0.count == 0 } }
 }
 
 // MARK: - Lanes
@@ -292,22 +289,22 @@ struct WriteQueue {
 extension WriteQueue {
     /// The lane may be in a transaction again, or is no longer needed.
     private mutating func goOn(_ index: Dictionary<ZoneKey, Lane>.Index) {
-        if lanes.values[index].waiting.isEmpty {
+        guard let first = lanes.values[index].waiting.first else {
             lanes.remove(at: index)
-        } else {
-            lanes.values[index].phase = .ready
-            workers[lanes.values[index].loop].ready.append(lanes.keys[index])
+            return
         }
+        lanes.values[index].phase = .ready
+        workers[lanes.values[index].loop].ready.append(lanes.keys[index], of: first.owner)
     }
 
-    /// Takes requests from the lanes that have been ready longest, within the bounds of a group.
+    /// Takes requests from lanes in their owners' turns, within the bounds of a group.
     private mutating func gatherGroup(at loop: Int) -> [Entry] {
         var group: [Entry] = []
         var zoneCount = 0
         var room = Room(
             items: settings.groupItemsMax, bytes: settings.groupBytesMax,
             itemsAlone: settings.groupItemsMax - settings.sharedItemsMax)
-        var passedOver: Deque<ZoneKey> = []
+        var passedOver: [(key: ZoneKey, owner: ShareOwner)] = []
         while zoneCount < settings.groupZonesMax, room.isLeft, group.isEmpty || room.isShared,
             let key = workers[loop].ready.popFirst()
         {
@@ -318,14 +315,14 @@ extension WriteQueue {
             }
             let isAlone = lanes.values[index].isAlone
             guard canJoin(key, isAlone: isAlone, group), group.isEmpty || room.fits(first) else {
-                passedOver.append(key)
+                passedOver.append((key, first.owner))
                 continue
             }
             take(from: index, into: &group, &room)
             zoneCount += 1
             if isAlone { break }
         }
-        workers[loop].ready.prepend(contentsOf: passedOver)
+        for lane in passedOver.reversed() { workers[loop].ready.prepend(lane.key, of: lane.owner) }
         return group
     }
 
@@ -334,7 +331,7 @@ extension WriteQueue {
     ) {
         lanes.values[index].phase = .writing
         while let entry = lanes.values[index].waiting.first, group.isEmpty || room.fits(entry) {
-            lanes.values[index].waiting.removeFirst()
+            _ = lanes.values[index].waiting.popFirst()
             room.take(entry)
             group.append(entry)
         }
@@ -348,7 +345,7 @@ extension WriteQueue {
     /// Returns undecided requests to the heads of their lanes, in order.
     private mutating func putBack(_ entries: [Entry], isAlone: Bool, delays: [ZoneKey: Duration]) -> [Wake] {
         let keys = Self.keys(of: entries)
-        for entry in entries.reversed() { lanes[entry.key]?.waiting.prepend(entry) }
+        for entry in entries.reversed() { lanes[entry.key]?.waiting.prepend(entry, of: entry.owner) }
         var wakes: [Wake] = []
         for key in keys {
             lanes[key]?.isAlone = isAlone
@@ -367,7 +364,7 @@ extension WriteQueue {
     private mutating func removeWaiting(where isGone: (Entry) -> Bool) -> [Entry] {
         var removed: [Entry] = []
         for (key, lane) in lanes {
-            let gone = lane.waiting.filter(isGone)
+            let gone = lane.waiting.elements.filter(isGone)
             guard !gone.isEmpty else { continue }
             lanes[key]?.waiting.removeAll(where: isGone)
             removed += gone

@@ -16,13 +16,11 @@ package struct WriteSettings: Sendable {
     package var groupZonesMax = 64
     /// Whether zones of several databases may share a transaction. Off where an engine spreads databases over nodes.
     package var groupSpansDatabases = true
-    /// Requests that wait or are being written, of all devices together (I-7). More: `tooManyRequests`.
+    /// Requests that wait or are being written, of all devices together (I-7). More: `tooManyRequests`. An account may
+    /// have a quarter of it.
     package var requestsMax = 20_000
-    /// Field bytes of those requests (I-7).
+    /// Field bytes of those requests (I-7), shared in the same way.
     package var bytesMax = 134_217_728
-    /// As ``requestsMax`` and ``bytesMax``, of one user: others find room at any time.
-    package var requestsPerUserMax = 2_500
-    package var bytesPerUserMax = 33_554_432
     /// The approximate memory of the cache of zones, with which saves need one round trip (``KnownZones``).
     package var knownBytesMax = 134_217_728
     /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what went wrong last.

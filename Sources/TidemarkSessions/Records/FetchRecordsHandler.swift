@@ -19,7 +19,8 @@ extension RequestRouter {
             let key = ZoneKey(database: viewpoint.database, name: zoneName)
             let userName = viewpoint.userRecordName
             if zoneName == ZoneName.default, !userName.isEmpty, part.names.contains(userName) {
-                await service.makeUserRecord(named: userName, in: viewpoint.database, by: viewpoint.access)
+                await service.makeUserRecord(
+                    named: userName, in: viewpoint.database, by: viewpoint.access, for: context.member.owner)
             }
             switch await service.records(named: part.names, in: key, by: viewpoint.access) {
             case .success(let lookup):

@@ -13,7 +13,8 @@ extension RequestRouter {
         let requests = parts.compactMap { part -> RecordsRequest? in
             if case .request(let request) = part { request } else { nil }
         }
-        let decided = await service.modifyRecords(in: viewpoint.database, requests)
+        let decided = await service.modifyRecords(
+            in: viewpoint.database, requests, for: context.member.owner)
         var outcomes = decided[...]
         let namingViewpoint = try await naming(
             decided.reduce(into: []) { $0.formUnion((try? $1.get())?.users ?? []) }, for: viewpoint)

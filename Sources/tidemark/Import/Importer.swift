@@ -4,6 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkService
+internal import TidemarkShares
 internal import TidemarkSockets
 internal import TidemarkStore
 
@@ -106,7 +107,7 @@ final class Importer {
                 device: device, counter: counter, lowestUnanswered: counter),
             zoneName: target.zoneName, saves: items.map(\.save), deletes: [],
             policy: target.replaces ? .allKeys : .ifServerRecordUnchanged, isAtomic: false, user: target.user)
-        underWay = (items, Task { await target.service.modifyRecords(in: target.database, [request])[0] })
+        underWay = (items, Task { await target.service.modifyRecords(in: target.database, [request], for: .nobody)[0] })
         (items, names, byteCount) = ([], [], 0)
     }
 

@@ -3,6 +3,7 @@
 import TidemarkDomain
 import TidemarkFields
 import TidemarkService
+import TidemarkShares
 
 extension SimulatedDevice {
     func editZone() async {
@@ -48,7 +49,7 @@ extension SimulatedDevice {
         let viewer = world.viewer
         world.history.planDeletion(of: deletes, key)
         let id = nextRequestID()
-        let answer = await insist(on: id) { await $0.modifyRecords(in: viewer, [request($1)])[0] }
+        let answer = await insist(on: id) { await $0.modifyRecords(in: viewer, [request($1)], for: .account(1))[0] }
         if case .success? = answer, before?.id == world.history.livingZone(zone)?.id {
             world.history.settleDeletion(key, in: before?.id)
         }

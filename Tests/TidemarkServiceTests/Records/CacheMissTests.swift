@@ -5,6 +5,7 @@ import Testing
 import TidemarkDomain
 import TidemarkFields
 import TidemarkScheduling
+import TidemarkShares
 import TidemarkTestKit
 
 @testable import TidemarkService
@@ -46,7 +47,7 @@ import TidemarkTestKit
 
         @discardableResult
         func write(_ request: RecordsRequest) async throws -> RecordsOutcome {
-            try await coordinator.submit(request, in: fixture.key().database).value().get()
+            try await coordinator.submit(request, in: fixture.key().database, for: .account(1)).value().get()
         }
 
         /// The same request reaches the other server, as it would after a cut.

@@ -5,6 +5,7 @@ import Testing
 import TidemarkDomain
 import TidemarkFields
 import TidemarkScheduling
+import TidemarkShares
 import TidemarkTestKit
 import TidemarkTestSupport
 
@@ -168,7 +169,8 @@ import TidemarkTestSupport
             #expect(await service.modify(try request(["a", "b"]), in: database).numbers == [4, 5])
             // One transaction of two zones.
             let both = await service.modifyRecords(
-                in: database, [try request(["c"]), try request(["c"], in: "more")])
+                in: database, [try request(["c"]), try request(["c"], in: "more")],
+                for: .account(1))
             #expect(both.map(\.numbers) == [[6], [4]])
             #expect(script.count(.beginSent) == begun)
             let taken = try await service.modify(try request(["d", "theirs"]), in: database).get()

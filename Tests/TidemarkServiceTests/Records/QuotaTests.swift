@@ -5,6 +5,7 @@ import TidemarkDomain
 import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
+import TidemarkShares
 import TidemarkTestKit
 
 /// Quotas in transactions.
@@ -34,7 +35,7 @@ import TidemarkTestKit
         let service = fixture.server(faults: script.plan)
         let outcomes = try fixture.scheduler.simulate {
             let parts = try zones.map { try fixture.saving(["x", "y"], zone: $0, id: RequestID(device, 1)) }
-            return await service.modifyRecords(in: fixture.key().database, parts)
+            return await service.modifyRecords(in: fixture.key().database, parts, for: .account(1))
         }
         #expect(script.count(.commitSent) == 1)
         #expect(outcomes.map(reasons) == [[nil, nil], [nil, nil], [.quotaExceeded, .quotaExceeded]])

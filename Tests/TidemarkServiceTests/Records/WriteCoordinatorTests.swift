@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
+import TidemarkShares
 import TidemarkTestKit
 
 /// How requests become transactions.
@@ -55,7 +56,7 @@ import TidemarkTestKit
         let service = fixture.server(faults: script.plan)
         let outcomes = try fixture.scheduler.simulate {
             let parts = try zones.map { try fixture.saving(["a"], zone: $0, id: RequestID(device, 1)) }
-            return await service.modifyRecords(in: fixture.key().database, parts)
+            return await service.modifyRecords(in: fixture.key().database, parts, for: .account(1))
         }
         #expect(script.count(.commitSent) == 1)
         #expect(outcomes.map(\.numbers) == zones.map { _ in [1] })

@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkFields
 import TidemarkScheduling
+import TidemarkShares
 
 @testable import TidemarkService
 
@@ -32,15 +33,16 @@ import TidemarkScheduling
     private func counters(_ group: [WriteQueue.Entry]?) -> [UInt64]? { group?.map(\.request.id.counter) }
 
     private let database = DatabaseID(1)
+    private let owner = ShareOwner.account(1)
 
     @Test func `requests to a zone that is being written wait for the next transaction, and go together`() throws {
         var queue = makeQueue()
-        #expect(queue.admit(try request(1), in: database, at: 0, now: .zero) == .queued(0))
+        #expect(queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .queued(0))
         #expect(queue.startsWorker(at: 0) == true)
         let first = queue.nextGroup(at: 0, isFirst: true)!
         #expect(counters(first) == [1])
         for counter in 2...5 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, at: 0, now: .zero)
+            _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
         }
         #expect(queue.startsWorker(at: 0) == false, "the zone is in a transaction")
         queue.leave(first)
@@ -48,34 +50,62 @@ import TidemarkScheduling
         #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == [2, 3, 4, 5])
     }
 
-    @Test func `R-710: what one user sends leaves room for others`() throws {
+    @Test func `R-710: what one account sends leaves room for others, whichever users it is`() throws {
         var settings = WriteSettings()
-        settings.requestsPerUserMax = 2
-        settings.bytesPerUserMax = 1_000
+        settings.requestsMax = 8
+        settings.bytesMax = 4_000
         var queue = makeQueue(settings)
-        func admit(_ counter: UInt64, _ user: Int64, bytes: Int = 0) throws -> WriteQueue.Admission {
-            let request = try request(counter, device: UInt64(user), bytes: bytes, user: UserID(user))
-            return queue.admit(request, in: database, at: 0, now: .zero)
+        func admit(_ counter: UInt64, _ account: Int64, user: Int64, bytes: Int = 0) throws -> WriteQueue.Admission {
+            let request = try request(counter, device: UInt64(account), bytes: bytes, user: UserID(user))
+            return queue.admit(request, in: database, for: .account(account), at: 0, now: .zero)
         }
-        #expect(try [admit(1, 1), admit(2, 1)] == [.queued(0), .queued(1)])
-        #expect(try admit(3, 1) == .refused(.tooManyRequests))
-        #expect(try admit(1, 2, bytes: 900) == .queued(2))
-        #expect(try admit(2, 2, bytes: 900) == .refused(.tooManyRequests))
+        #expect(try [admit(1, 1, user: 1), admit(2, 1, user: 2)] == [.queued(0), .queued(1)])
+        #expect(try admit(3, 1, user: 3) == .refused(.tooManyRequests))
+        #expect(try admit(1, 2, user: 4, bytes: 900) == .queued(2))
+        #expect(try admit(2, 2, user: 5, bytes: 900) == .refused(.tooManyRequests))
         _ = queue.startsWorker(at: 0)
         let next = queue.nextGroup(at: 0, isFirst: true)
         let group = try #require(next)
         #expect(group.count == 3)
         queue.leave(group)
         queue.endGroup(group)
-        #expect(try [admit(3, 1), admit(2, 2, bytes: 900)] == [.queued(3), .queued(4)])
+        #expect(try [admit(3, 1, user: 1), admit(2, 2, user: 4, bytes: 900)] == [.queued(3), .queued(4)])
+    }
+
+    @Test func `R-711: whoever saves in a thousand zones has a turn like anybody else`() throws {
+        var settings = WriteSettings()
+        settings.groupZonesMax = 3
+        var queue = makeQueue(settings)
+        for counter in 1...1_000 as ClosedRange<UInt64> {
+            _ = queue.admit(
+                try request(counter, zone: "\(counter)"), in: database, for: .account(1), at: 0, now: .zero)
+        }
+        _ = queue.admit(
+            try request(1_001, zone: "a", device: 2), in: DatabaseID(2), for: .account(2), at: 0, now: .zero)
+        _ = queue.startsWorker(at: 0)
+        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 1_001, 2])
+    }
+
+    @Test func `R-711: whoever saves a thousand times in a zone of all has a turn like anybody else`() throws {
+        var settings = WriteSettings()
+        settings.groupItemsMax = 3
+        var queue = makeQueue(settings)
+        for counter in 1...1_000 as ClosedRange<UInt64> {
+            _ = queue.admit(try request(counter), in: database, for: .account(1), at: 0, now: .zero)
+        }
+        for counter in 1_001...1_002 as ClosedRange<UInt64> {
+            _ = queue.admit(try request(counter, device: 2), in: database, for: .account(2), at: 0, now: .zero)
+        }
+        _ = queue.startsWorker(at: 0)
+        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 1_001, 2])
     }
 
     @Test func `zones that are ready together share a transaction, and one worker starts at a time`() throws {
         var queue = makeQueue()
-        _ = queue.admit(try request(1, zone: "a"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
-        _ = queue.admit(try request(2, zone: "b"), in: DatabaseID(2), at: 0, now: .zero)
-        _ = queue.admit(try request(3, zone: "a"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "b"), in: DatabaseID(2), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "a"), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == false)
         #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 3, 2])
     }
@@ -85,17 +115,17 @@ import TidemarkScheduling
         settings.transactionsMax = 1
         var queue = makeQueue(settings)
         #expect(queue.addLoop() == 1)
-        _ = queue.admit(try request(1, zone: "a"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 1) == false, "nothing came there")
-        _ = queue.admit(try request(2, zone: "b"), in: database, at: 1, now: .zero)
-        _ = queue.admit(try request(3, zone: "a"), in: database, at: 1, now: .zero)
+        _ = queue.admit(try request(2, zone: "b"), in: database, for: owner, at: 1, now: .zero)
+        _ = queue.admit(try request(3, zone: "a"), in: database, for: owner, at: 1, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
         #expect(queue.startsWorker(at: 1) == true, "transactions are counted by loop")
         let first = queue.nextGroup(at: 0, isFirst: true)!
         #expect(counters(first) == [1, 3], "in the order in which they came, on one loop")
         let other = queue.nextGroup(at: 1, isFirst: true)!
         #expect(counters(other) == [2])
-        _ = queue.admit(try request(4, zone: "a"), in: database, at: 1, now: .zero)
+        _ = queue.admit(try request(4, zone: "a"), in: database, for: owner, at: 1, now: .zero)
         queue.leave(other)
         queue.endGroup(other)
         #expect(queue.nextGroup(at: 1, isFirst: false) == nil, "the zone is in the other loop's transaction")
@@ -110,7 +140,7 @@ import TidemarkScheduling
         #expect(!queue.isIdle, "a worker is left")
         #expect(queue.nextGroup(at: 0, isFirst: false) == nil)
         #expect(queue.isIdle)
-        _ = queue.admit(try request(5, zone: "a"), in: database, at: 1, now: .zero)
+        _ = queue.admit(try request(5, zone: "a"), in: database, for: owner, at: 1, now: .zero)
         #expect(queue.startsWorker(at: 1) == true, "and goes where it is wanted next")
         #expect(counters(queue.nextGroup(at: 1, isFirst: true)) == [5])
     }
@@ -119,9 +149,9 @@ import TidemarkScheduling
         var settings = WriteSettings()
         settings.groupSpansDatabases = false
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1, zone: "a"), in: database, at: 0, now: .zero)
-        _ = queue.admit(try request(2, zone: "a"), in: DatabaseID(2), at: 0, now: .zero)
-        _ = queue.admit(try request(3, zone: "b"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "a"), in: DatabaseID(2), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "b"), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
         #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 3])
         #expect(queue.startsWorker(at: 0) == true, "the other database is ready")
@@ -135,11 +165,11 @@ import TidemarkScheduling
         settings.groupBytesMax = 1_000
         settings.groupZonesMax = 2
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1, zone: "a", items: 3), in: database, at: 0, now: .zero)
-        _ = queue.admit(try request(2, zone: "a", items: 3), in: database, at: 0, now: .zero)
-        _ = queue.admit(try request(3, zone: "b", items: 2), in: database, at: 0, now: .zero)
-        _ = queue.admit(try request(4, zone: "c", bytes: 5_000), in: database, at: 0, now: .zero)
-        _ = queue.admit(try request(5, zone: "d"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a", items: 3), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "a", items: 3), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "b", items: 2), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(4, zone: "c", bytes: 5_000), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(5, zone: "d"), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
         let first = queue.nextGroup(at: 0, isFirst: true)!
         #expect(counters(first) == [1, 3], "five items, two zones")
@@ -153,40 +183,52 @@ import TidemarkScheduling
 
     @Test func `I-7: the queue is bounded by requests and by bytes`() throws {
         var settings = WriteSettings()
-        settings.requestsMax = 2
+        settings.requestsMax = 8
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
-        _ = queue.admit(try request(2, bytes: 100), in: database, at: 0, now: .zero)
-        #expect(queue.admit(try request(3), in: database, at: 0, now: .zero) == .refused(.tooManyRequests))
-        #expect(queue.admit(try request(2), in: database, at: 0, now: .zero) == .joined(1), "a repeat takes no room")
-        settings.requestsMax = 10
+        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, bytes: 100), in: database, for: owner, at: 0, now: .zero)
+        #expect(queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero) == .refused(.tooManyRequests))
+        #expect(
+            queue.admit(try request(2), in: database, for: owner, at: 0, now: .zero) == .joined(1),
+            "a repeat takes no room")
+        settings.requestsMax = 40
         settings.bytesMax = 100
         queue = makeQueue(settings)
-        #expect(queue.admit(try request(1, bytes: 200), in: database, at: 0, now: .zero) == .refused(.tooManyRequests))
+        #expect(
+            queue.admit(try request(1, bytes: 200), in: database, for: owner, at: 0, now: .zero)
+                == .refused(.tooManyRequests))
     }
 
     @Test func `R-157: a repeated request joins the first while that is here`() throws {
         var queue = makeQueue()
-        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
-        #expect(queue.admit(try request(1), in: database, at: 0, now: .zero) == .joined(0))
+        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
+        #expect(queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .joined(0))
         #expect(
-            queue.admit(try request(1, zone: "b"), in: database, at: 0, now: .zero) == .queued(1), "another zone's part"
+            queue.admit(try request(1, zone: "b"), in: database, for: owner, at: 0, now: .zero) == .queued(1),
+            "another zone's part"
         )
-        #expect(queue.admit(try request(1), in: DatabaseID(2), at: 0, now: .zero) == .queued(2), "another database")
-        #expect(queue.admit(try request(1, device: 2), in: database, at: 0, now: .zero) == .queued(3), "another device")
+        #expect(
+            queue.admit(try request(1), in: DatabaseID(2), for: owner, at: 0, now: .zero) == .queued(2),
+            "another database")
+        #expect(
+            queue.admit(try request(1, device: 2), in: database, for: owner, at: 0, now: .zero) == .queued(3),
+            "another device")
         #expect(queue.startsWorker(at: 0) == true)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        #expect(queue.admit(try request(1), in: database, at: 0, now: .zero) == .joined(0), "while it is being written")
+        #expect(
+            queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .joined(0),
+            "while it is being written")
         queue.leave(group)
         queue.endGroup(group)
         #expect(
-            queue.admit(try request(1), in: database, at: 0, now: .zero) == .queued(4), "the store remembers it now")
+            queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .queued(4),
+            "the store remembers it now")
     }
 
     @Test func `a group that the store rejects is cut in halves, and a single request fails alone`() throws {
         var queue = makeQueue()
         for counter in 1...3 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, at: 0, now: .zero)
+            _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
@@ -215,11 +257,11 @@ import TidemarkScheduling
     @Test func `after a failure that passes, a zone rests, keeps its order, and goes on`() throws {
         var queue = makeQueue()
         for counter in 1...2 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, at: 0, now: .zero)
+            _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        _ = queue.admit(try request(3), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero)
         guard
             case .later(_, let wakes) = queue.recover(
                 from: .unavailable, part: group, rest: [], now: .zero, randomBits: { 500 })
@@ -238,8 +280,8 @@ import TidemarkScheduling
 
     @Test func `R-158: zones of a group that found one busy go on at once, each alone`() throws {
         var queue = makeQueue()
-        _ = queue.admit(try request(1, zone: "a"), in: database, at: 0, now: .zero)
-        _ = queue.admit(try request(2, zone: "b"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "b"), in: database, for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
         guard
@@ -251,7 +293,7 @@ import TidemarkScheduling
         }
         queue.endGroup(group)
         #expect(wakes.isEmpty)
-        _ = queue.admit(try request(3, zone: "c"), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "c"), in: database, for: owner, at: 0, now: .zero)
         let alone = queue.nextGroup(at: 0, isFirst: false)!
         #expect(counters(alone) == [1])
         #expect(queue.startsWorker(at: 0) == true)
@@ -270,10 +312,10 @@ import TidemarkScheduling
         var settings = WriteSettings()
         settings.waitMax = .seconds(1)
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        _ = queue.admit(try request(2), in: database, at: 0, now: .milliseconds(500))
+        _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .milliseconds(500))
         #expect(queue.nextDeadline == .milliseconds(1_500), "one that is being written is not refused")
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
         queue.endGroup(group)
@@ -291,8 +333,8 @@ import TidemarkScheduling
             var settings = WriteSettings()
             settings.waitMax = .seconds(1)
             var queue = makeQueue(settings)
-            _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
-            _ = queue.admit(try request(2), in: database, at: 0, now: .milliseconds(500))
+            _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
+            _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .milliseconds(500))
             _ = queue.startsWorker(at: 0)
             let group = queue.nextGroup(at: 0, isFirst: true)!
             #expect(counters(group) == [1, 2])
@@ -319,7 +361,7 @@ import TidemarkScheduling
         settings.waitMax = .seconds(1)
         var queue = makeQueue(settings)
         for counter in 1...2 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, at: 0, now: .zero)
+            _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
@@ -337,7 +379,7 @@ import TidemarkScheduling
         var settings = WriteSettings()
         settings.attemptsMax = 2
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
@@ -356,12 +398,12 @@ import TidemarkScheduling
 
     @Test func `when it stops, who waits is refused and who is being written is not`() throws {
         var queue = makeQueue()
-        _ = queue.admit(try request(1), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true)!
-        _ = queue.admit(try request(2), in: database, at: 0, now: .zero)
+        _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.stop() == [.init(ticket: 1, reason: .storeUnavailable)])
-        #expect(queue.admit(try request(3), in: database, at: 0, now: .zero) == .refused(.storeUnavailable))
+        #expect(queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero) == .refused(.storeUnavailable))
         #expect(!queue.isIdle)
         queue.leave(group)
         queue.endGroup(group)

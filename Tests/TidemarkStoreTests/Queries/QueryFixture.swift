@@ -78,8 +78,8 @@ struct QueryFixture: Sendable {
             let request = RecordsRequest(
                 id: id, zoneName: zone, saves: saves, deletes: [], policy: .allKeys, isAtomic: false,
                 user: identity.user)
-            let outcome = try await (service ?? self.service).modifyRecords(in: identity.privateDatabase, [request])[0]
-                .get()
+            let outcome = try await (service ?? self.service).modifyRecords(
+                in: identity.privateDatabase, [request], for: .account(identity.account.rawValue))[0].get()
             for save in outcome.saves { if case .failed(let failure) = save { Issue.record("\(failure)") } }
         }
     }
@@ -90,7 +90,8 @@ struct QueryFixture: Sendable {
         let request = RecordsRequest(
             id: id, zoneName: zone, saves: [], deletes: names, policy: .allKeys,
             isAtomic: false, user: identity.user)
-        _ = try await service.modifyRecords(in: identity.privateDatabase, [request])[0].get()
+        _ = try await service.modifyRecords(
+            in: identity.privateDatabase, [request], for: .account(identity.account.rawValue))[0].get()
     }
 
     /// Makes the schema what the text says, and prepares queries for it, as an operator does.
