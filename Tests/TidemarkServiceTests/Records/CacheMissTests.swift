@@ -58,8 +58,8 @@ import TidemarkTestKit
         /// The reason; nil if the request was written from the cache.
         func miss(of request: RecordsRequest) async throws -> CacheMiss? {
             let entry = WriteQueue.Entry(
-                ticket: 0, key: fixture.key(), request: request, itemCount: 1, byteCount: 1, deadline: .seconds(10),
-                arrivalEpoch: nil)
+                ticket: 0, key: fixture.key(), owner: .account(1), request: request, itemCount: 1, byteCount: 1,
+                deadline: .seconds(10), arrivalEpoch: nil)
             let reads = GroupDecision.reads(of: [entry], keys: [entry.key], limits: Limits())
             switch try await coordinator.writeKnown([entry], keys: [entry.key], reads) {
             case .success: return nil
