@@ -43,8 +43,8 @@ package final class CloudService: Sendable {
         self.scheduler = scheduler
         self.limits = limits
         clockWatch = Mutex(ClockWatch(wallClock: scheduler.wallClockMilliseconds, steady: scheduler.now))
-        schemas = SchemaCache(storage: storage)
         self.sharedWrites = sharedWrites ?? SharedWrites(settings: writeSettings)
+        schemas = SchemaCache(storage: storage, shared: self.sharedWrites)
         writeCoordinator = WriteCoordinator(
             storage: storage, scheduler: scheduler, limits: limits, shared: self.sharedWrites, schemas: schemas,
             onMoved: onMoved)

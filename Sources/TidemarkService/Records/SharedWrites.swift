@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import TidemarkDomain
 
-/// What the ``WriteCoordinator``s of one process share: the queue of requests, the cache of zones, and the store's
-/// memory epoch. Each event loop has one coordinator.
+/// What the ``WriteCoordinator``s of one process share: the queue of requests, the cache of zones, the store's memory
+/// epoch, and what users have taught schemas. Each event loop has one coordinator.
 ///
 /// So a zone is in at most one transaction of the process, whichever loops its devices are connected to. What one loop
 /// has written in it, the others know.
@@ -18,10 +19,21 @@ package final class SharedWrites: Sendable {
 
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
+    /// How many types and fields each user has taught schemas.
+    let taught = Mutex<[UserID: Int]>([:])
+    /// More are not remembered: then everybody begins anew.
+    private static let teachersMax = 10_000
 
     package init(settings: WriteSettings = WriteSettings()) {
         state = Mutex(State(queue: WriteQueue(settings: settings)))
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
+    }
+
+    func noteTaught(_ counts: [UserID: Int]) {
+        taught.withLock { taught in
+            if taught.count > Self.teachersMax { taught = [:] }
+            taught.merge(counts, uniquingKeysWith: +)
+        }
     }
 
     /// Takes in a memory epoch that was read from the store.

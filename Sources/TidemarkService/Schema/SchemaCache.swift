@@ -12,19 +12,18 @@ internal import TidemarkFields
 final class SchemaCache: Sendable {
     private let storage: any Storage
     private let schemas = Mutex<[ContainerID: KnownSchema]>([:])
-    private let teachers = Mutex<[UserID: Int]>([:])
-    /// More are not remembered: then everybody begins anew.
-    private static let teachersMax = 10_000
+    private let shared: SharedWrites
 
-    init(storage: any Storage) {
+    init(storage: any Storage, shared: SharedWrites) {
         self.storage = storage
+        self.shared = shared
     }
 
     /// The schemas that are remembered now.
     var known: [ContainerID: KnownSchema] { schemas.withLock { $0 } }
 
     /// How many types and fields each user has taught since this server began.
-    var taught: [UserID: Int] { teachers.withLock { $0 } }
+    var taught: [UserID: Int] { shared.taught.withLock { $0 } }
 
     /// Loads or learns what a check of saves found missing.
     func catchUp(with check: SchemaCheck) async throws(StorageError) {
@@ -34,10 +33,7 @@ final class SchemaCache: Sendable {
             for container in containers { try await load(container) }
         case .teaches(let lessons, let users):
             for (container, lesson) in lessons { remember(try await storage.learn(lesson, in: container)) }
-            teachers.withLock { teachers in
-                if teachers.count > Self.teachersMax { teachers = [:] }
-                teachers.merge(users, uniquingKeysWith: +)
-            }
+            shared.noteTaught(users)
         }
     }
 

@@ -27,7 +27,7 @@ import TidemarkTestKit
             let storage = MemoryStore(fixture.database, faults: rejections.plan)
             coordinator = WriteCoordinator(
                 storage: storage, scheduler: fixture.scheduler, limits: Limits(), shared: shared,
-                schemas: SchemaCache(storage: storage), onMoved: { _ in })
+                schemas: SchemaCache(storage: storage, shared: shared), onMoved: { _ in })
         }
 
         /// A request with a number of its own that saves records with one field, whatever is there.

@@ -162,7 +162,9 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         var limits = Limits()
         limits.schemaEntriesPerUserMax = 3
-        let server = fixture.server(limits: limits)
+        // Those of two event loops.
+        let sharedWrites = SharedWrites()
+        let servers = (0..<2).map { [limits] _ in fixture.server(limits: limits, sharedWrites: sharedWrites) }
         try fixture.scheduler.simulate {
             let database = fixture.identity.privateDatabase
             func save(_ keys: [String], by user: UserID, counter: UInt64) async throws -> [FailureReason?] {
@@ -170,6 +172,7 @@ import TidemarkTestKit
                 let request = RecordsRequest(
                     id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
                     policy: .allKeys, isAtomic: false, user: user)
+                let server = servers[Int(counter % 2)]
                 return try Self.failures(await server.modify(request, in: database)).map(\.?.reason)
             }
             let (one, other) = (fixture.identity.user, UserID(987))
