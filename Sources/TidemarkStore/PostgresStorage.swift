@@ -25,10 +25,11 @@ package final class PostgresStorage: Storage {
     ///   - connections: for transactions. Measured: 4 to 8 are as fast as more, because all wait for one disk.
     /// - Throws: `rejected` if the URL cannot be parsed. An unreachable server is no error here.
     package init(
-        url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes = QueryTimes()
+        url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes = QueryTimes(),
+        indexBounds: IndexBounds = IndexBounds()
     ) throws(StorageError) {
         queries = QueryConnections(url: url, loop: loop, times: queryTimes)
-        indexBuilder = IndexBuilder(url: url, loop: loop)
+        indexBuilder = IndexBuilder(url: url, loop: loop, bounds: indexBounds)
         do {
             pool = try PostgresPool(
                 url: url, connections: connections, sharedConnections: Self.readConnections, loop: loop,

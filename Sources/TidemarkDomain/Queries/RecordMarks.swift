@@ -36,6 +36,20 @@ extension Schema {
     }
 }
 
+extension RecordTypeSchema {
+    /// This type with those of its marks alone that are among these.
+    package func keeping(_ marks: RecordMarks) -> RecordTypeSchema {
+        var type = self
+        for key in fields.keys { type.fields[key]?.marks.formIntersection(marks.fields[key] ?? []) }
+        type.systemMarks = [:]
+        for (key, own) in systemMarks {
+            let kept = own.intersection(marks.system[key] ?? [])
+            if !kept.isEmpty { type.systemMarks[key] = kept }
+        }
+        return type
+    }
+}
+
 /// Marks of a record type's fields.
 package struct RecordMarks: Sendable, Equatable {
     package var fields: [String: FieldMarks] = [:]

@@ -149,7 +149,7 @@ package protocol Storage: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - query: one that was checked by the schema.
-    ///   - owner: whose turn it takes.
+    ///   - owner: whose turn it takes, and whose places its indexes take.
     /// - Throws: ``StorageError/Code/queryTooSlow`` and ``StorageError/Code/crowded``.
     func queryPage(
         _ query: QueryPageQuery, for owner: ShareOwner

@@ -10,9 +10,6 @@ internal import TidemarkSockets
 /// Builds indexes for queries while others read and write: one index after another, and one server at a time. It has a
 /// connection of its own, which is open only meanwhile.
 final class IndexBuilder: Sendable {
-    /// The most indexes for queries in the whole store. Beyond it queries scan (deploy/README.md tells operators). Each
-    /// index makes a save of any type slightly slower, and a save of its own type slower still.
-    static let indexesMax = 300
     private static let buildTimeMax = Duration.seconds(6 * 3_600)
     private static let statisticsTimeMax = Duration.seconds(60)
     private static let stopTimeMax = Duration.seconds(2)
@@ -32,29 +29,28 @@ final class IndexBuilder: Sendable {
         /// Builds under way, from opening the connection to closing it.
         var buildCount = 0
         /// Indexes to be built in the background, and what bounds each.
-        var wanted: [PhysicalIndex: IndexPlaces?] = [:]
+        var wanted = WantedIndexes()
         var isInBackground = false
     }
 
     private let url: String
     private let loop: EventLoop
+    private let bounds: IndexBounds
     private let state = Mutex(State())
 
-    init(url: String, loop: EventLoop) {
+    init(url: String, loop: EventLoop, bounds: IndexBounds) {
         self.url = url
         self.loop = loop
+        self.bounds = bounds
     }
 
-    /// Builds these in the background too. An index only makes queries faster, so one that fails is built on the next
-    /// occasion.
+    /// Builds these in the background too. An index only makes queries faster, so one that fails is built when it is
+    /// next asked for.
     ///
     /// - Parameter places: of the container that asks for them; nil for production.
     func buildSoon(_ wanted: [PhysicalIndex], within places: IndexPlaces?) {
         let starts = state.withLock { state in
-            // Whichever container has room for it; production comes first.
-            for index in wanted where state.wanted[index].map({ $0 != nil }) ?? true {
-                state.wanted.updateValue(places, forKey: index)
-            }
+            state.wanted.add(wanted, within: places, bounds: bounds)
             defer { state.isInBackground = true }
             return !state.isInBackground
         }
@@ -78,10 +74,7 @@ final class IndexBuilder: Sendable {
                 state.isInBackground = false
                 return nil
             }
-            defer { state.wanted = [:] }
-            return state.wanted.sorted { $0.key.name < $1.key.name }.map {
-                WantedIndex(index: $0.key, places: $0.value)
-            }
+            return state.wanted.takeAll()
         }
     }
 
@@ -186,20 +179,36 @@ final class IndexBuilder: Sendable {
     ) async throws(PostgresError) {
         let existing = try await connection.run(sql.queries.indexes(PhysicalIndex.namePrefix)).rows
         let names = Set(wanted.map(\.index.name))
-        for index in existing where !index.isValid || (dropsOthers && !names.contains(index.name)) {
-            for sql in PhysicalIndex.dropSQL(index.name) {
-                try await connection.executeScript(sql, timeout: Self.buildTimeMax)
+        var kept: [ExistingIndex] = []
+        for index in existing {
+            if index.isValid && (!dropsOthers || names.contains(index.name)) {
+                kept.append(index)
+            } else {
+                try await drop(index.name, on: connection)
             }
         }
-        var valid = Set(existing.filter(\.isValid).map(\.name))
-        for wish in wanted where !valid.contains(wish.index.name) && valid.count < Self.indexesMax {
-            guard wish.places?.hasRoom(beside: valid) ?? true else { continue }
+        var built = BuiltIndexes(kept)
+        // The least used last. Read once, when the first of them must give way.
+        var yielding: [String]?
+        for wish in wanted where !built.names.contains(wish.index.name) {
+            if let places = wish.places {
+                guard places.hasRoom(beside: built, within: bounds) else { continue }
+            } else if built.names.count >= bounds.inStoreMax {
+                // production comes first, and what an operator asks for.
+                if yielding == nil { yielding = try await developmentNames(kept, beside: wanted, on: connection) }
+                guard let name = yielding?.popLast() else { continue }
+                try await drop(name, on: connection)
+                built.remove(name)
+            }
             try await connection.executeScript(wish.index.createSQL, timeout: Self.buildTimeMax)
-            valid.insert(wish.index.name)
+            if let account = wish.places?.account {
+                try await connection.executeScript(wish.index.askerSQL(account), timeout: Self.buildTimeMax)
+            }
+            built.insert(wish.index.name, askedBy: wish.places?.account)
         }
         // A builder may have ended between building an index and collecting its statistics.
         let uncounted = wanted.map(\.index).filter { index in
-            valid.contains(index.name) && !existing.contains { $0.isGood(as: index) }
+            built.names.contains(index.name) && !existing.contains { $0.isGood(as: index) }
         }
         for sql in uncounted.compactMap(\.statisticsSQL) {
             try await connection.executeScript(sql, timeout: Self.buildTimeMax)
@@ -207,6 +216,25 @@ final class IndexBuilder: Sendable {
         if !uncounted.isEmpty {
             try await connection.executeScript(Self.statisticsSQL, timeout: Self.buildTimeMax)
         }
+    }
+
+    private func drop(_ name: String, on connection: PostgresConnection) async throws(PostgresError) {
+        for sql in PhysicalIndex.dropSQL(name) {
+            try await connection.executeScript(sql, timeout: Self.buildTimeMax)
+        }
+    }
+
+    /// The names of those that no schema of production shares, and that no operator asks for now: the most used first.
+    private func developmentNames(
+        _ existing: [ExistingIndex], beside wanted: [WantedIndex], on connection: PostgresConnection
+    ) async throws(PostgresError) -> [String] {
+        var kept = Set(wanted.filter { $0.places == nil }.map(\.index.name))
+        for container in try await connection.run(sql.queries.containers(.production)).rows {
+            let rows = try await connection.run(SchemaRows.reading(of: container, after: []), into: SchemaRows())
+            guard let schema = rows.schema(of: container)?.schema else { continue }
+            for (name, type) in schema.types { kept.formUnion(PhysicalIndex.all(for: type, named: name).map(\.name)) }
+        }
+        return ExistingIndex.byUse(existing.filter { !kept.contains($0.name) }).map(\.name)
     }
 }
 
@@ -218,6 +246,15 @@ struct ExistingIndex {
     let byteCount: Int64
     /// Whether the planner has statistics of it.
     let hasStatistics: Bool
+    /// How often it was used, as PostgreSQL counts it: since it was built or the counts were reset.
+    let useCount: Int64
+    /// The account whose query had it built; nil for production, and for what an operator asked for.
+    let asker: AccountID?
+
+    /// The most used first. Of equally used ones, the last by name is last.
+    static func byUse(_ indexes: [ExistingIndex]) -> [ExistingIndex] {
+        indexes.sorted { ($1.useCount, $0.name) < ($0.useCount, $1.name) }
+    }
 
     /// Whether it is this index, complete and with statistics.
     func isGood(as index: PhysicalIndex) -> Bool {

@@ -61,6 +61,12 @@ package struct PhysicalIndex: Hashable, Sendable {
         return "CREATE STATISTICS IF NOT EXISTS \(SQLText.identifier(name)) ON \(expression) FROM record"
     }
 
+    /// Notes whose query had the index built, as a comment that PostgreSQL keeps as long as the index. So all
+    /// servers count the same.
+    func askerSQL(_ account: AccountID) -> String {
+        "COMMENT ON INDEX \(SQLText.identifier(name)) IS 'account \(account.rawValue)'"
+    }
+
     /// Run one after the other: indexes are not dropped in a transaction.
     static func dropSQL(_ name: String) -> [String] {
         [

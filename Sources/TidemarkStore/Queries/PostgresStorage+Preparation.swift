@@ -4,6 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkPostgres
 internal import TidemarkScheduling
 internal import TidemarkService
+internal import TidemarkShares
 internal import TidemarkSockets
 
 extension PostgresStorage {
@@ -11,17 +12,20 @@ extension PostgresStorage {
     private static let queryPatience = Duration.seconds(3)
     private static let settlingTimeMax = Duration.seconds(30)
 
-    /// Gives a type these marks, and its records the index values for them, in this order:
+    /// Gives a type the marks that a query needs, and its records the index values for them, in this order:
     /// - The schema is marked and its version incremented, so that every later write computes the new values.
     /// - Transactions that may write by an older version end.
     /// - The values of existing records are computed.
     /// - The marks become ready, and queries may use them.
     ///
     /// Each step can be repeated, and several servers may do it at once. Indexes are built after that, while queries go
-    /// on.
+    /// on. In production only an operator marks, and the last steps may be missing.
     ///
+    /// - Parameter owner: whose query it is, and whose places its indexes take. Nobody's are an operator's,
+    ///   because others who are nobody get no marks.
     /// - Throws: `zoneBusy` if it takes longer than a query waits; the preparation goes on.
-    func prepare(_ type: QueryType, marking marks: RecordMarks) async throws(StorageError) {
+    func prepare(_ type: QueryType, for query: Query, of owner: ShareOwner) async throws(StorageError) {
+        let marks = type.isFrozen ? RecordMarks() : type.missingMarks(for: query)
         let key = Preparations.Key(container: type.container, type: type.name)
         if preparations.begin(key) {
             pool.loop.run { [self] in
@@ -35,7 +39,7 @@ extension PostgresStorage {
                     result = .failure(error)
                 }
                 preparations.end(key, result)
-                if case .success = result { await buildIndexes(of: type) }
+                if case .success = result { await buildIndexes(of: type, for: query, of: owner) }
             }
         }
         let deadline = pool.loop.now + Self.queryPatience
@@ -50,12 +54,14 @@ extension PostgresStorage {
         throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
     }
 
-    private func buildIndexes(of type: QueryType) async {
+    private func buildIndexes(of type: QueryType, for query: Query, of owner: ShareOwner) async {
         do {
             let schema = try await schema(of: type.container)
-            guard let marked = schema.schema.types[type.name] else { return }
-            indexBuilder.buildSoon(
-                PhysicalIndex.all(for: marked, named: type.name), within: IndexPlaces(of: schema))
+            guard var marked = schema.schema.types[type.name] else { return }
+            let places = IndexPlaces(of: schema, for: owner.accountID)
+            // In development only what this query needs: others' marks take none of this account's places.
+            if places != nil { marked = marked.keeping(schema.schema.marksNeeded(by: query, searchesAll: true)) }
+            indexBuilder.buildSoon(PhysicalIndex.all(for: marked, named: type.name), within: places)
         } catch {
             error.note()
         }
@@ -110,5 +116,15 @@ extension PostgresStorage {
 
     private func writers() async throws(StorageError) -> Set<String> {
         Set(try await read(sql.queries.writers()))
+    }
+}
+
+extension ShareOwner {
+    /// Nil for nobody.
+    fileprivate var accountID: AccountID? {
+        switch self {
+        case .account(let number): AccountID(number)
+        case .nobody: nil
+        }
     }
 }

@@ -20,7 +20,7 @@ extension PostgresStorage {
         _ page: QueryPageQuery, for owner: ShareOwner
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         for _ in 0..<Self.roundsMax {
-            let type = try await preparedType(for: page)
+            let type = try await preparedType(for: page, of: owner)
             guard type.isKnown else { return try await emptyPage(of: page, in: type.container) }
             var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
             let rows = try await queries.run(compiler.compile(), for: owner)
@@ -48,13 +48,15 @@ extension PostgresStorage {
 
     /// The statement for a page, by the current schema and indexes.
     func compiled(_ page: QueryPageQuery) async throws(StorageError) -> CompiledQuery {
-        let type = try await preparedType(for: page)
+        let type = try await preparedType(for: page, of: .nobody)
         var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
         return compiler.compile()
     }
 
     /// The record type with everything that the query needs, or marked as unknown.
-    private func preparedType(for page: QueryPageQuery) async throws(StorageError) -> QueryType {
+    private func preparedType(
+        for page: QueryPageQuery, of owner: ShareOwner
+    ) async throws(StorageError) -> QueryType {
         let (query, database) = (page.query, page.database)
         let now = pool.loop.now
         if let type = types.type(query.recordType, in: database, now: now), type.covers(query),
@@ -75,7 +77,7 @@ extension PostgresStorage {
             }
             // whoever has no credential marks nothing, and has no index built.
             guard page.mayMark || type.isFrozen else { throw StorageError(.notMarked) }
-            try await prepare(type, marking: type.isFrozen ? RecordMarks() : type.missingMarks(for: query))
+            try await prepare(type, for: query, of: owner)
         }
         throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
     }

@@ -92,7 +92,8 @@ struct QueryStatements: Sendable {
         """)
 
     /// The indexes for queries on the table of records: name, whether they are good, whether somebody is building them,
-    /// bytes, and whether there are statistics of that name.
+    /// bytes, whether there are statistics of that name, how often they were used, and who asked for them
+    /// (``PhysicalIndex/askerSQL(_:)``).
     let indexes = DeclaredStatement<String, ExistingIndex>(
         .read, "query_indexes",
         """
@@ -100,7 +101,9 @@ struct QueryStatements: Sendable {
                pg_relation_size(c.oid) AS byte_count,
                EXISTS (SELECT FROM pg_stats_ext_exprs s
                         WHERE s.statistics_schemaname = n.nspname AND s.statistics_name = c.relname
-                          AND s.null_frac IS NOT NULL) AS has_statistics
+                          AND s.null_frac IS NOT NULL) AS has_statistics,
+               pg_stat_get_numscans(c.oid) AS use_count,
+               substring(obj_description(c.oid, 'pg_class') FROM '^account ([0-9]{1,18})$')::bigint AS asker
           FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
           JOIN pg_namespace n ON n.oid = c.relnamespace
           LEFT JOIN pg_stat_progress_create_index p ON p.index_relid = c.oid
@@ -110,8 +113,14 @@ struct QueryStatements: Sendable {
     ) { row throws(PostgresError) in
         ExistingIndex(
             name: try row["name"], isValid: try row["is_valid"], isBeingBuilt: try row["is_being_built"],
-            byteCount: try row["byte_count"], hasStatistics: try row["has_statistics"])
+            byteCount: try row["byte_count"], hasStatistics: try row["has_statistics"],
+            useCount: try row["use_count"], asker: try row["asker"])
     }
+
+    /// All containers in an environment.
+    let containers = DeclaredStatement<ContainerEnvironment, ContainerID>(
+        .read, "query_containers",
+        "SELECT id FROM container WHERE environment = \(\.self) ORDER BY id")
 
     /// The names of the good ones.
     let validIndexes = DeclaredStatement<String, String>(
