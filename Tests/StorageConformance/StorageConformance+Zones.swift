@@ -20,6 +20,38 @@ extension StorageConformance {
             try expectEqual(zones.map(\.id), zones.map(\.id).sorted(), "ids grow")
             try expectEqual(zones.last?.createdAt, StorageFixture.now, "the date is kept")
         },
+        Scenario("R-716: a page of zones begins after any zone, also one that has ended meanwhile") { store in
+            let database = try await store.alice().privateDatabase
+            let other = try await store.bob().privateDatabase
+            let zones = try await store.createZones("d", "c", "b", "a", in: database)
+            try await store.createZones("foreign", in: other)
+            func page(after zone: ZoneID?) async throws -> [ZoneState] {
+                try await store.second.zones(in: database, after: zone, zonesMax: 2)
+            }
+            let first = try await page(after: nil)
+            try expectEqual(first.map(\.key.name), [ZoneName.default, "d"], "the oldest")
+            try await store.changeZones(in: database, remove: ["d", "b"])
+            try await store.changeZones(in: database, create: ["d"])
+            let second = try await page(after: first.last?.id)
+            try expectEqual(second, [zones[1], zones[3]], "without the ended ones, and none is skipped")
+            let third = try await page(after: second.last?.id)
+            try expectEqual(third.map(\.key.name), ["d"], "the zone that was created again is the newest")
+            try expect(try require(third.first, "a zone").id > zones[3].id, "and another incarnation")
+            try expectEqual(try await page(after: third.last?.id), [], "no more, and none of another database")
+        },
+        Scenario("R-029: zones are found by name while they live") { store in
+            let database = try await store.alice().privateDatabase
+            let other = try await store.bob().privateDatabase
+            let zones = try await store.createZones("a", "b", "c", in: database)
+            try await store.changeZones(in: database, remove: ["b"])
+            let names = ["c", "none", "b", "a", ZoneName.default, "a"]
+            let found = try await store.second.zones(named: names, in: database)
+            try expectEqual(Set(found.map(\.key.name)), ["a", "c", ZoneName.default], "those that live")
+            try expectEqual(found.first { $0.key.name == "a" }, zones[0], "as they are listed")
+            let foreign = try await store.second.zones(named: names, in: other)
+            try expectEqual(foreign.map(\.key.name), [ZoneName.default], "of one database only")
+            try expectEqual(try await store.second.zones(named: [], in: database), [], "no names, no zones")
+        },
         Scenario("R-036: a zone that is deleted and created again is another incarnation, and empty") { store in
             let database = try await store.alice().privateDatabase
             let old = try require(try await store.createZones("notes", in: database).first, "a zone")

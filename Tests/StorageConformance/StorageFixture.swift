@@ -80,6 +80,11 @@ struct RecordDraft: Sendable {
 }
 
 extension Storage {
+    /// All zones of a database that has few.
+    func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
+        try await zones(in: database, after: nil, zonesMax: 1_000)
+    }
+
     /// The feed alone.
     func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int

@@ -66,7 +66,7 @@ import TidemarkTestKit
         let service = fixture.server()
         try fixture.scheduler.simulate {
             let database = fixture.key().database
-            let names = try await service.zones(in: database).get().map(\.key.name)
+            let names = try await service.zonesPage(in: database, after: nil).get().zones.map(\.key.name)
             #expect(names == [ZoneName.default, "b", "a"])
             let found = try await service.zones(named: ["a", "none"], in: database).get()
             #expect(found.map { result in result.map(\.key.name) } == [.success("a"), .failure(.zoneNotFound)])

@@ -636,11 +636,13 @@ extension MessageShape {
             [
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 4096),
+                FieldShape(3, "cursor", .bytes, bytesMax: 1024),
             ]),
         MessageShape(
             "WireFetchZonesAnswer", TidemarkWire.WireFetchZonesAnswer.self, WireJudge.WireFetchZonesAnswer.self,
             [
                 FieldShape(1, "zones", .message("WireZoneResult"), elementsMax: 65536),
+                FieldShape(2, "cursor", .bytes),
             ]),
     ]
 }

@@ -10,6 +10,11 @@
 
 /// SPDX-License-Identifier: Apache-2.0
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 package import SwiftProtobuf
 
 // If the compiler emits an error on this type, it is because this file
@@ -218,8 +223,11 @@ package nonisolated struct WireFetchZones: Sendable {
 
   package var database: WireDatabaseScope = .unspecified
 
-  /// Empty: all zones of the database.
+  /// Empty: all zones of the database, in pages.
   package var zones: [WireZoneID] = []
+
+  /// From the previous answer, for all zones only. Empty: from the first zone.
+  package var cursor: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -232,8 +240,12 @@ package nonisolated struct WireFetchZonesAnswer: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// In the order of the request. If it named no zone: all zones, oldest first.
+  /// In the order of the request. If it named no zone: one page of all zones, oldest first. If a zone is deleted and created again
+  /// between two pages, both may have one of its name. The later one lives.
   package var zones: [WireZoneResult] = []
+
+  /// Where to go on. Empty: there is no more. It is opaque.
+  package var cursor: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -521,7 +533,7 @@ nonisolated extension WireDone: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
 
 nonisolated extension WireFetchZones: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchZones"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zones\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zones\0\u{1}cursor\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -531,6 +543,7 @@ nonisolated extension WireFetchZones: SwiftProtobuf.Message, SwiftProtobuf._Mess
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularEnumField(value: &self.database) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.cursor) }()
       default: break
       }
     }
@@ -543,12 +556,16 @@ nonisolated extension WireFetchZones: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if !self.zones.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 2)
     }
+    if !self.cursor.isEmpty {
+      try visitor.visitSingularBytesField(value: self.cursor, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireFetchZones, rhs: WireFetchZones) -> Bool {
     if lhs.database != rhs.database {return false}
     if lhs.zones != rhs.zones {return false}
+    if lhs.cursor != rhs.cursor {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -556,7 +573,7 @@ nonisolated extension WireFetchZones: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireFetchZonesAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchZonesAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zones\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}zones\0\u{1}cursor\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -565,6 +582,7 @@ nonisolated extension WireFetchZonesAnswer: SwiftProtobuf.Message, SwiftProtobuf
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.cursor) }()
       default: break
       }
     }
@@ -574,11 +592,15 @@ nonisolated extension WireFetchZonesAnswer: SwiftProtobuf.Message, SwiftProtobuf
     if !self.zones.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 1)
     }
+    if !self.cursor.isEmpty {
+      try visitor.visitSingularBytesField(value: self.cursor, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireFetchZonesAnswer, rhs: WireFetchZonesAnswer) -> Bool {
     if lhs.zones != rhs.zones {return false}
+    if lhs.cursor != rhs.cursor {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -37,26 +37,41 @@ extension CloudDatabase {
     func zones(for ids: [CKRecordZone.ID]) async throws(CKError) -> [CKRecordZone.ID: Result<CKRecordZone, CKError>] {
         guard !ids.isEmpty else { return [:] }
         var results: [CKRecordZone.ID: Result<CKRecordZone, CKError>] = [:]
-        let answers = try await fetchZones(ids)
+        let answers = try await fetchZones(ids).zones
         guard answers.count == ids.count else { throw Self.wrongAnswer(to: .fetchZones) }
         for (id, answer) in zip(ids, answers) { results[id] = take(answer) }
         return results
     }
 
-    /// All zones of the database, with the default zone.
+    /// All zones of the database, with the default zone. They come in pages.
     func allZones() async throws(CKError) -> [CKRecordZone] {
-        try await fetchZones([]).compactMap { try? take($0).get() }
+        var zones: [CKRecordZone] = []
+        var page = try await fetchZones([])
+        while true {
+            zones += page.zones.compactMap { try? take($0).get() }
+            guard !page.cursor.isEmpty else { break }
+            // A server that sends nothing and says that there is more would be asked for ever.
+            guard !page.zones.isEmpty else { throw Self.wrongAnswer(to: .fetchZones) }
+            try checkMayGoOn()
+            page = try await fetchZones([], after: page.cursor)
+        }
+        // A zone that was deleted and created again between two pages is in both. The later one lives.
+        var seen: Set<CKRecordZone.ID> = []
+        return zones.reversed().filter { seen.insert($0.zoneID).inserted }.reversed()
     }
 
-    private func fetchZones(_ ids: [CKRecordZone.ID]) async throws(CKError) -> [WireZoneResult] {
+    private func fetchZones(
+        _ ids: [CKRecordZone.ID], after cursor: [UInt8] = []
+    ) async throws(CKError) -> WireFetchZonesAnswer {
         var request = WireFetchZones()
         request.database = wireScope
         request.zones = ids.map(WireZoneID.init)
+        request.cursor = cursor
         guard case .fetchZones(let answer) = try await self.request({ [request] _ in .fetchZones(request) }).answer
         else {
             throw Self.wrongAnswer(to: .fetchZones)
         }
-        return answer.zones
+        return answer
     }
 
     private func take(_ result: WireZoneResult) -> Result<CKRecordZone, CKError> {

@@ -40,7 +40,7 @@ final class StoreHealth: Sendable {
     func start() async {
         do {
             // A database that does not exist: the store only looks into an index.
-            _ = try await storage.zones(in: DatabaseID(0))
+            _ = try await storage.zones(in: DatabaseID(0), after: nil, zonesMax: 1)
             state.withLock { $0.answeredAt = scheduler.now }
         } catch {
             error.note()

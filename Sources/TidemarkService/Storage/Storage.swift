@@ -183,8 +183,12 @@ package protocol Storage: AnyObject, Sendable {
         in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction
 
-    /// Living zones, by id.
-    func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState]
+    /// The first `zonesMax` living zones after the one with the id `after`, by id. With `after` nil: of all zones. A
+    /// newer zone of a database has a larger id.
+    func zones(in database: DatabaseID, after: ZoneID?, zonesMax: Int) async throws(StorageError) -> [ZoneState]
+
+    /// The living zones among `names`, in any order.
+    func zones(named names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneState]
 
     /// Why the last incarnation of each zone ended, by name. Zones that never ended are left out.
     func removals(

@@ -6,13 +6,19 @@ internal import TidemarkTranslation
 internal import TidemarkWire
 
 extension RequestRouter {
-    /// Zones by name, or all zones with the default zone.
+    /// Zones by name, or a page of all zones with the default zone.
     func fetchZones(_ request: WireFetchZones, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let names = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
         let results: [Result<ZoneState, FailureReason>]
+        var cursor: ZonesCursor?
         if names.isEmpty {
-            results = try await service.zones(in: viewpoint.database).orRefusal().map { .success($0) }
+            guard case .success(let start) = ZonesCursor.opened(request.cursor, in: viewpoint.database) else {
+                throw Refusal(.cursorInvalid, "The cursor is damaged. Fetch the zones again from the first page.")
+            }
+            let page = try await service.zonesPage(in: viewpoint.database, after: start).orRefusal()
+            results = page.zones.map { .success($0) }
+            cursor = page.cursor
         } else {
             var found = try await service.zones(named: names.compactMap(\.self), in: viewpoint.database).orRefusal()[
                 ...]
@@ -27,6 +33,7 @@ extension RequestRouter {
         return ServerMessage.answer(
             context.id,
             .fetchZones(
-                WireFetchZonesAnswer(results, in: viewpoint.access.scope, feedsEverywhere: feedsEverywhere)))
+                WireFetchZonesAnswer(
+                    results, then: cursor, in: viewpoint.access.scope, feedsEverywhere: feedsEverywhere)))
     }
 }

@@ -24,8 +24,14 @@ extension PostgresStorage {
         }
     }
 
-    package func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
-        try await read(sql.zones.all(database))
+    package func zones(
+        in database: DatabaseID, after: ZoneID?, zonesMax: Int
+    ) async throws(StorageError) -> [ZoneState] {
+        try await read(sql.zones.page((database, after ?? ZoneID(0), zonesMax)))
+    }
+
+    package func zones(named names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
+        try await read(sql.zones.named((database, names)))
     }
 
     package func removals(

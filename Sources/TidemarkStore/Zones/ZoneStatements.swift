@@ -109,9 +109,28 @@ struct ZoneStatements: Sendable {
         DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id
         """)
 
-    let all = DeclaredStatement<DatabaseID, ZoneState>(
-        .read, "all_zones",
-        "SELECT \(columns) FROM zone z WHERE z.database_id = \(\.self) AND z.removal IS NULL ORDER BY z.id"
+    /// Zones of a database are created under a lock and get growing ids, so a page never misses an older zone.
+    let page = DeclaredStatement<(database: DatabaseID, after: ZoneID, zonesMax: Int), ZoneState>(
+        .read, "zones_page",
+        """
+        SELECT \(columns) FROM zone z
+         WHERE z.database_id = \(\.database) AND z.id > \(\.after) AND z.removal IS NULL
+         ORDER BY z.id LIMIT \(\.zonesMax)
+        """
+    ) { row throws(PostgresError) in
+        try ZoneRow.decode(row)
+    }
+
+    let named = DeclaredStatement<(database: DatabaseID, names: [String]), ZoneState>(
+        .read, "named_zones",
+        """
+        SELECT \(columns)
+          FROM unnest(\(\.names)) AS k (name)
+         CROSS JOIN LATERAL (
+               SELECT * FROM zone
+                WHERE database_id = \(\.database) AND name BETWEEN k.name AND k.name AND removal IS NULL
+                ORDER BY name LIMIT 1) AS z
+        """
     ) { row throws(PostgresError) in
         try ZoneRow.decode(row)
     }

@@ -74,8 +74,20 @@ package final class MemoryStore: Storage {
         return try await call { $0.snapshot(read, zone: $0.livingZone(key)) }
     }
 
-    package func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
-        try await call { $0.livingZones(in: database) }
+    package func zones(
+        in database: DatabaseID, after: ZoneID?, zonesMax: Int
+    ) async throws(StorageError) -> [ZoneState] {
+        let after = after ?? ZoneID(0)
+        return try await call { tables in
+            Array(tables.livingZones(in: database).filter { $0.id > after }.prefix(zonesMax))
+        }
+    }
+
+    package func zones(named names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
+        let names = Set(names)
+        return try await call { tables in
+            tables.livingZones(in: database).filter { names.contains($0.key.name) }
+        }
     }
 
     package func removals(

@@ -47,11 +47,14 @@ extension WireModifyZonesAnswer {
 extension WireFetchZonesAnswer {
     /// - Parameters:
     ///   - results: the zones that exist, and why the others do not.
+    ///   - cursor: where the next page of all zones begins, if there is one.
     ///   - feedsEverywhere: whether the default zone has a feed too.
     package init(
-        _ results: [Result<ZoneState, FailureReason>], in scope: DatabaseScope = .private, feedsEverywhere: Bool = false
+        _ results: [Result<ZoneState, FailureReason>], then cursor: ZonesCursor? = nil,
+        in scope: DatabaseScope = .private, feedsEverywhere: Bool = false
     ) {
         self.init()
+        self.cursor = cursor?.bytes ?? []
         zones = results.map { result in
             switch result {
             case .success(let zone):

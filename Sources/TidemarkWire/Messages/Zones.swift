@@ -383,8 +383,10 @@ extension WireDone {
 /// Asks for zones.
 package struct WireFetchZones: WireMessage {
     package var database = WireDatabaseScope()
-    /// Empty: all zones of the database.
+    /// Empty: all zones of the database, in pages.
     package var zones: [WireZoneID] = []
+    /// From the previous answer, for all zones only. Empty: from the first zone.
+    package var cursor: [UInt8] = []
 
     package init() {}
 }
@@ -397,7 +399,8 @@ extension WireFetchZones {
             switch tag {
             case 8: self.database = try reader.choice()
             case 18: try reader.append(to: &self.zones, atMost: 4_096)
-            default: try reader.skip(tag, known: 0x6)
+            case 26: self.cursor = try reader.content(atMost: 1_024)
+            default: try reader.skip(tag, known: 0xE)
             }
         }
     }
@@ -409,6 +412,9 @@ extension WireFetchZones {
         }
         for value in zones {
             size += 1 + WireSize.message(value)
+        }
+        if !cursor.isEmpty {
+            size += 1 + WireSize.content(cursor)
         }
         return size
     }
@@ -422,13 +428,20 @@ extension WireFetchZones {
             writer.number(18)
             writer.message(value)
         }
+        if !cursor.isEmpty {
+            writer.number(26)
+            writer.content(cursor)
+        }
     }
 }
 
 /// The outcome of a FetchZones.
 package struct WireFetchZonesAnswer: WireMessage {
-    /// In the order of the request. If it named no zone: all zones, oldest first.
+    /// In the order of the request. If it named no zone: one page of all zones, oldest first. If a zone is deleted and
+    /// created again between two pages, both may have one of its name. The later one lives.
     package var zones: [WireZoneResult] = []
+    /// Where to go on. Empty: there is no more. It is opaque.
+    package var cursor: [UInt8] = []
 
     package init() {}
 }
@@ -438,7 +451,8 @@ extension WireFetchZonesAnswer {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try reader.append(to: &self.zones, atMost: 65_536)
-            default: try reader.skip(tag, known: 0x2)
+            case 18: self.cursor = try reader.content()
+            default: try reader.skip(tag, known: 0x6)
             }
         }
     }
@@ -448,6 +462,9 @@ extension WireFetchZonesAnswer {
         for value in zones {
             size += 1 + WireSize.message(value)
         }
+        if !cursor.isEmpty {
+            size += 1 + WireSize.content(cursor)
+        }
         return size
     }
 
@@ -455,6 +472,10 @@ extension WireFetchZonesAnswer {
         for value in zones {
             writer.number(10)
             writer.message(value)
+        }
+        if !cursor.isEmpty {
+            writer.number(18)
+            writer.content(cursor)
         }
     }
 }

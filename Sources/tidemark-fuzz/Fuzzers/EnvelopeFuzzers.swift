@@ -66,6 +66,7 @@ private enum Envelopes {
         case .fetchZones(let request):
             _ = try DatabaseScope(request.database)
             _ = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
+            _ = ZonesCursor.opened(request.cursor, in: viewpoint.database)
         case .fetchZoneChanges(let request):
             _ = try DatabaseScope(request.database)
             let query = try ZoneChangesQuery(request, by: viewpoint)
@@ -165,6 +166,7 @@ private enum EnvelopeSeeds {
         client {
             $0.fetchZones.database = .private
             $0.fetchZones.zones = [zone("notes")]
+            $0.fetchZones.cursor = ZonesCursor(database: Envelopes.viewpoint.database, lastZone: ZoneID(11)).bytes
         },
         client {
             $0.fetchZoneChanges.database = .private

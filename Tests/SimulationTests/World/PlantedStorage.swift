@@ -213,7 +213,15 @@ final class PlantedStorage: Storage {
         try await base.beginZonesWrite(in: database, names: names, life: life)
     }
 
-    func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] { try await base.zones(in: database) }
+    func zones(
+        in database: DatabaseID, after: ZoneID?, zonesMax: Int
+    ) async throws(StorageError) -> [ZoneState] {
+        try await base.zones(in: database, after: after, zonesMax: zonesMax)
+    }
+
+    func zones(named names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
+        try await base.zones(named: names, in: database)
+    }
 
     func removals(
         ofZones names: [String], in database: DatabaseID
@@ -299,7 +307,8 @@ final class PlantedStorage: Storage {
     private func commitUnproven(_ changes: [ZoneChanges]) async throws(StorageError) {
         var reads: [ZoneRead] = []
         for change in changes {
-            guard let zone = try await base.zones(in: change.database).first(where: { $0.id == change.zone }) else {
+            let zones = try await base.zones(in: change.database, after: nil, zonesMax: .max)
+            guard let zone = zones.first(where: { $0.id == change.zone }) else {
                 throw StorageError(.outdated)
             }
             reads.append(ZoneRead(key: zone.key, recordNames: [], parentNames: [], lives: []))

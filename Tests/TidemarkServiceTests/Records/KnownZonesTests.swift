@@ -124,7 +124,7 @@ import TidemarkTestSupport
             _ = try await save(["r"], text: "theirs", counter: 1, fixture, servers[1], device: other)
             let store = try await MemoryStore(fixture.database).incarnation()
             let zone = try #require(
-                try await MemoryStore(fixture.database).zones(in: database).first { $0.key == fixture.key() })
+                try await MemoryStore(fixture.database).zones(named: ["notes"], in: database).first)
             let update = RecordsRequest(
                 id: RequestID(device, 4), zoneName: "notes",
                 saves: [
@@ -214,7 +214,7 @@ import TidemarkTestSupport
                 _ = try await save(["a"], text: "\(counter)", counter: counter, fixture, service)
             }
             let old = try #require(try await fixture.records().first { $0.name == "b" })
-            let zone = try await MemoryStore(fixture.database).zones(in: database).first { $0.key == fixture.key() }
+            let zone = try await MemoryStore(fixture.database).zones(named: ["notes"], in: database).first
             let tag = ChangeTag.version(
                 store: try await MemoryStore(fixture.database).incarnation(), zone: try #require(zone).id,
                 number: old.changeNumber)

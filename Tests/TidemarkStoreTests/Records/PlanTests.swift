@@ -46,6 +46,8 @@ import TidemarkTestSupport
             ["using zone_pkey", "(database_id = $4) AND (id = $5)", "AND (zone_id = k.zone_id) AND (name >= k.name)"]
         ),
         (sql.zones.lockNamed, ["(name >= n.name)", "(id >= zone.id)"]),
+        (sql.zones.named, ["using zone_living", "AND (name >= k.name)"]),
+        (sql.zones.page, ["using zone_pkey", "(database_id = $1) AND (id > $2)"]),
         (
             sql.records.readRecords,
             [livingOnce, "(database_id = ($3)[k.place]) AND (zone_id = ($2)[k.place]) AND (name >= k.record_name)"]
