@@ -19,9 +19,8 @@ extension RequestRouter {
         if request.ids.isEmpty {
             results = all.map { .success($0) }
         } else {
-            results = request.ids.map { id in
-                all.first { $0.id == id }.map { .success($0) } ?? .failure(.subscriptionUnknown)
-            }
+            let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
+            results = request.ids.map { id in known[id].map { .success($0) } ?? .failure(.subscriptionUnknown) }
         }
         let answer = WireFetchSubscriptionsAnswer(results, within: limits)
         return ServerMessage.answer(context.id, .fetchSubscriptions(answer))

@@ -125,10 +125,10 @@ struct Attack: CustomTestStringConvertible, Sendable {
     static let saves = Attack(
         testDescription: "saves in many zones", underWay: 200,
         prepare: { database, _ in
-            let zones = (0..<40).map { CKRecordZone(zoneName: "busy \($0)") }
+            let zones = (0..<400).map { CKRecordZone(zoneName: "busy \($0)") }
             _ = try await database.modifyRecordZones(saving: zones, deleting: [])
         },
-        fill: { $0.modifyRecords = save("Small", ["text": "x"], in: "busy \($0.id % 40)", $0.id, $1) })
+        fill: { $0.modifyRecords = save("Small", ["text": "x"], in: "busy \($0.id % 400)", $0.id, $1) })
 
     /// Each has types and fields that the schema does not know.
     static let lessons = Attack(
