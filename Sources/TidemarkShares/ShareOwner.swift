@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whose share something is taken from.
+@usableFromInline
 package enum ShareOwner: Hashable, Sendable {
     /// An account, by its number: all its devices and containers together.
     case account(Int64)

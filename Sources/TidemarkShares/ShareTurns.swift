@@ -1,58 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DequeModule
+public import DequeModule
 
 /// A queue in which owners take turns. One owner's elements keep their order.
+///
+/// Owners are searched one by one: mostly there is one, and there are never more than works that wait.
+@usableFromInline
 package struct ShareTurns<Element> {
-    private var queues: [ShareOwner: Deque<Element>] = [:]
-    /// The owners of elements; the first one is next.
-    private var turns: Deque<ShareOwner> = []
+    @usableFromInline
+    struct Queue {
+        @usableFromInline let owner: ShareOwner
+        @usableFromInline var elements: Deque<Element>
 
-    package init() {}
+        @inlinable
+        init(owner: ShareOwner, elements: Deque<Element>) {
+            self.owner = owner
+            self.elements = elements
+        }
+    }
 
-    package var isEmpty: Bool { turns.isEmpty }
+    /// None is empty. The first one is next.
+    @usableFromInline var queues: Deque<Queue> = []
+
+    @inlinable package init() {}
+
+    @inlinable package var isEmpty: Bool { queues.isEmpty }
 
     /// What ``popFirst()`` takes.
-    package var first: Element? { turns.first.flatMap { queues[$0]?.first } }
+    @inlinable package var first: Element? { queues.first?.elements.first }
 
-    /// All elements, in no order of owners.
-    package var elements: some Sequence<Element> { queues.values.lazy.joined() }
+    /// All elements, owner by owner.
+    @inlinable package var elements: [Element] { queues.flatMap(\.elements) }
 
+    @inlinable
     package mutating func append(_ element: Element, of owner: ShareOwner) {
-        if queues[owner, default: []].isEmpty { turns.append(owner) }
-        queues[owner, default: []].append(element)
+        if let index = queues.firstIndex(where: { $0.owner == owner }) {
+            queues[index].elements.append(element)
+        } else {
+            queues.append(Queue(owner: owner, elements: [element]))
+        }
     }
 
     /// Puts an element back before all others of its owner, whose turn it is then.
+    @inlinable
     package mutating func prepend(_ element: Element, of owner: ShareOwner) {
-        if queues[owner, default: []].isEmpty {
-            turns.prepend(owner)
-        } else if turns.first != owner, let turn = turns.firstIndex(of: owner) {
-            turns.remove(at: turn)
-            turns.prepend(owner)
-        }
-        queues[owner, default: []].prepend(element)
+        var queue = Queue(owner: owner, elements: [])
+        if let index = queues.firstIndex(where: { $0.owner == owner }) { queue = queues.remove(at: index) }
+        queue.elements.prepend(element)
+        queues.prepend(queue)
     }
 
     /// Takes the next element. The turn is then another owner's, if there is one.
+    @inlinable
     package mutating func popFirst() -> Element? {
-        guard let owner = turns.popFirst(), let index = queues.index(forKey: owner) else { return nil }
-        let element = queues.values[index].removeFirst()
-        if queues.values[index].isEmpty {
-            queues.remove(at: index)
-        } else {
-            turns.append(owner)
+        guard !queues.isEmpty else { return nil }
+        let element = queues[0].elements.removeFirst()
+        if queues[0].elements.isEmpty {
+            queues.removeFirst()
+        } else if queues.count > 1 {
+            queues.append(queues.removeFirst())
         }
         return element
     }
 
+    @inlinable
     package mutating func removeAll(where isGone: (Element) -> Bool) {
-        for owner in turns {
-            queues[owner]?.removeAll(where: isGone)
-            if queues[owner]?.isEmpty == true { queues[owner] = nil }
-        }
-        turns.removeAll { queues[$0] == nil }
+        for index in queues.indices { queues[index].elements.removeAll(where: isGone) }
+        queues.removeAll { $0.elements.isEmpty }
     }
 }
 
 extension ShareTurns: Sendable where Element: Sendable {}
+extension ShareTurns.Queue: Sendable where Element: Sendable {}

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why bytes are not a message of the protocol.
+@usableFromInline
 package struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What is wrong.
+    @usableFromInline
     package enum Code: Sendable, CaseIterable {
         /// The bytes end within a value.
         case truncated
@@ -26,6 +28,7 @@ package struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The offset at which it was noticed.
     package let offset: Int
 
+    @usableFromInline
     package init(_ code: Code, at offset: Int) {
         self.code = code
         self.offset = offset
@@ -39,5 +42,5 @@ package struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    package var description: String { "\(code) at byte \(offset)" }
+    @usableFromInline package var description: String { "\(code) at byte \(offset)" }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A message of the protocol. `tidemark-wire-generator` makes all conforming types from the `.proto` files.
+@usableFromInline
 package protocol WireMessage: Sendable, Equatable {
     /// The most nested messages and elements that one message may have in total, at all depths. Within another message
     /// it also bounds what that may have from there on.
@@ -59,6 +60,7 @@ extension WireMessage {
 }
 
 /// An enumeration of the protocol. It keeps unknown numbers, so that an old program passes on a new value.
+@usableFromInline
 package protocol WireChoice: RawRepresentable, Hashable, Sendable where RawValue == Int32 {
     /// The choice with the number 0.
     init()

@@ -3,6 +3,10 @@
 /// Protobuf's varints: seven bits in each byte, lowest first.
 ///
 /// No other code reads or writes varints. Messages, fields of records, tokens and tags use this type.
+///
+/// NB: `@usableFromInline`, as every package type whose functions other modules shall inline. Without it, `@inlinable`
+/// has no effect for them.
+@usableFromInline
 package enum WireNumber {
     /// Reads the number at `offset`, and moves `offset` past it.
     ///
@@ -63,6 +67,12 @@ package enum WireNumber {
     /// Appends the number.
     @inlinable @inline(__always)
     package static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+        // Tags and most lengths take one byte.
+        if value < 0x80 { bytes.append(UInt8(truncatingIfNeeded: value)) } else { appendLong(value, to: &bytes) }
+    }
+
+    @usableFromInline
+    static func appendLong(_ value: UInt64, to bytes: inout [UInt8]) {
         var rest = value
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)

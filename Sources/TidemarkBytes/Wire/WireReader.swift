@@ -4,6 +4,7 @@
 ///
 /// It trusts nothing. It checks each length against the end of the enclosing message, and each bound before it allocates
 /// anything. Bad bytes give a ``WireError``.
+@usableFromInline
 package struct WireReader {
     @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
     /// The array that holds the bytes. Slices share it.

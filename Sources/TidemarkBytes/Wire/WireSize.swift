@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How many bytes a value takes in a message, without its tag.
+@usableFromInline
 package enum WireSize {
     /// A varint.
     @inlinable
@@ -31,6 +32,7 @@ package enum WireSize {
 }
 
 /// Content of a message: an array, a slice, or a value that writes itself.
+@usableFromInline
 package protocol WireContent {
     var byteCount: Int { get }
     /// Appends exactly ``byteCount`` bytes.
@@ -50,12 +52,13 @@ extension ArraySlice<UInt8>: WireContent {
 /// Content that the caller appends after the message. Only its length is written.
 ///
 /// So a part of a file is read directly into the buffer that is sent. Nothing may be written after it.
+@usableFromInline
 package struct ContentAhead: WireContent {
-    package let byteCount: Int
+    @usableFromInline package let byteCount: Int
 
     package init(byteCount: Int) {
         self.byteCount = byteCount
     }
 
-    package func append(to bytes: inout [UInt8]) {}
+    @inlinable package func append(to bytes: inout [UInt8]) {}
 }

@@ -3,6 +3,7 @@
 /// Writes the bytes of messages. It makes no intermediate objects, and copies content once.
 ///
 /// A nested message is preceded by its size. So the caller computes sizes first (``WireSize``).
+@usableFromInline
 package struct WireWriter {
     @usableFromInline var written: [UInt8]
 
@@ -28,7 +29,7 @@ package struct WireWriter {
     // MARK: Values
 
     /// A varint: a value, a tag or a length.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func number(_ value: UInt64) { WireNumber.append(value, to: &written) }
 
     @inlinable package mutating func uint64(_ value: UInt64) { number(value) }
