@@ -5,9 +5,11 @@
 ///     let zones = DeclaredStatement<DatabaseID, (id: ZoneID, name: String)>(
 ///         .read, "zones", "SELECT id, name FROM zone WHERE database_id = \(\.self)"
 ///     ) { row throws(PostgresError) in (try row["id"], try row["name"]) }
-package struct DeclaredStatement<Input, Row>: Sendable {
+///
+/// NB: a class, because a statement has many parts, and each use would copy them.
+package final class DeclaredStatement<Input, Row>: Sendable {
     let statement: Statement
-    private let values: [@Sendable (Input) -> PostgresValue]
+    private let values: [PartReader]
     let decode: Call<Row>.Decoder
 
     /// - Parameters:
@@ -25,17 +27,19 @@ package struct DeclaredStatement<Input, Row>: Sendable {
     }
 
     /// A statement whose rows are at most counted.
-    package init(_ effect: Statement.Effect, _ name: String, _ sql: SQL<Input>) where Row == Void {
+    package convenience init(_ effect: Statement.Effect, _ name: String, _ sql: SQL<Input>) where Row == Void {
         self.init(effect, name, sql) { _ in }
     }
 
     /// A statement whose rows have one column.
-    package init(_ effect: Statement.Effect, _ name: String, _ sql: SQL<Input>) where Row: PostgresColumn {
+    package convenience init(_ effect: Statement.Effect, _ name: String, _ sql: SQL<Input>) where Row: PostgresColumn {
         self.init(effect, name, sql) { row throws(PostgresError) in try Row.read(row, 0) }
     }
 
     package func callAsFunction(_ input: Input) -> Call<Row> {
-        Call(bound: statement.bind(values.map { $0(input) }), decode: decode)
+        withUnsafePointer(to: input) { input in
+            Call(bound: statement.bind(values.map { $0(UnsafeRawPointer(input)) }), decode: decode)
+        }
     }
 
     package func callAsFunction() -> Call<Row> where Input == Void { self(()) }

@@ -2,6 +2,7 @@
 
 internal import CTidemarkLibpq
 internal import Glibc
+internal import Synchronization
 
 /// The result of one statement: rows of binary columns in libpq's memory. It does not change, so any thread may read
 /// it.
@@ -12,6 +13,8 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
     let columnCount: Int32
     /// The types of the columns.
     private let types: [PostgresType]
+    /// Where to look first for a name. Columns are mostly read in their order, row after row.
+    private let nextColumn = Atomic<Int32>(0)
 
     /// Takes over the result, and frees it with the last reference.
     init(owning result: OpaquePointer) {
@@ -56,13 +59,18 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
         return UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length)
     }
 
-    /// The number of the first column with this name.
+    /// The number of a column with this name.
     func column(named name: StaticString) throws(PostgresError) -> Int {
-        for column in 0..<columnCount {
+        let wanted = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
+        var column = nextColumn.load(ordering: .relaxed)
+        for _ in 0..<columnCount {
+            if column >= columnCount { column = 0 }
             guard let found = PQfname(result, column) else { break }
-            if strcmp(found, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)) == 0 {
+            if strcmp(found, wanted) == 0 {
+                nextColumn.store(column + 1, ordering: .relaxed)
                 return Int(column)
             }
+            column += 1
         }
         throw PostgresError(.unexpectedResult, detail: "there is no column \(name)")
     }

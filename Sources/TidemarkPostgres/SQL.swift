@@ -7,16 +7,18 @@
 ///
 /// A string in the text is SQL of ours, such as a list of columns. It is never a value.
 package struct SQL<Input>: ExpressibleByStringInterpolation, Sendable {
+    /// A part of the input as a parameter.
     struct Parameter: Sendable {
         let path: [any AnyKeyPath & Sendable]
         let type: PostgresType
-        let value: @Sendable (Input) -> PostgresValue
+        let value: PartReader
 
         func isSame(as other: Parameter) -> Bool {
-            path.elementsEqual(other.path) { ($0 as AnyKeyPath) == ($1 as AnyKeyPath) }
+            type == other.type && path.elementsEqual(other.path) { ($0 as AnyKeyPath) == ($1 as AnyKeyPath) }
         }
     }
 
+    /// A piece of a literal.
     fileprivate enum Piece: Sendable {
         case text(String)
         case parameter(Parameter)
@@ -45,30 +47,34 @@ package struct SQL<Input>: ExpressibleByStringInterpolation, Sendable {
         package mutating func appendInterpolation<Value: PostgresParameter>(
             _ path: any KeyPath<Input, Value> & Sendable
         ) {
-            let parameter = Parameter(path: [path], type: Value.postgresType) { $0[keyPath: path].postgresValue }
-            pieces.append(.parameter(parameter))
+            append([path], Value.postgresType, PartReader(path))
         }
 
         /// A parameter that is a part of a part.
         package mutating func appendInterpolation<Part, Value: PostgresParameter>(
             part: any KeyPath<Input, Part> & Sendable, _ path: any KeyPath<Part, Value> & Sendable
         ) {
-            let parameter = Parameter(path: [part, path], type: Value.postgresType) { input in
-                input[keyPath: part][keyPath: path].postgresValue
-            }
-            pieces.append(.parameter(parameter))
+            append([part, path], Value.postgresType, PartReader(of: part, PartReader(path)))
+        }
+
+        /// A part of the first element of a list, which is not empty.
+        package mutating func appendInterpolation<Element, Value: PostgresParameter>(
+            first list: any KeyPath<Input, [Element]> & Sendable, _ path: any KeyPath<Element, Value> & Sendable
+        ) {
+            append([list, path], Value.postgresType, PartReader(ofFirst: list, PartReader(path)))
         }
 
         /// An array with one part of each element of a list.
         package mutating func appendInterpolation<Element, Value: PostgresParameter>(
             _ list: any KeyPath<Input, [Element]> & Sendable, _ path: any KeyPath<Element, Value> & Sendable
         ) {
-            let parameter = Parameter(path: [list, path], type: Value.postgresType.array) { input in
-                var array = PostgresArray(of: Value.postgresType)
-                for element in input[keyPath: list] { array.append(element[keyPath: path].postgresValue) }
-                return .array(array)
-            }
-            pieces.append(.parameter(parameter))
+            append(
+                [list, path], Value.postgresType.array,
+                PartReader(ofEach: list, PartReader(path), type: Value.postgresType))
+        }
+
+        private mutating func append(_ path: [any AnyKeyPath & Sendable], _ type: PostgresType, _ value: PartReader) {
+            pieces.append(.parameter(Parameter(path: path, type: type, value: value)))
         }
     }
 

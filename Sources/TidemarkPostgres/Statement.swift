@@ -6,7 +6,9 @@ internal import Synchronization
 ///
 ///     static let lockZone = Statement(.read, "lock_zone", "SELECT … WHERE id = $1 FOR UPDATE", [.int8])
 ///     let rows = try await connection.execute([.begin, lockZone(.int8(id))])
-package struct Statement: Sendable {
+///
+/// NB: a class, for the same reason as ``DeclaredStatement``.
+package final class Statement: Sendable {
     /// What it means to run the statement outside a transaction.
     package enum Effect: Sendable {
         case begin, commit, rollback
@@ -42,7 +44,7 @@ package struct Statement: Sendable {
     ///   - parameterTypes: the type of each parameter.
     ///   - isPrepared: false for a statement that is built at run time and may not come again. It is parsed each time,
     ///     and leaves nothing in the connection.
-    package init(
+    package convenience init(
         _ effect: Effect, _ name: String, _ sql: String, _ parameterTypes: [PostgresType] = [], isPrepared: Bool = true
     ) {
         let id = isPrepared ? Self.nextID.add(1, ordering: .relaxed).oldValue : nil
@@ -55,7 +57,9 @@ package struct Statement: Sendable {
     /// - Parameters:
     ///   - name: of the places. Only statements of this kind have it.
     ///   - place: from 0.
-    package init(_ effect: Effect, _ name: String, _ sql: String, _ parameterTypes: [PostgresType], place: Int) {
+    package convenience init(
+        _ effect: Effect, _ name: String, _ sql: String, _ parameterTypes: [PostgresType], place: Int
+    ) {
         let number = Self.nextNumber.add(1, ordering: .relaxed).oldValue
         self.init(effect, "\(name)_at_\(place)", sql, parameterTypes, .inPlace(number: number))
     }

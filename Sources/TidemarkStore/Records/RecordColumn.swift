@@ -63,7 +63,7 @@ struct RecordColumn: Sendable {
     private static func ofRun<Value: PostgresParameter>(
         _ value: any KeyPath<RecordColumns.Run, Value> & Sendable, _ isOne: Bool
     ) -> SQL<ZoneWrites> {
-        isOne ? "\(part: \.records.run, value)" : "(\(\.records.runs, value))[k.run]"
+        isOne ? "\(first: \.records.runs, value)" : "(\(\.records.runs, value))[k.run]"
     }
 
     // MARK: SQL
@@ -132,8 +132,6 @@ struct RecordColumns: Sendable {
     }
 
     private(set) var runs: [Run] = []
-    /// The run, if there is one.
-    var run: Run { runs[0] }
     private var count = 0
 
     // Of records.

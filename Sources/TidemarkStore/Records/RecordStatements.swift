@@ -282,7 +282,7 @@ struct RecordStatements: Sendable {
              CROSS JOIN LATERAL (\(ZoneStatements.lockByID)) AS z),
         still AS MATERIALIZED (
             SELECT 1 FROM store
-             WHERE incarnation = \(\.moment.store) AND schema_version = \(\.moment.schema.version)
+             WHERE incarnation = \(first: \.moments, \.store) AND schema_version = \(first: \.moments, \.schema.version)
                AND (SELECT count(*) FROM locked WHERE is_same) = cardinality(\(\.zones, \.zone))
                AND NOT EXISTS (\(absentRecords))),
         \(movedAndRemembered(from: "still, ")),
@@ -298,13 +298,13 @@ struct RecordStatements: Sendable {
         .write, "write_run_if_still",
         """
         WITH moved AS (
-            UPDATE zone SET change_number = \(\.zone.changeNumber), write_number = write_number + 1,
-                            largest_record = greatest(largest_record, \(\.zone.largestRecord)::bigint),
-                            byte_count = byte_count + \(\.zone.byteGrowth)
-             WHERE database_id = \(\.zone.database) AND id = \(\.zone.zone) AND num_nulls(removal) = 1
-               AND change_number = \(\.moment.changeNumber) AND write_number = \(\.moment.writeNumber)
+            UPDATE zone SET change_number = \(first: \.zones, \.changeNumber), write_number = write_number + 1,
+                            largest_record = greatest(largest_record, \(first: \.zones, \.largestRecord)::bigint),
+                            byte_count = byte_count + \(first: \.zones, \.byteGrowth)
+             WHERE database_id = \(first: \.zones, \.database) AND id = \(first: \.zones, \.zone) AND num_nulls(removal) = 1
+               AND change_number = \(first: \.moments, \.changeNumber) AND write_number = \(first: \.moments, \.writeNumber)
                AND EXISTS (
-                   SELECT FROM store WHERE incarnation = \(\.moment.store) AND schema_version = \(\.moment.schema.version))
+                   SELECT FROM store WHERE incarnation = \(first: \.moments, \.store) AND schema_version = \(first: \.moments, \.schema.version))
                AND NOT EXISTS (\(absentRecords))
          RETURNING id),
         remembered AS (

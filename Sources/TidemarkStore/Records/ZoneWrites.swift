@@ -63,10 +63,6 @@ struct ZoneWrites: Sendable {
         }
     }
 
-    // The first, which is the only one if there is one run of records.
-    var zone: ZoneChanges { zones[0] }
-    var moment: ZoneMoment { moments[0] }
-
     /// A transaction by itself, which writes only if the zones are unchanged. Its answer is whether it has written.
     var callIfStill: Call<Bool> {
         let isOneRun = zones.count == 1 && records.runs.count == 1
