@@ -197,15 +197,18 @@ final class WriteCoordinator: Sendable {
     private func write(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
     ) async throws(StorageError) -> GroupDecision {
+        var isFresh = false
         for _ in 0..<Self.schemaRoundsMax {
             let transaction = try await storage.beginWrite(reads)
             if let epoch = transaction.snapshots.first?.memoryEpoch { shared.learn(epoch, now: scheduler.now) }
             let known = schemas.known
             let check = SchemaCheck(
-                part, snapshots: transaction.snapshots, schemas: known, taught: schemas.taught, limits: limits)
+                part, snapshots: transaction.snapshots, schemas: known, isFresh: isFresh, taught: schemas.taught,
+                limits: limits)
             guard case .checked(let part) = check else {
                 await transaction.rollback()
                 try await schemas.catchUp(with: check)
+                if case .unknown = check { isFresh = true }
                 continue
             }
             let decision = try await write(part, keys: keys, in: transaction, schemas: known)

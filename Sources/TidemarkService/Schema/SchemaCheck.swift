@@ -9,17 +9,19 @@ enum SchemaCheck {
     /// stay atomic and outcomes are remembered. Requests to the public database have their grants and
     /// roles.
     case checked([WriteQueue.Entry])
-    /// These schemas are not remembered, or not in the version that the transaction saw.
+    /// These schemas are not remembered, or not in the version that the transaction saw, or seem full: others may have
+    /// taught what is missing, which does not change the version.
     case unknown(Set<ContainerID>)
     /// These must be learned first. `users`: how many types and fields come from whom.
     case teaches([ContainerID: SchemaLesson], users: [UserID: Int])
 
     /// - Parameters:
     ///   - snapshots: of all zones of the entries, with the schema stamps that hold for them.
+    ///   - isFresh: whether the schemas were read again for these entries.
     ///   - taught: how many types and fields users have taught before.
     init(
         _ entries: [WriteQueue.Entry], snapshots: [ZoneSnapshot], schemas: [ContainerID: KnownSchema],
-        taught: [UserID: Int] = [:], limits: Limits
+        isFresh: Bool = false, taught: [UserID: Int] = [:], limits: Limits
     ) {
         var stamps: [DatabaseID: SchemaStamp] = [:]
         var records: [ZoneKey: [String: RecordState]] = [:]
@@ -51,6 +53,10 @@ enum SchemaCheck {
                 checked[index].request = entry.request.with(access: access, refusals: refusals)
             }
         }
+        guard isFresh || reading.full.isEmpty else {
+            self = .unknown(reading.full)
+            return
+        }
         self = reading.lessons.isEmpty ? .checked(checked) : .teaches(reading.lessons, users: reading.users)
     }
 
@@ -59,6 +65,8 @@ enum SchemaCheck {
         let taught: [UserID: Int]
         var lessons: [ContainerID: SchemaLesson] = [:]
         var users: [UserID: Int] = [:]
+        /// Schemas that cannot take something.
+        var full: Set<ContainerID> = []
 
         /// By the positions of the saves. Usually empty.
         mutating func refusals(
@@ -95,10 +103,12 @@ enum SchemaCheck {
             let before = sum.entryCount
             sum.merge(lesson)
             guard schema.schema.entryCount + sum.entryCount <= limits.schemaEntriesMax else {
+                full.insert(schema.container)
                 return .full(type: type, entriesMax: limits.schemaEntriesMax)
             }
             let own = (users[user] ?? 0) + sum.entryCount - before
             guard (taught[user] ?? 0) + own <= limits.schemaEntriesPerUserMax else {
+                full.insert(schema.container)
                 return .taughtEnough(type: type, entriesMax: limits.schemaEntriesPerUserMax)
             }
             lessons[schema.container] = sum

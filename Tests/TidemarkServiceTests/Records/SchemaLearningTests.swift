@@ -181,7 +181,7 @@ import TidemarkTestKit
             #expect(first == [nil, nil, .schemaFull])
             #expect(try await save(["c", "a"], by: one, counter: 2) == [.schemaFull, nil])
             #expect(try await save(["c"], by: other, counter: 3) == [nil])
-            // What is known is free for everybody.
+            // What is known is free for everybody, also where it was learned by another loop.
             #expect(try await save(["c"], by: one, counter: 4) == [nil])
         }
     }
