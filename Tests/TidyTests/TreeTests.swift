@@ -23,7 +23,7 @@ import Testing
             .expectNone(
                 "public", "open",
                 matching:
-                    /\b(public|open) (final |static |override |convenience )*(class|struct|enum|protocol|func|var|let|init|typealias|extension|import)\b/
+                    /\b(public|open) (final |static |override |convenience )*(class|struct|enum|protocol|func|var|let|init|typealias|extension)\b/
             )
     }
 
