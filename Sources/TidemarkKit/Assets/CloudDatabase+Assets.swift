@@ -49,14 +49,17 @@ extension CloudDatabase {
     }
 
     /// The server never has more of it, attempt after attempt.
-    static func uploadStands(_ file: AssetFile, of recordID: CKRecord.ID) -> CKError {
+    ///
+    /// - Parameter last: how the last attempt ended.
+    static func uploadStands(_ file: AssetFile, of recordID: CKRecord.ID, after last: CKError) -> CKError {
         CKError(
             .networkFailure,
             text:
                 "The upload of \(file.source.name) (\(file.content.byteCount) bytes) for record "
                 + "\(recordID.recordName) in zone \(recordID.zoneID.zoneName) stands still: "
-                + "\(TransferPatience.failuresMax) attempts in a row brought nothing more to the server. Save the "
-                + "record again later. If that fails too, tell the server's operator.")
+                + "\(TransferPatience.failuresMax) attempts in a row brought nothing more to the server. The "
+                + "last one: \(last.localizedDescription) Save the record again later. If that fails too, tell the server's operator."
+        )
     }
 
     /// What all parts of an upload have in common.

@@ -32,7 +32,7 @@ struct UploadDriver: TransferDriver {
         switch await run(machine, from: .begun) {
         case .uploaded: return
         case .failed(let error): throw error
-        case .standsStill: throw CloudDatabase.uploadStands(file, of: recordID)
+        case .standsStill(let last): throw CloudDatabase.uploadStands(file, of: recordID, after: last)
         }
     }
 

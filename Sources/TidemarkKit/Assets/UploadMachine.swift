@@ -69,8 +69,8 @@ struct UploadMachine: TransferMachine {
     enum Outcome {
         case uploaded
         case failed(CKError)
-        /// The server never has more of it, attempt after attempt.
-        case standsStill
+        /// The server never has more of it, attempt after attempt. The error is that of the last one.
+        case standsStill(CKError)
     }
 
     private(set) var state = State.idle
@@ -151,7 +151,7 @@ struct UploadMachine: TransferMachine {
 
     private mutating func awaitOldest() -> [Action] {
         // Everything is answered, and yet the server does not call it complete.
-        guard !window.isEmpty else { return tryAgain() }
+        guard !window.isEmpty else { return tryAgain(after: .serverHas(byteCount, of: byteCount)) }
         state = .awaiting
         return [.awaitAnswer]
     }
@@ -167,7 +167,7 @@ struct UploadMachine: TransferMachine {
         }
         // The server may have taken what is still under way as well.
         let isOnItsWay = (part.upperBound...window.next).contains(reached)
-        return [.report(reached)] + (isOnItsWay ? sendMore() : tryAgain())
+        return [.report(reached)] + (isOnItsWay ? sendMore() : tryAgain(after: .serverHas(reached, of: byteCount)))
     }
 
     // MARK: Failures
@@ -180,10 +180,10 @@ struct UploadMachine: TransferMachine {
 
     /// - Parameter failure: what ended the attempt.
     private mutating func tryAgain(
-        after failure: TransferFailure = TransferFailure(error: CKError(.networkFailure))
+        after failure: TransferFailure
     ) -> [Action] {
         if isPatient { return pause(after: failure) }
-        guard patience.wait(after: nil) != nil else { return end(.standsStill) }
+        guard patience.wait(after: nil) != nil else { return end(.standsStill(failure.error)) }
         return [.abandonParts] + beginAttempt()
     }
 
@@ -219,4 +219,12 @@ extension CKError {
     static let brokenTransfer = CKError(
         .internalError,
         text: "The transfer of a file failed because of a mistake in the library. Save or fetch the record again.")
+}
+
+extension TransferFailure {
+    /// The server is not where it should be.
+    fileprivate static func serverHas(_ byteCount: Int64, of wanted: Int64) -> TransferFailure {
+        TransferFailure(
+            error: CKError(.networkFailure, text: "The server said that it had \(byteCount) of \(wanted) bytes."))
+    }
 }

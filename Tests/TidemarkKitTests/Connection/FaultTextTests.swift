@@ -59,11 +59,13 @@ import TidemarkWire
         defer { directory.remove() }
         let file = URL(fileURLWithPath: directory.path).appendingPathComponent("beach.jpg")
         try Data(count: 5_000).write(to: file)
-        let error = CloudDatabase.uploadStands(try AssetFile(file), of: recordID("Trip/p1"))
+        let error = CloudDatabase.uploadStands(
+            try AssetFile(file), of: recordID("Trip/p1"), after: CKError(.networkFailure, text: "It was cut."))
         #expect(error.code == .networkFailure)
         let text = error.localizedDescription
         let start = "The upload of beach.jpg (5000 bytes) for record p1 in zone Trip stands still: 5 attempts"
-        #expect(text.hasPrefix(start) && text.contains("Save the record again later"), "\(text)")
+        #expect(
+            text.hasPrefix(start) && text.contains("The last one: It was cut. Save the record again later"), "\(text)")
         #expect(!text.contains(directory.path))
     }
 }
