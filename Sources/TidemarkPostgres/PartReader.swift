@@ -22,9 +22,11 @@ struct PartReader: Sendable {
     /// A part of the first element of a list, which is not empty.
     init<Root, Element>(ofFirst list: any KeyPath<Root, [Element]> & Sendable, _ reader: PartReader) {
         read = Self.reading(list) { list in
-            list.pointee.withUnsafeBufferPointer { elements in
-                precondition(!elements.isEmpty, "a list without elements has no first one")
-                return reader(UnsafeRawPointer(elements.baseAddress!))
+            list.pointee.withUnsafeBytes { elements in
+                guard let first = elements.baseAddress, !elements.isEmpty else {
+                    preconditionFailure("an empty list has no first element")
+                }
+                return reader(first)
             }
         }
     }
@@ -38,8 +40,9 @@ struct PartReader: Sendable {
         read = Self.reading(list) { list in
             list.pointee.withUnsafeBytes { elements in
                 var array = PostgresArray(of: type)
+                guard let first = elements.baseAddress else { return .array(array) }
                 for offset in stride(from: 0, to: elements.count, by: MemoryLayout<Element>.stride) {
-                    array.append(reader(elements.baseAddress! + offset))
+                    array.append(reader(first + offset))
                 }
                 return .array(array)
             }

@@ -24,7 +24,7 @@ struct UploadProgress: Equatable {
 /// | `pausing` | lets time pass after a failure that may pass | another attempt |
 /// | `ended` | nothing any more | |
 ///
-/// An attempt begins with `asking`, and that of a small file with `placing`. After a cut there is another attempt, and
+/// An attempt begins with `asking`, and the first one of a small file with `placing`. After a cut there is another attempt, and
 /// also if the server has another number of bytes than it should have. Several of these in a row without progress lead
 /// to `ended`. But a patient upload goes through `pausing` before each of them, and only the end of its time leads to
 /// `ended`. Any other failure leads to `pausing`, as long as ``TransferPatience`` lasts; otherwise, and in `placing`,
@@ -83,10 +83,12 @@ struct UploadMachine: TransferMachine {
     /// A part has to be sent even if the server has all bytes: it makes the upload complete. So has the one part of an
     /// empty file.
     private var owesPart = true
+    private var isFirstAttempt = true
     /// Whether the file was found unchanged after the server had said that the content is another.
     private var hasJudged = false
 
-    /// Files up to this size are sent without a question whether the server has them.
+    /// Files up to this size are sent without a question whether the server has them, at first. A server may have a part
+    /// of them from an earlier attempt.
     static let unaskedBytesMax: Int64 = 262_144
 
     /// - Parameter isPatient: whether it is tried again for as long as there is time.
@@ -123,7 +125,8 @@ struct UploadMachine: TransferMachine {
     private mutating func beginAttempt() -> [Action] {
         window.restart(at: 0)
         owesPart = true
-        guard byteCount > Self.unaskedBytesMax else { return sendMore() }
+        defer { isFirstAttempt = false }
+        if isFirstAttempt, byteCount <= Self.unaskedBytesMax { return sendMore() }
         state = .asking
         return [.ask]
     }

@@ -208,6 +208,19 @@ import TidemarkTestSupport
         }
     }
 
+    /// Where there is little room on the connection, the first part of it is less than what the server has.
+    @Test func `R-070: a small upload goes on where an earlier attempt of it has ended`() {
+        var machine = Machine(byteCount: 70_000, isPatient: false)
+        #expect(machine.handle(.begun).last == .takePlace(waits: true))
+        #expect(machine.handle(.placed(byteCountMax: 30_000)).last == .send(0..<30_000))
+        _ = machine.handle(.sent)
+        #expect(machine.handle(.placed(byteCountMax: nil)).last == .awaitAnswer)
+        let known = UploadProgress(byteCount: 65_536, isComplete: false)
+        #expect(machine.handle(.answered(known)).last == .ask)
+        #expect(machine.handle(.told(known)).last == .takePlace(waits: true))
+        #expect(machine.handle(.placed(byteCountMax: 30_000)).last == .send(65_536..<70_000))
+    }
+
     @Test func `I-6, R-070: a server that has more bytes than the file brings the upload no further`() {
         var machine = Machine(byteCount: Self.byteCount, isPatient: false)
         var actions = machine.handle(.begun)
