@@ -63,6 +63,20 @@ import TidemarkTestSupport
         return try await value
     }
 
+    /// As an app does: a request that a cut or a restart has ended is made again.
+    private func insisting<Value: Sendable>(
+        on cloud: TestCloud, _ request: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        for _ in 0..<20 {
+            do {
+                return try await passingTime(of: cloud, request)
+            } catch let error as CKError where [.networkUnavailable, .networkFailure].contains(error.code) {
+                continue
+            }
+        }
+        throw NeverHappened(description: "a request that is not cut")
+    }
+
     private func run(_ dice: SimulationRandom) async throws {
         var random = dice
         let cloud = TestCloud()
@@ -84,12 +98,12 @@ import TidemarkTestSupport
             case 5: phone.signOut()
             case 6: phone.signIn(alice)
             case 7:
-                _ = try await passingTime(of: cloud) { try await alice.database.deleteRecord(withID: id) }
+                _ = try await insisting(on: cloud) { try await alice.database.deleteRecord(withID: id) }
                 names.remove(id.recordName)
             default:
                 let record = CKRecord(recordType: "Note", recordID: id)
                 record["step"] = step
-                let results = try await passingTime(of: cloud) {
+                let results = try await insisting(on: cloud) {
                     try await alice.database.modifyRecords(saving: [record], deleting: [], savePolicy: .allKeys)
                 }
                 _ = try results.saveResults[id]?.get()
