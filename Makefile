@@ -60,8 +60,7 @@ simulate: ## Search for failing seeds, and for each planted fault: make simulate
 
 ATTACK_SECONDS ?= 60
 hostile: setup ## Each attack on a server, by nobody, by one account and by ten, and what a neighbour notices of it
-	TIDEMARK_HOSTILE_SECONDS=$(ATTACK_SECONDS) \
-		swift test -c release -Xswiftc -enable-testing $(OWN_PLAN) --filter HostileTests
+	TIDEMARK_HOSTILE_SECONDS=$(ATTACK_SECONDS) swift test $(OWN_PLAN) --filter HostileTests
 
 bench: ## All measurements, each beside its reference, as a table; of programs linked as deploy/Dockerfile does
 	for product in tidemark tidemark-echo tidemark-yardstick tidemark-bench; do \
