@@ -14,8 +14,8 @@ package struct Limits: Sendable, Equatable {
     package var pageRecordsDefault = 200
     /// Records of one page at the most, whatever the client asks for.
     package var pageRecordsMax = 1_000
-    /// Zones of one page of all zones of a database. With the longest names a page has about 280 KB.
-    package var pageZonesMax = 1_000
+    /// Zones of one page of all zones of a database. With the longest names a page has about 56 KB.
+    package var pageZonesMax = 200
     /// Stored bytes after which a page, a group or an answer is cut. It bounds the server's answers as the other limits
     /// bound its requests.
     package var answerBytesMax = 4_194_304
