@@ -58,8 +58,8 @@ extension CloudDatabase {
                 "The upload of \(file.source.name) (\(file.content.byteCount) bytes) for record "
                 + "\(recordID.recordName) in zone \(recordID.zoneID.zoneName) stands still: "
                 + "\(TransferPatience.failuresMax) attempts in a row brought nothing more to the server. The "
-                + "last one: \(last.localizedDescription) Save the record again later. If that fails too, tell the server's operator."
-        )
+                + "last one: \(last.localizedDescription) Save the record again later. If that fails too, "
+                + "tell the server's operator.")
     }
 
     /// What all parts of an upload have in common.

@@ -24,10 +24,10 @@ struct UploadProgress: Equatable {
 /// | `pausing` | lets time pass after a failure that may pass | another attempt |
 /// | `ended` | nothing any more | |
 ///
-/// An attempt begins with `asking`, and the first one of a small file with `placing`. After a cut there is another attempt, and
-/// also if the server has another number of bytes than it should have. Several of these in a row without progress lead
-/// to `ended`. But a patient upload goes through `pausing` before each of them, and only the end of its time leads to
-/// `ended`. Any other failure leads to `pausing`, as long as ``TransferPatience`` lasts; otherwise, and in `placing`,
+/// An attempt begins with `asking`, and the first one of a small file with `placing`. After a cut there is another
+/// attempt, and also if the server has another number of bytes than it should have. Several of these in a row without
+/// progress lead to `ended`. But a patient upload goes through `pausing` before each of them, and only the end of its
+/// time leads to `ended`. Any other failure leads to `pausing`, as long as ``TransferPatience`` lasts; otherwise, and in `placing`,
 /// `judging` and `pausing`, to `ended`. An event that does not belong to the state is a fault of the driver. It ends
 /// the upload with an error, because to go on could send the wrong bytes.
 struct UploadMachine: TransferMachine {
