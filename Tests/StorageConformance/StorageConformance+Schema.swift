@@ -16,6 +16,9 @@ extension StorageConformance {
             try await expectError(.containerUnknown, "a container that is not there has no schema") {
                 try await store.first.schema(of: ContainerID(987_654))
             }
+            try await expectError(.containerUnknown, "it has no revision") {
+                try await store.first.schemaRevision(of: ContainerID(987_654))
+            }
         },
         Scenario("R-062: the first server that teaches a key is right, and both see it") { store in
             let container = try await store.alice().container
@@ -30,6 +33,8 @@ extension StorageConformance {
             try expectEqual(third.schema.types["Note"]?.fields, all, "what is new is added")
             try expectEqual(try await store.first.schema(of: container), third, "both see it")
             try expectEqual(third.version, version, "learning leaves the version")
+            try expectEqual(try await store.first.schemaRevision(of: container), third.revision, "rows are counted")
+            try expect(third.revision != second.revision, "what is learned is another revision")
             try expectEqual(third.schema.types["Note"]?.grants, .standard, "grants are the standard ones")
         },
         Scenario("a type can be learned without fields") { store in
@@ -53,6 +58,9 @@ extension StorageConformance {
             try expect(try await store.first.replaceSchema(old, by: schema), "nobody changed it meanwhile")
             let new = try await store.second.schema(of: identity.container)
             try expectEqual(new.schema, schema, "as it was given")
+            // Two types, three fields and two marked system fields.
+            try expectEqual(new.revision.rowCount, 7, "all of it counts")
+            try expectEqual(try await store.first.schemaRevision(of: identity.container), new.revision, "the revision")
             try expect(new.version > old.version, "the version grows")
             try expect(!(try await store.first.replaceSchema(old, by: Schema())), "an old one is not replaced")
 

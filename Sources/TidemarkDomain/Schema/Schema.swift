@@ -58,6 +58,28 @@ package struct ContainerSchema: Sendable, Equatable {
     }
 }
 
+extension ContainerSchema {
+    /// What it holds, as ``SchemaRevision`` tells it.
+    package var revision: SchemaRevision {
+        SchemaRevision(
+            version: version,
+            rowCount: schema.types.values.reduce(schema.types.count) { $0 + $1.fields.count + $1.systemMarks.count })
+    }
+}
+
+/// Tells whether a schema has changed. An operator's change has another version. What saves teach adds rows, and removes
+/// none.
+package struct SchemaRevision: Sendable, Hashable {
+    package let version: Int64
+    /// Types, fields and marked system fields.
+    package let rowCount: Int
+
+    package init(version: Int64, rowCount: Int) {
+        self.version = version
+        self.rowCount = rowCount
+    }
+}
+
 /// Identifies the schema that holds for a database, as a transaction read it after taking its locks.
 package struct SchemaStamp: Sendable, Hashable {
     package let container: ContainerID

@@ -30,7 +30,7 @@ final class SchemaCache: Sendable {
         switch check {
         case .checked: return
         case .unknown(let containers):
-            for container in containers { try await load(container) }
+            for container in containers { try await refresh(container) }
         case .teaches(let lessons, let users):
             for (container, lesson) in lessons { remember(try await storage.learn(lesson, in: container)) }
             shared.noteTaught(users)
@@ -47,6 +47,16 @@ final class SchemaCache: Sendable {
     /// The schema that judges a query: the remembered one, unless another server may have learned what the query names.
     func schema(of container: ContainerID, for query: Query) async throws(StorageError) -> KnownSchema {
         if let known = known[container], known.schema.isFrozen || known.schema.schema.knows(query) { return known }
+        return try await refresh(container)
+    }
+
+    /// Reads a schema again if it is not the remembered one any more. Whoever asks for what no schema can have, again
+    /// and again, makes no server read thousands of fields each time.
+    @discardableResult
+    private func refresh(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
+        if let known = known[container], try await storage.schemaRevision(of: container) == known.schema.revision {
+            return known
+        }
         return try await load(container)
     }
 

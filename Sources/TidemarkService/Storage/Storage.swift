@@ -165,6 +165,9 @@ package protocol Storage: AnyObject, Sendable {
     /// The version that ``schema(of:)`` would have now.
     func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64
 
+    /// The revision that ``schema(of:)`` would have now. Reads less than that.
+    func schemaRevision(of container: ContainerID) async throws(StorageError) -> SchemaRevision
+
     /// Adds what the schema does not know yet. What it knows stays (R-062: the first lesson wins, also between
     /// servers). A frozen schema learns nothing. The version stays.
     ///

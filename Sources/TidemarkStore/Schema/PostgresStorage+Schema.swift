@@ -14,6 +14,13 @@ extension PostgresStorage {
         try await read(sql.accounts.store()).first?.schemaVersion ?? 0
     }
 
+    package func schemaRevision(of container: ContainerID) async throws(StorageError) -> SchemaRevision {
+        guard let revision = try await read(sql.schemas.revision(container)).first else {
+            throw StorageError(.containerUnknown)
+        }
+        return revision
+    }
+
     package func learn(
         _ lesson: SchemaLesson, in container: ContainerID
     ) async throws(StorageError) -> ContainerSchema {

@@ -34,6 +34,19 @@ struct SchemaStatements: Sendable {
         (try row["environment"], try row["version"])
     }
 
+    let revision = DeclaredStatement<ContainerID, SchemaRevision>(
+        .read, "schema_revision",
+        """
+        SELECT (SELECT schema_version FROM store) AS version,
+               (SELECT count(*) FROM record_type WHERE container_id = c.id)
+                 + (SELECT count(*) FROM record_field WHERE container_id = c.id) AS row_count
+          FROM container c WHERE c.id = \(\.self)
+        """
+    ) { row throws(PostgresError) in
+        let rowCount: Int64 = try row["row_count"]
+        return SchemaRevision(version: try row["version"], rowCount: Int(rowCount))
+    }
+
     let types = DeclaredStatement<ContainerID, (name: String, hasOwnGrants: Bool)>(
         .read, "schema_types",
         "SELECT name, has_own_grants FROM record_type WHERE container_id = \(\.self)"

@@ -12,6 +12,10 @@ extension MemoryStore {
         try await schema(of: container).version
     }
 
+    package func schemaRevision(of container: ContainerID) async throws(StorageError) -> SchemaRevision {
+        try await schema(of: container).revision
+    }
+
     package func learn(
         _ lesson: SchemaLesson, in container: ContainerID
     ) async throws(StorageError) -> ContainerSchema {

@@ -121,6 +121,10 @@ final class PlantedStorage: Storage {
         try await base.schemaVersion(of: container)
     }
 
+    func schemaRevision(of container: ContainerID) async throws(StorageError) -> SchemaRevision {
+        try await base.schemaRevision(of: container)
+    }
+
     func learn(_ lesson: SchemaLesson, in container: ContainerID) async throws(StorageError) -> ContainerSchema {
         try await base.learn(lesson, in: container)
     }
