@@ -59,8 +59,10 @@ simulate: ## Search for failing seeds, and for each planted fault: make simulate
 		swift test -c release -Xswiftc -enable-testing --filter SimulationTests
 
 ATTACK_SECONDS ?= 60
-hostile: setup ## Each attack on a server, by nobody, by one account and by ten, and what a neighbour notices of it
-	TIDEMARK_HOSTILE_SECONDS=$(ATTACK_SECONDS) swift test $(OWN_PLAN) --filter HostileTests
+hostile: setup ## Each attack on a server built for release, by nobody, by one account and by ten, and what a neighbour notices of it
+	swift build -c release --static-swift-stdlib --product tidemark
+	TIDEMARK_PROGRAMS=$(CURDIR)/.build/release TIDEMARK_HOSTILE_SECONDS=$(ATTACK_SECONDS) \
+		swift test $(OWN_PLAN) --filter HostileTests
 
 bench: ## All measurements, each beside its reference, as a table; of programs linked as deploy/Dockerfile does
 	for product in tidemark tidemark-echo tidemark-yardstick tidemark-bench; do \

@@ -10,8 +10,10 @@ final class Program: @unchecked Sendable {
     private let errorsPath: String
     let name: String
 
-    /// Beside the test bundle, because the bundle depends on it.
+    /// Beside the test bundle, because the bundle depends on it; or where `TIDEMARK_PROGRAMS` says, for a campaign
+    /// against optimized programs.
     static let directory: String = {
+        if let directory = ProcessInfo.processInfo.environment["TIDEMARK_PROGRAMS"] { return directory }
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: bundle).deletingLastPathComponent().path
     }()
