@@ -398,7 +398,8 @@ extension Session {
     private func answerInTurn(_ context: RequestContext) async -> [UInt8] {
         let ticket: ShareTicket
         do {
-            ticket = try await hub.fetches.enter(context.member.owner)
+            let room = min(context.message.request?.answerRoom ?? 1, hub.settings.fetches.roomPerOwner)
+            ticket = try await hub.fetches.enter(context.member.owner, room: room)
         } catch {
             let text = "Too many fetches are under way. Wait for their answers, and ask again after the delay."
             return ServerMessage.failure(

@@ -299,6 +299,15 @@ extension WireClientEnvelope.OneOfRequest {
         }
     }
 
+    /// What a fetch takes of ``SessionSettings/fetches``.
+    var answerRoom: Int {
+        switch self {
+        case .fetchRecords(let fetch): fetch.zones.reduce(0) { $0 + $1.names.count } <= 8 ? 1 : 4
+        case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : 4
+        default: isLarge ? 4 : 1
+        }
+    }
+
     fileprivate var isAssetChunk: Bool {
         switch self {
         case .uploadAssetChunk, .fetchAssetChunk: true

@@ -44,8 +44,9 @@ package struct SessionSettings: Sendable {
     /// Requests with large answers (fetches and queries) that run at once for one connection. Together with
     /// `Limits.answerBytesMax` it bounds how much memory a connection can occupy.
     package var fetchesRunningMax = 4
-    /// Fetches that run at once for all connections of a hub, and for those of one account. Others wait for
-    /// their account's turn.
+    /// Room for the fetches that run at once for all connections of a hub, and for those of one account: one
+    /// that may bring a whole page takes four times as much as one that brings a few records. Others wait for their
+    /// account's turn. What runs at once takes turns on the loop, step by step, with everybody else's requests.
     package var fetches = ShareBounds(
         room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
     /// How long a fetch waits for its turn. Longer: `requestRateLimited`.
