@@ -105,16 +105,27 @@ struct CloudDatabase: Sendable {
         case fetchDatabaseChanges, fetchZoneChanges, fetchRecords, fetchZones, fetchSubscriptions, fetchKeys
         case fetchAssetChunk, modifyRecords, modifyZones, modifySubscriptions, saveAccountKey, saveZoneKey, queryRecords
         case prepareAssetUpload, uploadAssetChunk
+
+        var isChange: Bool {
+            switch self {
+            case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey: true
+            case .fetchDatabaseChanges, .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys,
+                .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk:
+                false
+            }
+        }
     }
 
-    /// The server answered something else than was asked: a broken server.
+    /// The server answered something else than was asked: a broken server. Of a change nobody knows whether it was carried
+    /// out.
     static func wrongAnswer(to request: RequestName) -> CKError {
-        CKError(
-            .internalError,
-            message:
-                "The server's answer to \(request.rawValue) does not fit the request. The server, or something between "
-                + "it and this device, is broken. Tell its operator. The request may have been carried out, so fetch "
-                + "before you try again.")
+        let text =
+            "The server's answer to \(request.rawValue) does not fit the request. The server, or something between it and "
+            + "this device, is broken. Tell its operator."
+        guard request.isChange else { return CKError(.internalError, message: text) }
+        return CKError(
+            .serverResponseLost,
+            message: text + " The request may have been carried out. Fetch changes, then send what is still needed.")
     }
 }
 

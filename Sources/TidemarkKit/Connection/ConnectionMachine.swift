@@ -78,13 +78,15 @@ struct ConnectionMachine {
             case cancelled
             /// Meant for another account than the one that is signed in now.
             case otherAccount
-            /// The server refused the connection itself.
+            /// The server refused the connection, or this device did not send what the server would refuse.
             case refused(WireErrorCode)
         }
 
         let code: Code
         var message = ""
         var retryAfter: Double = 0
+        /// Of a refusal: whether the connection was refused, and not this request.
+        var isOfGreeting = false
         /// Of a refusal: whether a credential was refused, and not that there is none.
         var hasCredential = true
         /// Why the server was not reached, if it was not.
@@ -399,10 +401,13 @@ struct ConnectionMachine {
     private mutating func refused(_ failure: WireFailure) -> [Action] {
         let refusal = RequestFailure(
             code: .refused(failure.code), message: failure.message, retryAfter: failure.retryAfterSeconds,
-            hasCredential: !hello.credential.isEmpty)
+            isOfGreeting: true, hasCredential: !hello.credential.isEmpty)
         self.refusal = refusal
         userRecordName = nil
-        return order.flatMap { finish($0, .failure(refusal)) } + [.notify(.refused(failure.code)), .closeChannel]
+        // A change that was sent over an earlier channel may have been carried out.
+        let lost = RequestFailure(code: .answerLost)
+        return order.flatMap { finish($0, .failure(requests[$0]?.stamp == nil ? refusal : lost)) }
+            + [.notify(.refused(failure.code)), .closeChannel]
     }
 
     mutating func closed(_ reason: ChannelClosing, now: Moment, randomBits: UInt64) -> [Action] {

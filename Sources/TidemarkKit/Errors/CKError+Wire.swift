@@ -63,9 +63,13 @@ extension CKError {
                 wire.message = "The server \(name) says: \(failure.message)"
             }
             wire.retryAfterSeconds = failure.retryAfter
-            self.init(wire, extra: isCredential ? [Self.credentialRefusedKey: true] : [:])
+            var extra: [String: Any] = failure.isOfGreeting ? [Self.greetingRefusedKey: true] : [:]
+            if isCredential { extra[Self.credentialRefusedKey] = true }
+            self.init(wire, extra: extra)
         }
     }
+
+    private static let greetingRefusedKey = "TidemarkConnectionRefused"
 
     private static let credentialRefusedKey = "TidemarkCredentialRefused"
 
@@ -87,7 +91,8 @@ extension CKError {
     /// Whether it says something of the network, the server or the account, and nothing of the record or zone that was asked
     /// for: the next one would fail in the same way.
     var isAboutNoItem: Bool {
-        switch code {
+        if userInfo[Self.greetingRefusedKey] != nil { return true }
+        return switch code {
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .notAuthenticated,
             .accountTemporarilyUnavailable, .managedAccountRestricted, .badContainer, .missingEntitlement,
             .incompatibleVersion, .operationCancelled:

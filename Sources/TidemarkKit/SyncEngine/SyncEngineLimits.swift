@@ -64,15 +64,12 @@ struct SyncEngineBackoff: Sendable {
 }
 
 extension CKError {
-    /// Whether the engine keeps what failed and tries again on its own (R-373, table in section 13).
-    var isRetriedBySyncEngine: Bool {
-        switch code {
-        case .notAuthenticated, .accountTemporarilyUnavailable, .networkFailure, .networkUnavailable,
-            .requestRateLimited, .serviceUnavailable, .zoneBusy, .operationCancelled, .serverResponseLost:
-            true
-        default: false
-        }
-    }
+    /// Whether the engine tries again on its own what failed (R-373, table in section 13): it says nothing of the item, and
+    /// may say nothing the next time.
+    var isRetriedBySyncEngine: Bool { isAboutNoItem || code == .zoneBusy || code == .serverResponseLost }
+
+    /// Whether a change that failed stays pending. A fault of the server is none of the item.
+    var keepsChangePending: Bool { isRetriedBySyncEngine || code == .internalError }
 
     /// Whether the error concerns the account rather than the request.
     var concernsAccount: Bool {
@@ -82,7 +79,7 @@ extension CKError {
     /// The error of one item, if this is the error of the whole request.
     func error(forItem id: some Hashable) -> CKError {
         guard code == .partialFailure else { return self }
-        return partialErrorsByItemID?[AnyHashable(id)] as? CKError ?? CKError(.internalError)
+        return partialErrorsByItemID?[AnyHashable(id)] as? CKError ?? CKError(.serverResponseLost)
     }
 
     /// `partialFailure` for these items; the item's own error if `unwrapsSingle` and there is only one.

@@ -18,7 +18,7 @@ extension SyncEngineMachine {
             var failure: CKError?
             switch change {
             case .saveZone(let zone):
-                switch results.saves[zone.zoneID] ?? .failure(CKError(.internalError)) {
+                switch results.saves[zone.zoneID] ?? .failure(.leftOut) {
                 case .success(let saved):
                     savedZones.append(saved)
                     noteSent(to: saved.zoneID)
@@ -27,7 +27,7 @@ extension SyncEngineMachine {
                     failure = error
                 }
             case .deleteZone(let zoneID):
-                switch results.deletes[zoneID] ?? .failure(CKError(.internalError)) {
+                switch results.deletes[zoneID] ?? .failure(.leftOut) {
                 case .success:
                     snapshot.forgetZone(zoneID)
                     deletedZoneIDs.append(zoneID)
@@ -48,7 +48,7 @@ extension SyncEngineMachine {
         send.phase = .sendingZones
         if case .failure(let error) = outcome {
             send.noteRequestError(error)
-            if error.isRetriedBySyncEngine { send.phase = .closing }
+            if error.keepsChangePending { send.phase = .closing }
         }
         return .init(
             savedZones: savedZones, failedZoneSaves: failedSaves, deletedZoneIDs: deletedZoneIDs,
@@ -92,7 +92,7 @@ extension SyncEngineMachine {
         var retried: [CKSyncEngine.PendingRecordZoneChange] = []
         var hasFailed = false
         for record in batch.recordsToSave {
-            switch results.saves[record.recordID] ?? .failure(CKError(.internalError)) {
+            switch results.saves[record.recordID] ?? .failure(.leftOut) {
             case .success(let record):
                 saved.append(record)
                 noteSent(to: record.recordID.zoneID)
@@ -104,7 +104,7 @@ extension SyncEngineMachine {
             }
         }
         for recordID in batch.recordIDsToDelete {
-            switch results.deletes[recordID] ?? .failure(CKError(.internalError)) {
+            switch results.deletes[recordID] ?? .failure(.leftOut) {
             case .success: deleted.append(recordID)
             case .failure where waiting[recordID] != nil: continue
             case .failure(let error):
@@ -116,11 +116,11 @@ extension SyncEngineMachine {
         send.successCount += saved.count + deleted.count
         for recordID in saved.map(\.recordID) + deleted { send.waiting[recordID] = nil }
         snapshot.inFlightRecords = []
-        if case .failure = outcome {
+        if case .failure(let error) = outcome, error.code != .internalError {
             snapshot.pendingRecords.restore(retried)
         } else {
-            // Items that failed for their own reasons go behind the others, which they would otherwise block as long as
-            // they fail.
+            // Items that failed for their own reasons, or because the server fails at one of them, go behind the others,
+            // which they would otherwise block as long as they fail.
             addBehind(retried)
         }
         addBehind(batch.changes.filter { waiting[$0.recordID] != nil })
@@ -176,7 +176,7 @@ extension SyncEngineSend {
         itemErrors[item] = error
         if case .record(let recordID) = item { waiting[recordID] = nil }
         if error.code == .serverResponseLost { lostAnswer = true }
-        guard error.isRetriedBySyncEngine else {
+        guard error.keepsChangePending else {
             failedForGood.insert(item)
             return false
         }
@@ -189,5 +189,14 @@ extension SyncEngineSend {
     fileprivate mutating func noteRequestError(_ error: CKError) {
         guard requestError == nil, error.code != .partialFailure else { return }
         requestError = error
+    }
+}
+
+extension CKError {
+    /// Of an item that the server left out of its answer: nobody knows what became of it.
+    fileprivate static var leftOut: CKError {
+        CKError(
+            .serverResponseLost,
+            message: "The server's answer says nothing of this item. It may have been carried out.")
     }
 }

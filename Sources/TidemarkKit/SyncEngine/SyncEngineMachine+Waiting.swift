@@ -48,7 +48,7 @@ extension SyncEngineMachine {
     ) {
         func isToCome(_ recordID: CKRecord.ID) -> Bool {
             waiting[recordID] != nil || snapshot.pendingRecords[recordID] == .saveRecord(recordID)
-                || refused.saves.contains(recordID) && refused.errors[recordID]?.isRetriedBySyncEngine == true
+                || refused.saves.contains(recordID) && refused.errors[recordID]?.keepsChangePending == true
         }
         // A grandchild waits because its parent does.
         var isGrowing = true
@@ -73,7 +73,7 @@ extension SyncEngineMachine {
         let parents = batch.recordIDsToDelete.filter { refused.errors[$0]?.code == .referenceViolation }
         guard !parents.isEmpty else { return }
         var openZones = Set(waiting.keys.map(\.zoneID))
-        for (recordID, error) in refused.errors where error.isRetriedBySyncEngine { openZones.insert(recordID.zoneID) }
+        for (recordID, error) in refused.errors where error.keepsChangePending { openZones.insert(recordID.zoneID) }
         for recordID in snapshot.pendingRecords.elements.map(\.recordID) {
             let wasTried = send.waiting[recordID] != nil || repeatedFailures.contains(.record(recordID))
             if !wasTried { openZones.insert(recordID.zoneID) }

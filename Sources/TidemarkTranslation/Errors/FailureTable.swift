@@ -56,7 +56,9 @@ extension FailureReason {
         case .assetModified: FailureLine(.assetFileModified)
         case .assetsFull, .quotaExceeded: FailureLine(.quotaExceeded)
         case .uploadsFull: FailureLine(.zoneBusy, retryAfter: 3)
-        case .assetsUnavailable, .keysUnavailable, .masterKeyWrong, .encryptionModeDiffers:
+        // An operator gave the wrong key. Nothing is wrong with what was sent.
+        case .masterKeyWrong: FailureLine(.serviceUnavailable, retryAfter: 60)
+        case .assetsUnavailable, .keysUnavailable, .encryptionModeDiffers:
             FailureLine(.serverRejectedRequest)
         case .zoneKeyUnknown: FailureLine(.serverRejectedRequest, isKeyUnknown: true)
         case .parentMissing, .stillParent: FailureLine(.referenceViolation)

@@ -383,6 +383,29 @@ import TidemarkWire
         #expect(bench.machine.state == .open)
     }
 
+    @Test(arguments: [WireErrorCode.badContainer, .incompatibleVersion, .notAuthenticated, .invalidArguments])
+    func `R-157, R-373: a change that was sent before the server refused the connection may have been made`(
+        code: WireErrorCode
+    ) throws {
+        var bench = Bench()
+        let (sent, asked) = (bench.request(), bench.request(isChange: false))
+        try bench.open()
+        bench.cut()
+        let unsent = bench.request()
+        bench.clock += .seconds(1)
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        bench.take(bench.machine.opened())
+        var answer = WireServerEnvelope()
+        answer.id = bench.sent.last?.id ?? 0
+        answer.failure.code = code
+        bench.take(bench.machine.received(answer.encoded, now: bench.now))
+        #expect(bench.failure(sent) == .answerLost)
+        #expect(bench.failure(asked) == .refused(code) && bench.failure(unsent) == .refused(code))
+        // Whatever the code is, it says nothing of what was to be saved.
+        guard case .failure(let failure)? = bench.answers[unsent] else { return }
+        #expect(CKError(failure).isRetriedBySyncEngine)
+    }
+
     @Test func `a credential that is revoked while connected refuses too`() throws {
         var bench = Bench()
         bench.take(bench.machine.keepConnection(now: bench.now))

@@ -145,6 +145,7 @@ import Testing
         arguments: [
             CKError.Code.notAuthenticated, .accountTemporarilyUnavailable, .networkFailure, .networkUnavailable,
             .requestRateLimited, .serviceUnavailable, .zoneBusy, .operationCancelled, .serverResponseLost,
+            .internalError, .badContainer, .missingEntitlement, .incompatibleVersion, .managedAccountRestricted,
         ])
     func `R-373, R-518, R-573, R-585: what is retried is pending again, told all the same, and ends the pass`(
         code: CKError.Code
@@ -171,7 +172,7 @@ import Testing
     @Test(
         arguments: [
             CKError.Code.serverRecordChanged, .unknownItem, .zoneNotFound, .batchRequestFailed, .limitExceeded,
-            .permissionFailure, .invalidArguments, .quotaExceeded, .userDeletedZone, .internalError,
+            .permissionFailure, .invalidArguments, .quotaExceeded, .userDeletedZone, .serverRejectedRequest,
         ])
     func `R-518, R-519, R-583: any other failure leaves the list, and ends the pass`(code: CKError.Code) {
         let harness = started()
@@ -192,6 +193,35 @@ import Testing
             ])
         #expect(harness.pending == [])
         #expect((harness.error(of: call)?.partialErrorsByItemID?[recordID("A/1")] as? CKError)?.code == code)
+    }
+
+    @Test func `R-373, R-518: what a fault of the server hits stays pending, behind what has not been tried`() {
+        let harness = started()
+        harness.add("A/1", "A/2")
+        harness.respond = { request in
+            guard request.isRecords else { return nil }
+            harness.machine.add([change("A/3")], isInCallback: false, at: harness.moment)
+            return .error(.internalError)
+        }
+        harness.send()
+        #expect(harness.take().contains("sent !+A/1:internalError !+A/2:internalError"))
+        #expect(harness.pending == ["A/3", "A/1", "A/2"])
+        harness.respond = { _ in nil }
+        harness.send()
+        #expect(harness.pending == [] && harness.take().contains("sent +A/3 +A/1 +A/2"))
+    }
+
+    @Test func `R-373, R-514: an item of which the answer says nothing is pending, and its outcome is fetched first`() {
+        let harness = started()
+        harness.add("A/1", "-A/2")
+        harness.respond = { $0.isRecords ? .success(.recordResults(.init())) : nil }
+        harness.send()
+        #expect(harness.take().contains("sent !+A/1:serverResponseLost !-A/2:serverResponseLost"))
+        #expect(harness.pending == ["A/1", "-A/2"])
+        harness.respond = { _ in nil }
+        harness.send()
+        let log = harness.take().filter { $0.hasPrefix("→") }
+        #expect(log.first?.hasPrefix("→ feed") == true && log.last == "→ records A/1 -A/2", "\(log)")
     }
 
     @Test func `R-583: a failed record that the app adds again in the event is pending once when the call throws`() {

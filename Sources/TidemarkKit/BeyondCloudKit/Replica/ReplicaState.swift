@@ -374,10 +374,10 @@ struct ReplicaState: Sendable {
         for zone in sent.savedZones { know(zone.zoneID, isThere: true) }
         let gone = sent.failedZoneDeletes.filter { $0.value.saysZoneIsGone }.keys
         for zoneID in sent.deletedZoneIDs + gone { zoneEnded(zoneID, .deleted, &plan) }
-        for (zoneID, error) in sent.failedZoneDeletes where !error.saysZoneIsGone && !error.isRetriedBySyncEngine {
+        for (zoneID, error) in sent.failedZoneDeletes where !error.saysZoneIsGone && !error.keepsChangePending {
             plan.steps.append(.zoneRefused(zoneID, error))
         }
-        for failure in sent.failedZoneSaves where !failure.error.isRetriedBySyncEngine {
+        for failure in sent.failedZoneSaves where !failure.error.keepsChangePending {
             plan.steps.append(.zoneRefused(failure.zone.zoneID, failure.error))
         }
     }
@@ -432,7 +432,7 @@ struct ReplicaState: Sendable {
         _ id: CKRecord.ID, _ error: CKError, _ plan: inout ReplicaPlan, _ isPending: (CKRecord.ID) -> Bool
     ) {
         if error.code == .batchRequestFailed { return plan.touched.append(id) }
-        guard !error.isRetriedBySyncEngine, !isPending(id), entries[id]?.edit != nil else { return }
+        guard !error.keepsChangePending, !isPending(id), entries[id]?.edit != nil else { return }
         plan.steps.append(.refused(id, error))
     }
 
