@@ -101,8 +101,8 @@ package final class SessionHub: Sendable {
             switch notice {
             case .zone(let notice): moved.append(notice)
             case .credentialRevoked(let credential):
-                cutOff(credential)
-                siblings.each { $0.cutOff(credential) }
+                scheduler.runAtOnce { [self] in await cutOff([credential]) }
+                siblings.each { await $0.cutOff([credential]) }
             }
         }
         tell(ZonesMoved(poster.others(moved)))
@@ -120,8 +120,11 @@ package final class SessionHub: Sendable {
         await checkCredentials()
     }
 
-    private func cutOff(_ credential: CredentialID) {
-        for session in sessions where session.member?.identity?.credential == credential {
+    private func cutOff(_ credentials: Set<CredentialID>) async {
+        await visitAll { session in
+            guard let credential = session.member?.identity?.credential, credentials.contains(credential) else {
+                return
+            }
             session.end(.notAuthenticated)
         }
     }
@@ -132,13 +135,15 @@ package final class SessionHub: Sendable {
     /// Checks whether every credential in use is still valid, and closes the connections of those that are not. If the
     /// store cannot be reached, no connection is closed.
     package func checkCredentials() async {
-        let credentials = Set(sessions.compactMap { $0.member?.identity?.credential }).sorted {
-            $0.rawValue < $1.rawValue
+        var inUse: Set<CredentialID> = []
+        await visitAll { session in
+            if let credential = session.member?.identity?.credential { inUse.insert(credential) }
         }
+        let credentials = inUse.sorted { $0.rawValue < $1.rawValue }
         for start in stride(from: 0, to: credentials.count, by: Self.credentialsMax) {
             let some = Array(credentials[start..<min(start + Self.credentialsMax, credentials.count)])
             guard case .success(let void) = await service.voidCredentials(among: some) else { return }
-            for credential in void { cutOff(credential) }
+            if !void.isEmpty { await cutOff(Set(void)) }
         }
     }
 
@@ -146,13 +151,15 @@ package final class SessionHub: Sendable {
     /// `patience`, closes those that remain.
     package func stop(patience: Duration) async {
         state.withLock { $0.isStopped = true }
-        for session in sessions { session.stop() }
         let timer = scheduler.schedule(after: patience) { [self] in
-            for session in sessions {
-                session.end(.goingAway)
-                remove(session)
+            scheduler.run { [self] in
+                await visitAll { session in
+                    session.end(.goingAway)
+                    remove(session)
+                }
             }
         }
+        await visitAll { $0.stop() }
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in
                 if !state.sessions.isEmpty { state.onEmpty.append(continuation) }
@@ -201,8 +208,11 @@ package final class SessionHub: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    private var sessions: [Session] {
-        state.withLock { $0.sessions.values.sorted { $0.number < $1.number } }
+    /// In the order of their numbers, in steps.
+    private func visitAll(_ visit: (Session) -> Void) async {
+        await scheduler.visit(state.withLock { $0.sessions.keys.sorted() }) { number in
+            if let session = state.withLock({ $0.sessions[number] }) { visit(session) }
+        }
     }
 
     // MARK: Timers
