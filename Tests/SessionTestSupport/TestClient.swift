@@ -20,6 +20,7 @@ package final class TestClient: SessionPeer {
         var closed: (code: UInt16, reason: String)?
         var lastID: UInt64 = 0
         var counter: UInt64 = 0
+        var onMessage: (@Sendable (WireServerEnvelope) -> Void)?
     }
 
     private let state = Mutex(State())
@@ -34,12 +35,14 @@ package final class TestClient: SessionPeer {
     // MARK: SessionPeer
 
     package func send(_ message: [UInt8]) {
-        let envelope = try? WireServerEnvelope(reading: message)
-        state.withLock { state in
-            guard state.closed == nil else { return }
-            state.inbox.append(envelope ?? WireServerEnvelope())
+        let envelope = (try? WireServerEnvelope(reading: message)) ?? WireServerEnvelope()
+        let onMessage = state.withLock { state -> (@Sendable (WireServerEnvelope) -> Void)? in
+            guard state.closed == nil else { return nil }
+            state.inbox.append(envelope)
             if !state.takesAnswers { state.queuedByteCount += message.count }
+            return state.onMessage
         }
+        onMessage?(envelope)
     }
 
     package func send(_ message: SharedMessage) {
@@ -65,6 +68,11 @@ package final class TestClient: SessionPeer {
     package var pushes: [WirePush] { inbox.filter { $0.id == 0 }.map(\.push) }
     package var failures: [WireFailure] {
         inbox.compactMap { if case .failure(let failure)? = $0.answer { failure } else { nil } }
+    }
+
+    /// From now on `hook` is called with each message that comes, before the session does anything else.
+    package func onMessage(_ hook: @escaping @Sendable (WireServerEnvelope) -> Void) {
+        state.withLock { $0.onMessage = hook }
     }
 
     package func forgetInbox() { state.withLock { $0.inbox = [] } }

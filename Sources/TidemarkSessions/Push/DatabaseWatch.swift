@@ -17,6 +17,19 @@ struct DatabaseWatch {
     /// Zones that changed since the last push, each with the lives that changed it. The empty name stands for the set
     /// of zones.
     private var moved: [String: Set<DeviceID>] = [:]
+    /// The most zones in it: as many as one request changes.
+    private static let movedMax = 400
+
+    /// Whether ``moved`` is to be pushed now.
+    private var isMovedDue = false
+    /// Sessions that are to be told that anything may have changed.
+    private var uncertain: Set<UInt64> = []
+    /// Subscriptions that are gone, and whose last push is due.
+    private var ended: [Subscription] = []
+    /// The session that ended them; nil: several did, or another server.
+    private var endedBy: UInt64?
+    /// The most subscriptions in ``ended``. Of more a device hears with the answer to its next fetch.
+    private static let endedMax = 250
 
     /// The store's mark of the database when the first session joined, or at the last sweep.
     private var mark: Int64?
@@ -46,6 +59,7 @@ struct DatabaseWatch {
 
     mutating func leave(_ session: UInt64) {
         sessions[session] = nil
+        uncertain.remove(session)
     }
 
     // MARK: Subscriptions
@@ -86,6 +100,14 @@ struct DatabaseWatch {
         moved[zoneName, default: []].insert(life)
         wasNoticed = true
         causes.insert(life)
+        if moved.count > Self.movedMax { foldMoved() }
+    }
+
+    /// So many zones are not told one by one: all but a life that changed them alone are to fetch everything.
+    private mutating func foldMoved() {
+        let lives = moved.values.reduce(into: Set<DeviceID>()) { $0.formUnion($1) }
+        moved = [:]
+        tell(sessions.filter { lives != [$0.value] }.keys)
     }
 
     /// Takes in how much the mark grew by a commit that was noticed.
@@ -104,14 +126,59 @@ struct DatabaseWatch {
         moved = [:]
         guard !taken.isEmpty else { return [] }
         let everyone = taken.keys.sorted()
-        let involved = taken.values.reduce(into: Set<DeviceID>()) { $0.formUnion($1) }
-        let others = sessions.filter { !involved.contains($0.value) }.keys.sorted()
-        var groups = others.isEmpty ? [] : [(others, everyone)]
-        for (session, life) in sessions.sorted(by: { $0.key < $1.key }) where involved.contains(life) {
-            let zones = everyone.filter { taken[$0] != [life] }
-            if !zones.isEmpty { groups.append(([session], zones)) }
+        // What only one life changed.
+        var own: [DeviceID: Set<String>] = [:]
+        for (zone, lives) in taken {
+            if lives.count == 1, let life = lives.first { own[life, default: []].insert(zone) }
+        }
+        var others: [UInt64] = []
+        var makers: [DeviceID: [UInt64]] = [:]
+        for (session, life) in sessions {
+            if own[life] == nil { others.append(session) } else { makers[life, default: []].append(session) }
+        }
+        var groups = others.isEmpty ? [] : [(others.sorted(), everyone)]
+        for (life, sessions) in makers.map({ ($0.key, $0.value.sorted()) }).sorted(by: { $0.1[0] < $1.1[0] }) {
+            let zones = everyone.filter { own[life]?.contains($0) != true }
+            if !zones.isEmpty { groups.append((sessions, zones)) }
         }
         return groups
+    }
+
+    // MARK: What is due
+
+    /// The zones that changed are to be pushed now.
+    mutating func movedIsDue() { isMovedDue = true }
+
+    /// These sessions are to be told that anything may have changed.
+    mutating func tell(_ numbers: some Sequence<UInt64>) {
+        uncertain.formUnion(numbers.lazy.filter { [sessions] in sessions[$0] != nil })
+    }
+
+    /// Every session is to get a last push of these subscriptions.
+    ///
+    /// - Parameter maker: the session that ended them, which knows.
+    mutating func tellOfEnds(_ gone: [Subscription], by maker: UInt64?) {
+        guard !gone.isEmpty else { return }
+        endedBy = ended.isEmpty || endedBy == maker ? maker : nil
+        ended += gone.prefix(Self.endedMax - ended.count)
+    }
+
+    /// Removes and returns what is due, in the order in which it is to be sent. What became due since the last call is
+    /// one push for each subscription.
+    mutating func takeDue() -> [PushGroup] {
+        guard isMovedDue || !uncertain.isEmpty || !ended.isEmpty else { return [] }
+        let all = subscriptions ?? []
+        var groups: [PushGroup] = []
+        if isMovedDue {
+            groups = takeMoved().map { PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: all) }
+        }
+        groups.append(PushGroup(sessions: uncertain.sorted(), zoneNames: [], subscriptions: all))
+        if !ended.isEmpty {
+            let others = sessions.keys.filter { $0 != endedBy }.sorted()
+            groups.append(PushGroup(sessions: others, zoneNames: [], subscriptions: ended))
+        }
+        (isMovedDue, uncertain, ended, endedBy) = (false, [], [], nil)
+        return groups.filter { !$0.sessions.isEmpty && !$0.subscriptions.isEmpty }
     }
 
     // MARK: The sweep
@@ -148,4 +215,14 @@ struct DatabaseWatch {
         guard !named.isEmpty else { return [] }
         return sessions.filter { named != [$0.value] || !isComplete }.keys.sorted()
     }
+}
+
+/// Sessions that are told of the same zones.
+struct PushGroup {
+    /// Ascending.
+    let sessions: [UInt64]
+    /// Empty: anything may have changed.
+    let zoneNames: [String]
+    /// Those that may fire.
+    let subscriptions: [Subscription]
 }

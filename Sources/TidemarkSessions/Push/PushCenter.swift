@@ -4,20 +4,38 @@ internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
-internal import TidemarkTranslation
-internal import TidemarkWire
 
 /// Tells connected devices that something changed (R-248 … R-260, I-4).
 ///
 /// A push is a hint: it may come twice or late, but must not be missing for good. Whatever changes after a session has
 /// joined is pushed to it, because of a notice or by a later sweep. Joining itself is followed by a push.
+///
+/// What is due of a database goes through three places: ``DatabaseWatch`` gathers it, ``PushLines`` keeps the order,
+/// and a ``PushBatch`` is sent, as much of it as a step does.
 final class PushCenter: Sendable {
     private struct State {
         var watches: [DatabaseID: DatabaseWatch] = [:]
         var sessions: [UInt64: Session] = [:]
+        var lines = PushLines()
+        /// Whether the next step of sending is scheduled.
+        var isSending = false
         var isSweeping = false
         /// Whether a check for due reminders is scheduled.
         var isReminding = false
+
+        /// Moves what is due of a database into its line. If the line is full, it goes on gathering in the watch.
+        ///
+        /// - Returns: whether it is first in the line.
+        mutating func lineUp(_ database: DatabaseID, _ news: [ZoneNews] = []) -> Bool {
+            guard !lines.isFull(database), let due = watches[database]?.takeDue(), !due.isEmpty else { return false }
+            let batches = due.map { group in
+                // For one zone alone: a page of the feed contains everything that changed. A change of this zone that
+                // waited for its push is before the news, so only a device that has it is where the news begins.
+                let own = group.zoneNames.count == 1 ? ZoneKey(database: database, name: group.zoneNames[0]) : nil
+                return PushBatch(group, news: news.first { $0.before.key == own })
+            }
+            return lines.append(batches, of: database)
+        }
     }
 
     private let service: CloudService
@@ -49,7 +67,7 @@ final class PushCenter: Sendable {
         scheduler.run { [self] in
             await readMark(of: database)
             await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
-            push(to: [session.number], of: database, zoneNames: [])
+            tell([session.number], of: database, atOnce: true)
         }
     }
 
@@ -75,8 +93,8 @@ final class PushCenter: Sendable {
     func subscriptionsChanged(of database: DatabaseID, by session: Session) async {
         let known = state.withLock { $0.watches[database]?.subscriptions }
         await readSubscriptions(of: database, ageMax: .zero)
-        push(to: [session.number], of: database, zoneNames: [])
-        tellOfEnds(of: database, since: known, butTo: session.number)
+        tell([session.number], of: database, atOnce: true)
+        tellOfEnds(of: database, since: known, by: session.number)
         siblings.each(where: { $0.pushes.watches(database) }) {
             await $0.pushes.renewSubscriptions(of: database, ageMax: .zero)
         }
@@ -84,13 +102,14 @@ final class PushCenter: Sendable {
 
     /// sends a last push for each subscription that is gone. Devices that relied on it then fetch, find out, and
     /// create it again.
-    private func tellOfEnds(of database: DatabaseID, since known: [Subscription]?, butTo maker: UInt64? = nil) {
-        let (gone, sessions) = state.withLock { state -> ([Subscription], [UInt64]) in
-            guard let known, let watch = state.watches[database], let now = watch.subscriptions else { return ([], []) }
+    private func tellOfEnds(of database: DatabaseID, since known: [Subscription]?, by maker: UInt64? = nil) {
+        state.withLock { state in
+            guard let known, let now = state.watches[database]?.subscriptions else { return }
             let ids = Set(now.map(\.id))
-            return (known.filter { !ids.contains($0.id) }, watch.sessions.keys.filter { $0 != maker }.sorted())
+            state.watches[database]?.tellOfEnds(known.filter { !ids.contains($0.id) }, by: maker)
+            _ = state.lineUp(database)
         }
-        push(to: sessions, of: database, zoneNames: [], only: gone)
+        sendRest()
     }
 
     /// Whether the user no longer has a database subscription of this name. The answer may be
@@ -129,8 +148,7 @@ final class PushCenter: Sendable {
     func subscriptionsRead(_ all: [Subscription], of database: DatabaseID) async {
         guard state.withLock({ $0.watches[database]?.differs(from: all) ?? false }) else { return }
         await readSubscriptions(of: database, ageMax: .zero)
-        let everyone = state.withLock { $0.watches[database]?.sessions.keys.sorted() ?? [] }
-        push(to: everyone, of: database, zoneNames: [])
+        tell(state.withLock { $0.watches[database]?.sessions.keys.sorted() ?? [] }, of: database)
     }
 
     // MARK: Notices
@@ -153,14 +171,14 @@ final class PushCenter: Sendable {
             let unknown = old.filter { state.watches[$0]?.subscriptions?.isEmpty ?? true }
             return (moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted())
         }
-        for database in known { pushMoved(in: database, zones.news) }
+        pushMoved(in: known, zones.news)
         for database in old {
             scheduler.run { [self] in await renewSubscriptions(of: database, ageMax: settings.subscriptionAgeMax) }
         }
         for database in unknown {
             scheduler.run { [self] in
                 await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
-                pushMoved(in: database)
+                pushMoved(in: [database])
             }
         }
     }
@@ -173,19 +191,18 @@ final class PushCenter: Sendable {
             guard let watch = state.watches[database], watch.subscriptions != known else { return [] }
             return watch.sessions.keys.sorted()
         }
-        push(to: everyone, of: database, zoneNames: [])
+        tell(everyone, of: database)
         tellOfEnds(of: database, since: known)
     }
 
-    private func pushMoved(in database: DatabaseID, _ news: [ZoneNews] = []) {
-        let groups = state.withLock { state in state.watches[database]?.takeMoved() ?? [] }
-        for group in groups {
-            // For one zone alone: a page of the feed contains everything that changed. A change of this zone that waited
-            // for its push is before the news, so only a device that has it is where the news begins.
-            let own = group.zoneNames.count == 1 ? ZoneKey(database: database, name: group.zoneNames[0]) : nil
-            push(
-                to: group.sessions, of: database, zoneNames: group.zoneNames, news: news.first { $0.before.key == own })
-        }
+    private func pushMoved(in databases: [DatabaseID], _ news: [ZoneNews] = []) {
+        send(
+            state.withLock { state in
+                databases.filter { database in
+                    state.watches[database]?.movedIsDue()
+                    return state.lineUp(database, news)
+                }
+            })
     }
 
     // MARK: The sweep
@@ -198,7 +215,7 @@ final class PushCenter: Sendable {
         let wanted = state.withLock { state -> [DatabaseID]? in
             guard !state.isSweeping else { return nil }
             state.isSweeping = true
-            return state.watches.filter { $0.value.wantsPushes }.keys.sorted()
+            return state.watches.lazy.filter { $0.value.wantsPushes }.map(\.key).sorted()
         }
         guard let databases = wanted else { return }
         for start in stride(from: 0, to: databases.count, by: Self.sweepDatabasesMax) {
@@ -206,7 +223,7 @@ final class PushCenter: Sendable {
             guard case .success(let marks) = await service.changeMarks(of: some) else { break }
             for database in some {
                 guard let mark = marks[database] else { continue }
-                push(to: await sessionsToTell(of: database, at: mark), of: database, zoneNames: [])
+                tell(await sessionsToTell(of: database, at: mark), of: database)
             }
         }
         state.withLock { $0.isSweeping = false }
@@ -219,10 +236,9 @@ final class PushCenter: Sendable {
         if !isKnown { await readSubscriptions(of: database, ageMax: nil) }
         return state.withLock { state in
             guard let watch = state.watches[database], watch.subscriptions != nil else { return [] }
-            let everyone = watch.sessions.keys.sorted()
             let sessions = state.sessions
             let swept = state.watches[database]?.swept(mark) { sessions[$0]?.reliesOnPushes ?? false } ?? []
-            return isKnown ? swept : everyone
+            return isKnown ? swept : watch.sessions.keys.sorted()
         }
     }
 
@@ -235,19 +251,24 @@ final class PushCenter: Sendable {
             return !state.isReminding
         }
         guard starts else { return }
-        _ = scheduler.schedule(after: settings.pushPatience / 2) { [weak self] in self?.remind() }
-    }
-
-    private func remind() {
-        let sessions = state.withLock { state in
-            state.isReminding = false
-            return state.sessions.values.sorted { $0.number < $1.number }
+        _ = scheduler.schedule(after: settings.pushPatience / 2) { [weak self, scheduler] in
+            scheduler.run { [weak self] in await self?.remind() }
         }
-        // Every session is asked, also after the first that returns true.
-        if sessions.reduce(false, { $1.remind() || $0 }) { remindLater() }
     }
 
-    // MARK: Sending
+    private func remind() async {
+        let numbers = state.withLock { state in
+            state.isReminding = false
+            return state.sessions.keys.sorted()
+        }
+        var isOwed = false
+        await scheduler.visit(numbers) { number in
+            if state.withLock({ $0.sessions[number] })?.remind() == true { isOwed = true }
+        }
+        if isOwed { remindLater() }
+    }
+
+    // MARK: Reading
 
     private func readSubscriptions(of database: DatabaseID, ageMax: Duration?) async {
         let now = scheduler.now
@@ -259,28 +280,53 @@ final class PushCenter: Sendable {
         state.withLock { $0.watches[database]?.knows(all, at: now) }
     }
 
-    /// Sends one push for each subscription that fires. It is encoded once for all sessions, except
-    /// those to which it brings the changes.
+    // MARK: Sending
+
+    /// Tells sessions that anything may have changed.
     ///
-    /// - Parameter only: use these subscriptions instead of the user's.
-    private func push(
-        to numbers: [UInt64], of database: DatabaseID, zoneNames: [String], news: ZoneNews? = nil,
-        only: [Subscription]? = nil
-    ) {
-        guard !numbers.isEmpty else { return }
-        let (subscriptions, sessions) = state.withLock { state in
-            (only ?? state.watches[database]?.subscriptions ?? [], numbers.compactMap { state.sessions[$0] })
+    /// - Parameter atOnce: whether it does not wait for the next step. Only for few sessions.
+    private func tell(_ numbers: [UInt64], of database: DatabaseID, atOnce: Bool = false) {
+        let isFirst = state.withLock { state in
+            state.watches[database]?.tell(numbers)
+            return state.lineUp(database)
         }
-        let pushes = subscriptions.compactMap { subscription in
-            subscription.zonesPushed(ofMoved: zoneNames).map { WirePush(subscription, zoneNames: $0) }
-        }
-        guard !pushes.isEmpty else { return }
-        let brought = sessions.map { session in news.flatMap { session.committed($0, in: database) } }
-        for push in pushes {
-            let message = brought.contains { $0 == nil } ? SharedMessage(ServerMessage.push(push)) : nil
-            for (session, pages) in zip(sessions, brought) {
-                if let pages { session.push(push, with: pages) } else if let message { session.push(message) }
+        send(isFirst && atOnce ? [database] : [])
+    }
+
+    /// Sends from the lines of these databases, as much as one step does. The rest follows in later steps.
+    private func send(_ databases: [DatabaseID]) {
+        var room = PushLines.stepWork
+        for database in databases { send(database, &room) }
+        sendRest()
+    }
+
+    private func send(_ database: DatabaseID, _ room: inout Int) {
+        while true {
+            let next = state.withLock { state -> (batch: PushBatch, sessions: [Session])? in
+                guard let next = state.lines.take(of: database, room: &room) else { return nil }
+                _ = state.lineUp(database)
+                return (next.batch, next.sessions.compactMap { state.sessions[$0] })
             }
+            guard let next else { return }
+            for session in next.sessions { next.batch.send(to: session, of: database) }
         }
+    }
+
+    /// One step for each turn of the loop: everything else goes between.
+    private func sendRest() {
+        let starts = state.withLock { state in
+            guard !state.isSending, !state.lines.isEmpty else { return false }
+            state.isSending = true
+            return true
+        }
+        guard starts else { return }
+        _ = scheduler.schedule(after: .zero) { [weak self] in self?.step() }
+    }
+
+    private func step() {
+        state.withLock { $0.isSending = false }
+        var room = PushLines.stepWork
+        while room > 0, let database = state.withLock({ $0.lines.takeTurn() }) { send(database, &room) }
+        sendRest()
     }
 }

@@ -69,4 +69,69 @@ import TidemarkDomain
             if wroteAlone { #expect(told.isEmpty, "\(history)") }
         }
     }
+
+    // MARK: What gathers
+
+    private func watch(_ sessions: UInt64...) -> DatabaseWatch {
+        var watch = DatabaseWatch(user: UserID(1), since: .zero)
+        for session in sessions { watch.join(session, DeviceID(high: 0, low: session)) }
+        watch.knows([Self.all], at: .zero)
+        return watch
+    }
+
+    @Test func `R-253: what became due while pushes wait is one push, in its order`() {
+        var watch = watch(1, 2, 3)
+        let nothing = watch.takeDue()
+        #expect(nothing.isEmpty)
+        let maker = DeviceID(high: 0, low: 1)
+        for zone in ["b", "a", "b"] { watch.moved(zone, by: maker) }
+        let early = watch.takeDue()
+        #expect(early.isEmpty, "the subscriptions may still be read")
+        watch.movedIsDue()
+        for _ in 0..<3 { watch.tell([3, 1, 9] as [UInt64]) }
+        let gone = Subscription(id: "gone", scope: .private, kind: .database, recordType: nil, notificationInfo: [])
+        watch.tellOfEnds([gone], by: 2)
+        let due = watch.takeDue()
+        #expect(due.map(\.sessions) == [[2, 3], [1, 3], [1, 3]])
+        #expect(due.map(\.zoneNames) == [["a", "b"], [], []])
+        #expect(due.map(\.subscriptions) == [[Self.all], [Self.all], [gone]])
+        let rest = watch.takeDue()
+        #expect(rest.isEmpty)
+        // Two sessions ended some: each hears of the other's.
+        watch.tellOfEnds([gone], by: 2)
+        watch.tellOfEnds([gone], by: 3)
+        let ends = watch.takeDue()
+        #expect(ends.map(\.sessions) == [[1, 2, 3]])
+    }
+
+    @Test func `I-7: very many zones are told as one change, but not to a life that made all of them`() {
+        var watch = watch(1, 2)
+        for number in 0...400 { watch.moved("z\(number)", by: DeviceID(high: 0, low: 1)) }
+        watch.moved("last", by: DeviceID(high: 0, low: 2))
+        watch.movedIsDue()
+        let due = watch.takeDue()
+        #expect(due.map(\.sessions) == [[1], [2]])
+        #expect(due.map(\.zoneNames) == [["last"], []])
+    }
+
+    @Test func `I-7: of very many subscriptions that end, a bounded number waits for its last push`() {
+        var watch = watch(1)
+        for number in 0..<1_000 {
+            let gone = Subscription(
+                id: "\(number)", scope: .private, kind: .database, recordType: nil, notificationInfo: [])
+            watch.tellOfEnds([gone], by: nil)
+        }
+        let due = watch.takeDue()
+        #expect(due.map(\.subscriptions.count) == [250])
+    }
+
+    @Test func `R-248: sessions with the same zones are together, whoever else changed them`() {
+        var watch = watch(1, 2, 3, 4)
+        watch.moved("both", by: DeviceID(high: 0, low: 1))
+        watch.moved("both", by: DeviceID(high: 0, low: 2))
+        watch.moved("own", by: DeviceID(high: 0, low: 3))
+        let groups = watch.takeMoved()
+        #expect(groups.map(\.sessions) == [[1, 2, 4], [3]])
+        #expect(groups.map(\.zoneNames) == [["both", "own"], ["both"]])
+    }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import SessionTestSupport
+import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkService
@@ -214,6 +215,38 @@ import TidemarkWire
         let pushes = reader.client.pushes
         #expect(pushes.map(\.subscriptionID) == ["all", "more"])
         #expect(pushes.count == 2 && pushes[0].changes == pushes[1].changes && pushes[0].hasChanges)
+    }
+
+    @Test func `R-723: what very many subscriptions would bring each is asked for instead`() throws {
+        let world = SessionWorld()
+        var (writer, reader) = try pair(world)
+        for number in 1..<17 { try writer.subscribe("s\(number)") }
+        #expect(try reader.fetch() == [])
+        reader.client.forgetInbox()
+        try writer.save("a", in: "notes")
+        #expect(try reader.pushed() == Array(repeating: nil, count: 17))
+    }
+
+    @Test func `R-508, R-723: two quick commits are brought to many devices in their order`() throws {
+        let world = SessionWorld()
+        let (writer, first) = try pair(world)
+        var readers = [first]
+        for number in UInt64(3)..<103 { readers.append(Follower(client: try world.enter(device: number))) }
+        for index in readers.indices {
+            _ = try readers[index].fetch()
+            readers[index].client.forgetInbox()
+        }
+        // The second commit is made while the first is being pushed.
+        let isSecondPosted = Mutex(false)
+        first.client.onMessage { _ in
+            let isPosted = isSecondPosted.withLock { isPosted in
+                defer { isPosted = true }
+                return isPosted
+            }
+            if !isPosted, let second = try? writer.saving("b", in: "notes") { writer.post(.modifyRecords(second)) }
+        }
+        try writer.save("a", in: "notes")
+        for index in readers.indices { #expect(try readers[index].pushed() == [["a"], ["b"]], "\(index)") }
     }
 
     @Test func `I-7: large changes, and changes for a device that does not read, are not brought`() throws {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+/// The pushes of a ``PushGroup``. They are made when the first session gets them.
+final class PushBatch: Sendable {
+    /// Work for each session, beside its pushes: its connection encrypts and sends what is queued.
+    private static let visitWork = 8
+    /// Work for one push that brings changes. It is encoded for one session, and may have 20 records.
+    private static let pagesWork = 16
+    /// The most pushes of one session that bring changes: each repeats them. If more subscriptions fire, all are bare.
+    private static let pushesWithPagesMax = 16
+    /// The most zones that a push names.
+    private static let zonesNamedMax = 64
+
+    let sessions: [UInt64]
+    private let zoneNames: [String]
+    private let subscriptions: [Subscription]
+    /// The change itself, for devices that are where it begins.
+    private let news: ZoneNews?
+    private let made = Mutex<[SharedPush]?>(nil)
+
+    init(_ group: PushGroup, news: ZoneNews?) {
+        sessions = group.sessions
+        zoneNames = group.zoneNames
+        subscriptions = group.subscriptions
+        self.news = news
+    }
+
+    /// At most the work for one session, in microseconds.
+    var workPerSession: Int {
+        Self.visitWork + subscriptions.count
+            + (news == nil ? 0 : Self.pagesWork * min(subscriptions.count, Self.pushesWithPagesMax))
+    }
+
+    /// At most the work to make the pushes.
+    var workOnce: Int { subscriptions.count * (1 + min(zoneNames.count, Self.zonesNamedMax) / 16) }
+
+    /// Sends a session all of its pushes: one for each subscription that fires.
+    func send(to session: Session, of database: DatabaseID) {
+        let pushes = pushes
+        let pages =
+            1...Self.pushesWithPagesMax ~= pushes.count ? news.flatMap { session.committed($0, in: database) } : nil
+        for push in pushes {
+            if let pages { session.push(push.push, with: pages) } else { session.push(push.message) }
+        }
+    }
+
+    private var pushes: [SharedPush] {
+        made.withLock { made in
+            if let made { return made }
+            let new = subscriptions.compactMap { subscription in
+                subscription.zonesPushed(ofMoved: zoneNames).map { zones in
+                    SharedPush(WirePush(subscription, zoneNames: zones.count > Self.zonesNamedMax ? [] : zones))
+                }
+            }
+            made = new
+            return new
+        }
+    }
+}
+
+/// A push for many sessions. It is encoded once for all that get no changes with it.
+private final class SharedPush: Sendable {
+    let push: WirePush
+    private let encoded = Mutex<SharedMessage?>(nil)
+
+    init(_ push: WirePush) {
+        self.push = push
+    }
+
+    var message: SharedMessage {
+        encoded.withLock { encoded in
+            if let encoded { return encoded }
+            let new = SharedMessage(ServerMessage.push(push))
+            encoded = new
+            return new
+        }
+    }
+}
