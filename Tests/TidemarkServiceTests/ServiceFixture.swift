@@ -31,7 +31,9 @@ struct ServiceFixture: Sendable {
                     createsContainer: true, device: DeviceID(high: 0, low: 1), deviceName: "test"
                 ).get())
             let request = ZonesRequest(id: RequestID(DeviceID(high: 0, low: 1), 1), saves: zones, deletes: [])
-            _ = try await service.modifyZones(in: identity.privateDatabase, request).get()
+            _ = try await service.modifyZones(
+                in: identity.privateDatabase, request, for: .account(identity.account.rawValue)
+            ).get()
             return identity
         }
     }

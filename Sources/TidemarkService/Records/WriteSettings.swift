@@ -16,8 +16,8 @@ package struct WriteSettings: Sendable {
     package var groupZonesMax = 64
     /// Whether zones of several databases may share a transaction. Off where an engine spreads databases over nodes.
     package var groupSpansDatabases = true
-    /// Requests that wait or are being written, of all devices together (I-7). More: `tooManyRequests`. An account may
-    /// have a quarter of it.
+    /// Requests for records that wait or are being written, of all devices together (I-7), and as many for zones. More:
+    /// `tooManyRequests`. An account may have a quarter of it.
     package var requestsMax = 20_000
     /// Field bytes of those requests (I-7), shared in the same way.
     package var bytesMax = 134_217_728

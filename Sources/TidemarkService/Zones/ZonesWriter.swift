@@ -4,15 +4,18 @@ internal import DequeModule
 internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
+internal import TidemarkShares
 
 /// Takes zone requests through their transactions, one at a time in each database.
 ///
-/// Zones are rarely created or deleted, so nothing is grouped. A database's requests keep their order.
+/// Zones are rarely created or deleted, so nothing is grouped. A database's requests keep their order. Databases do not wait
+/// for each other, and each has one owner, so that owners need no turns here. They share the room.
 final class ZonesWriter: Sendable {
     typealias Outcome = Result<ZonesOutcome, FailureReason>
 
     private struct Entry {
         let identity: Identity
+        let owner: ShareOwner
         let request: ZonesRequest
         let deadline: Duration
         /// The store's memory epoch that the server knew when the request arrived (``MemoryEpochWatch``).
@@ -30,9 +33,15 @@ final class ZonesWriter: Sendable {
     private struct State {
         /// The first entry of each lane is being written.
         var lanes: [DatabaseID: Deque<Entry>] = [:]
-        var requestCount = 0
+        var requests: ShareAmounts
         var isStopped = false
         var stopping: [Answer<Void>] = []
+
+        /// Makes room for one more request; or says why there is none.
+        mutating func take(for owner: ShareOwner) -> FailureReason? {
+            if isStopped { return .storeUnavailable }
+            return requests.take(1, for: owner) == .none ? .tooManyRequests : nil
+        }
     }
 
     private let storage: any Storage
@@ -41,7 +50,7 @@ final class ZonesWriter: Sendable {
     private let settings: WriteSettings
     private let shared: SharedWrites
     private let onMoved: @Sendable (ZonesMoved) -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(
         storage: any Storage, scheduler: any Scheduler, limits: Limits, settings: WriteSettings,
@@ -53,10 +62,13 @@ final class ZonesWriter: Sendable {
         self.settings = settings
         self.shared = shared
         self.onMoved = onMoved
+        state = Mutex(State(requests: ShareAmounts(amountMax: settings.requestsMax)))
     }
 
     /// Queues a request before this returns. If the same request is here already, the two share its outcome.
-    func submit(_ request: ZonesRequest, in database: DatabaseID) -> Answer<Outcome> {
+    ///
+    /// - Parameter owner: whose share of the room it takes.
+    func submit(_ request: ZonesRequest, in database: DatabaseID, for owner: ShareOwner) -> Answer<Outcome> {
         let identity = Identity(
             database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)
         let now = scheduler.now
@@ -67,14 +79,14 @@ final class ZonesWriter: Sendable {
                 return (first.answer, false)
             }
             let answer = Answer<Outcome>()
-            if let reason = refusal(state) {
+            if let reason = state.take(for: owner) {
                 answer.give(.failure(reason))
                 return (answer, false)
             }
             let entry = Entry(
-                identity: identity, request: request, deadline: deadline, arrivalEpoch: arrivalEpoch, answer: answer)
+                identity: identity, owner: owner, request: request, deadline: deadline, arrivalEpoch: arrivalEpoch,
+                answer: answer)
             state.lanes[database, default: []].append(entry)
-            state.requestCount += 1
             return (answer, state.lanes[database]?.count == 1)
         }
         if startsLane { scheduler.run { [self] in await runLane(database) } }
@@ -87,15 +99,10 @@ final class ZonesWriter: Sendable {
         let isIdle = state.withLock { state in
             state.isStopped = true
             state.stopping.append(answer)
-            return state.requestCount == 0
+            return state.requests.total == 0
         }
         if isIdle { answer.give(()) }
         await answer.value()
-    }
-
-    private func refusal(_ state: borrowing State) -> FailureReason? {
-        if state.isStopped { return .storeUnavailable }
-        return state.requestCount < settings.requestsMax ? nil : .tooManyRequests
     }
 
     private func runLane(_ database: DatabaseID) async {
@@ -104,8 +111,8 @@ final class ZonesWriter: Sendable {
             let stopping = state.withLock { state -> [Answer<Void>] in
                 state.lanes[database]?.removeFirst()
                 if state.lanes[database]?.isEmpty == true { state.lanes[database] = nil }
-                state.requestCount -= 1
-                return state.requestCount == 0 ? state.stopping : []
+                state.requests.give(back: 1, of: entry.owner)
+                return state.requests.total == 0 ? state.stopping : []
             }
             entry.answer.give(outcome)
             for answer in stopping { answer.give(()) }

@@ -19,7 +19,8 @@ extension RequestRouter {
             let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
             return ServerMessage.answer(context.id, .modifyZones(answer))
         }
-        let outcome = try await service.modifyZones(in: viewpoint.database, zones).orRefusal()
+        let outcome = try await service.modifyZones(in: viewpoint.database, zones, for: context.member.owner)
+            .orRefusal()
         let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
         return ServerMessage.answer(context.id, .modifyZones(answer))
     }

@@ -14,7 +14,8 @@ extension SimulatedDevice {
         let viewer = world.viewer
         let answer = await insist(on: nextRequestID()) {
             await $0.modifyZones(
-                in: viewer, ZonesRequest(id: $1, saves: isCreation ? [name] : [], deletes: isCreation ? [] : [name]))
+                in: viewer, ZonesRequest(id: $1, saves: isCreation ? [name] : [], deletes: isCreation ? [] : [name]),
+                for: .account(1))
         }
         guard case .success? = answer, store == world.history.store else { return }
         if isCreation {

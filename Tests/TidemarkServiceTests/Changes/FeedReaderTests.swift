@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
+import TidemarkShares
 import TidemarkTestKit
 
 @Suite struct FeedReaderTests {
@@ -36,7 +37,7 @@ import TidemarkTestKit
             }
             #expect(script.count(.advanceSent) == 1, "nothing was numbered")
             let deletion = ZonesRequest(id: RequestID(device, 4), saves: [], deletes: ["z2"])
-            _ = await service.modifyZones(in: viewer, deletion)
+            _ = await service.modifyZones(in: viewer, deletion, for: .account(1))
             let ended = try await page(after: last.token.bytes)
             #expect(ended.ended.map(\.key.name) == ["z2"] && ended.changed.isEmpty)
             #expect(script.count(.advanceSent) == 2)
@@ -152,7 +153,8 @@ import TidemarkTestKit
             let token = try await service.zoneChanges(of: fixture, token: []).get().token
             for (counter, request) in [(1, ([], ["notes"])), (2, (["notes"], []))] as [(UInt64, ([String], [String]))] {
                 _ = await service.modifyZones(
-                    in: viewer, ZonesRequest(id: RequestID(device, counter), saves: request.0, deletes: request.1))
+                    in: viewer, ZonesRequest(id: RequestID(device, counter), saves: request.0, deletes: request.1),
+                    for: .account(1))
             }
             let page = try await service.databaseChanges(of: viewer, token: before.token.bytes, zonesMax: 0).get()
             #expect(page.ended.map(\.removal) == [.deleted])

@@ -270,12 +270,12 @@ import TidemarkTestSupport
                 _ = try await save(["r"], counter: counter, fixture, service)
             }
             let deletion = ZonesRequest(id: RequestID(other, 1), saves: [], deletes: ["notes"])
-            _ = try await another.modifyZones(in: database, deletion).get()
+            _ = try await another.modifyZones(in: database, deletion, for: .account(1)).get()
             let gone = try await save(["r"], counter: 3, fixture, service).get()
             #expect(
                 gone.reasons == [.zoneNotFound])
             let creation = ZonesRequest(id: RequestID(other, 2), saves: ["notes"], deletes: [])
-            _ = try await another.modifyZones(in: database, creation).get()
+            _ = try await another.modifyZones(in: database, creation, for: .account(1)).get()
             #expect(try await save(["r"], counter: 4, fixture, service).numbers == [1])
         }
     }

@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
+import TidemarkShares
 import TidemarkTestKit
 
 /// R-157 and I-1: whatever is lost on the way, a request is applied once, and its outcome is the first one's.
@@ -133,7 +134,7 @@ import TidemarkTestKit
                 _ = await server.standing()
             }
             let saving = fixture.scheduler.run { await server.modify(records, in: database) }
-            let creation = fixture.scheduler.run { await server.modifyZones(in: database, zones) }
+            let creation = fixture.scheduler.run { await server.modifyZones(in: database, zones, for: .account(1)) }
             if !laidInSocket {
                 try await fixture.scheduler.sleep(for: .seconds(1))
                 try await fixture.passEpochs()
@@ -155,10 +156,11 @@ import TidemarkTestKit
                 let database = fixture.key().database
                 let deletion = ZonesRequest(id: RequestID(device, 1), saves: [], deletes: ["notes"])
                 let creation = ZonesRequest(id: RequestID(device, 2), saves: ["notes"], deletes: [])
-                let first = await servers[0].modifyZones(in: database, deletion)
+                let first = await servers[0].modifyZones(in: database, deletion, for: .account(1))
                 guard case .success = first else { return }
-                guard case .success = await servers[1].modifyZones(in: database, creation) else { return }
-                let repeated = await servers[Int(seed % 2)].modifyZones(in: database, deletion)
+                let second = await servers[1].modifyZones(in: database, creation, for: .account(1))
+                guard case .success = second else { return }
+                let repeated = await servers[Int(seed % 2)].modifyZones(in: database, deletion, for: .account(1))
                 if case .success(let outcome) = repeated { #expect(first == .success(outcome)) }
                 let zones = try await MemoryStore(fixture.database).zones(named: ["notes"], in: database)
                 #expect(zones.map(\.key.name) == ["notes"], "seed \(seed)")

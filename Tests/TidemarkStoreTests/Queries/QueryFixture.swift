@@ -41,7 +41,8 @@ struct QueryFixture: Sendable {
                 let id = RequestID(
                     device: DeviceID(high: 0, low: 9), counter: 1, lowestUnanswered: 1)
                 _ = try await service.modifyZones(
-                    in: identity.privateDatabase, ZonesRequest(id: id, saves: ["notes"], deletes: [])
+                    in: identity.privateDatabase, ZonesRequest(id: id, saves: ["notes"], deletes: []),
+                    for: .account(identity.account.rawValue)
                 ).get()
                 let zoneKey = WrappedZoneKey(
                     id: QueryDice.sealed.keyID, accountKeyID: Array(repeating: 1, count: 16),

@@ -92,7 +92,8 @@ import TidemarkTestSupport
             let id = RequestID(
                 device: DeviceID(high: 0, low: 8), counter: 1, lowestUnanswered: 1)
             _ = try await fixture.service.modifyZones(
-                in: fixture.identity.privateDatabase, ZonesRequest(id: id, saves: [], deletes: ["notes"])
+                in: fixture.identity.privateDatabase, ZonesRequest(id: id, saves: [], deletes: ["notes"]),
+                for: .account(fixture.identity.account.rawValue)
             ).get()
             let gone = try await storage.queryPage(fixture.page(Query(recordType: "T", zoneName: "notes")))
             #expect(!gone.isZoneFound && gone.lastRemoval == .deleted)
