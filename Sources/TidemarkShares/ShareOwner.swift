@@ -5,13 +5,15 @@
 package enum ShareOwner: Hashable, Sendable {
     /// An account, by its number: all its devices and containers together.
     case account(Int64)
+    /// Everybody who shows the same credential before it has been looked up, by a hash of it.
+    case newcomer(Int)
     /// Everybody without a credential, together.
     case nobody
 
     /// How large the share is beside others. Nobody's is the smallest.
     package var weight: Int {
         switch self {
-        case .account: Self.weightMax
+        case .account, .newcomer: Self.weightMax
         case .nobody: 1
         }
     }

@@ -26,8 +26,9 @@ extension RequestRouter {
 
     /// The next bytes of an upload.
     ///
-    /// NB: nothing may suspend before the store has the chunk: a client sends the next before this one is answered. That
-    /// there is a public database is remembered since the upload was prepared.
+    /// NB: after its turn nothing may suspend before the store has the chunk: a client sends the next before this one is
+    /// answered, and an account's requests have their turns in order. That there is a public database is remembered since
+    /// the upload was prepared.
     func uploadAssetChunk(
         _ request: WireUploadAssetChunk, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {

@@ -26,8 +26,7 @@ package final class Session: Sendable {
         var lastRequest = Duration.zero
         var lease = RequestLease()
         var pushes = DevicePushMachine()
-        /// Queries under way, and fetches that wait for their turn, by the ids of their requests. They end with the
-        /// connection.
+        /// Queries under way, and what waits for its turn, by the ids of their requests. They end with the connection.
         var cancellable: [UInt64: Task<Void, Never>] = [:]
 
         var owner: ShareOwner { member?.owner ?? .nobody }
@@ -272,9 +271,9 @@ extension Session {
             send { $0.send(ServerMessage.failure(id, .notAuthenticated, detail: Self.foreignPage)) }
             return end(.notAuthenticated)
         }
-        hub.scheduler.run { [self] in
+        let task = hub.scheduler.run { [self] in
             let trace = RequestTrace(session: number, id: id)
-            switch await RequestTrace.$current.withValue(trace, operation: { await hub.authentication.answer(hello) }) {
+            switch await RequestTrace.$current.withValue(trace, operation: { await greetInTurn(id, hello) }) {
             case .welcome(let member, let answer):
                 state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }
                 open(id, member, answer)
@@ -283,6 +282,23 @@ extension Session {
                 end(why)
             }
         }
+        state.withLock { if $0.machine.phase == .authenticating { $0.cancellable[id] = task } }
+    }
+
+    /// The answer to `Hello`, when it is the turn of those with its credential.
+    private func greetInTurn(_ id: UInt64, _ hello: WireHello) async -> Authentication.Outcome {
+        let gate = hub.gates.greetings
+        let owner: ShareOwner = hello.credential.isEmpty ? .nobody : .newcomer(hello.credential.hashValue)
+        let ticket: ShareTicket
+        do {
+            ticket = try await turn(of: owner, at: gate, for: id)
+        } catch {
+            let text = "Too many devices connect at the same time. Connect again after the delay."
+            let refusal = Refusal(.tooManyRequests, text, retryAfter: error.retryAfter / .seconds(1))
+            return .refused(refusal, .tryAgainLater)
+        }
+        defer { gate.leave(ticket) }
+        return await hub.authentication.answer(hello)
     }
 
     private static let foreignPage =
@@ -376,46 +392,56 @@ extension Session {
             send { $0.send(ServerMessage.failure(message.id, .tooManyRequests, retryAfter: seconds)) }
             return finish(message.id)
         }
-        let isQuery = message.request?.isQuery == true
-        // A query has turns of its own.
-        let isFetch = message.request?.isLarge == true && !isQuery
+        let gate = message.request?.gate
         let task = hub.scheduler.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
             let trace = RequestTrace(session: number, id: message.id)
             let bytes = await RequestTrace.$current.withValue(trace) {
-                await isFetch ? answerInTurn(context) : hub.router.answer(context)
+                if let gate {
+                    await answerInTurn(context, at: gate)
+                } else {
+                    await hub.router.answer(context)
+                }
             }
             let answer = counting(bytes)
             send { $0.send(answer) }
             finish(message.id)
         }
-        guard isQuery || isFetch else { return }
+        guard gate != nil || message.request?.isQuery == true else { return }
         // It may have been answered before this.
         state.withLock { if $0.machine.isUnderWay(message.id) { $0.cancellable[message.id] = task } }
     }
 
-    /// The answer to a fetch, when it is its account's turn.
-    private func answerInTurn(_ context: RequestContext) async -> [UInt8] {
+    /// The answer to a request, when it is its account's turn.
+    private func answerInTurn(_ context: RequestContext, at kind: RequestGates.Kind) async -> [UInt8] {
+        let gate = hub.gates[kind]
         let ticket: ShareTicket
         do {
             let room = min(context.message.request?.answerRoom ?? 1, hub.settings.fetches.roomPerOwner)
-            ticket = try await hub.fetches.enter(context.member.owner, room: room)
+            ticket = try await turn(of: context.member.owner, at: gate, room: room, for: context.id)
         } catch {
-            let text = "Too many fetches are under way. Wait for their answers, and ask again after the delay."
             return ServerMessage.failure(
-                context.id, .tooManyRequests, detail: text, retryAfter: error.retryAfter / .seconds(1))
+                context.id, .tooManyRequests, detail: kind.refusal, retryAfter: error.retryAfter / .seconds(1))
         }
-        var byteCount = 0
-        defer { hub.fetches.leave(ticket, charge: max(1, byteCount / 1_024)) }
-        // Whoever is gone gets nothing made. What is being made is not cut off.
+        var byteCount = context.message.memory
+        defer { gate.leave(ticket, charge: max(1, byteCount / 1_024)) }
+        let answer = await hub.router.answer(context)
+        byteCount += answer.count
+        return answer
+    }
+
+    /// Waits for the owner's turn. Whoever is gone gets nothing made. What is being made is not cut off.
+    private func turn(
+        of owner: ShareOwner, at gate: ShareGate, room: Int = 1, for id: UInt64
+    ) async throws(ShareRefusal) -> ShareTicket {
+        let ticket = try await gate.enter(owner, room: room)
         let isPeerGone = state.withLock { state in
-            state.cancellable[context.id] = nil
+            state.cancellable[id] = nil
             return state.peer == nil
         }
-        guard !isPeerGone else { return [] }
-        let answer = await hub.router.answer(context)
-        byteCount = answer.count
-        return answer
+        guard isPeerGone else { return ticket }
+        gate.leave(ticket)
+        throw ShareRefusal(.cancelled, retryAfter: .zero)
     }
 
     /// How many bytes of records may come with an answer that is small without them.

@@ -29,8 +29,8 @@ package final class SessionHub: Sendable {
     let router: RequestRouter
     let authentication: Authentication
     let pushes: PushCenter
-    /// Whose fetch runs next.
-    let fetches: ShareGate
+    /// Whose request is next.
+    let gates: RequestGates
     private let poster: NoticePoster
     private let siblings = HubSiblings()
     private let state = Mutex(State())
@@ -40,7 +40,7 @@ package final class SessionHub: Sendable {
         self.scheduler = scheduler
         self.settings = settings
         pushes = PushCenter(service: service, scheduler: scheduler, settings: settings, siblings: siblings)
-        fetches = ShareGate(settings.fetches, patience: settings.fetchPatience, scheduler: scheduler)
+        gates = RequestGates(settings, scheduler)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
         router = RequestRouter(service: service, limits: settings.limits, pushes: pushes)
         authentication = Authentication(service: service, settings: settings) { [scheduler] in

@@ -287,19 +287,22 @@ extension WireClientEnvelope.OneOfRequest {
     /// Whether it waits for a turn of its owner.
     var isQuery: Bool { if case .queryRecords = self { true } else { false } }
 
-    /// Whether the answer may be large, however small the request is. Parts of assets are counted apart.
-    var isLarge: Bool {
+    /// Where it waits for its owner's turn. Nil: it has turns of its own, as a query or in the queue of writes
+    /// . `Hello` has a gate of its own.
+    var gate: RequestGates.Kind? {
         switch self {
-        case .fetchZoneChanges, .fetchRecords, .queryRecords, .fetchZones, .fetchDatabaseChanges, .fetchSubscriptions,
-            .fetchKeys:
-            true
-        case .hello, .modifyRecords, .modifyZones, .modifySubscriptions, .prepareAssetUpload, .uploadAssetChunk,
-            .fetchAssetChunk, .saveAccountKey, .saveZoneKey:
-            false
+        case .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchDatabaseChanges, .fetchSubscriptions, .fetchKeys:
+            .fetch
+        case .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk: .asset
+        case .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey: .change
+        case .hello, .modifyRecords, .queryRecords: nil
         }
     }
 
-    /// What a fetch takes of ``SessionSettings/fetches``.
+    /// Whether the answer may be large, however small the request is. Parts of assets are counted apart.
+    var isLarge: Bool { gate == .fetch || isQuery }
+
+    /// The room that it takes at its gate.
     var answerRoom: Int {
         switch self {
         case .fetchRecords(let fetch): fetch.zones.reduce(0) { $0 + $1.names.count } <= 8 ? 1 : 4

@@ -49,8 +49,19 @@ package struct SessionSettings: Sendable {
     /// account's turn. What runs at once takes turns on the loop, step by step, with everybody else's requests.
     package var fetches = ShareBounds(
         room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
-    /// How long a fetch waits for its turn. Longer: `requestRateLimited`.
-    package var fetchPatience = Duration.seconds(20)
+    /// Requests that prepare, carry or bring assets, and that run at once. As many of one account as two
+    /// connections may have under way.
+    package var assets = ShareBounds(
+        room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
+    /// Requests that change zones, subscriptions and keys, and that run at once. They share the connections that
+    /// write with the saves of records.
+    package var changes = ShareBounds(
+        room: 16, roomPerOwner: 4, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(10))
+    /// Credentials that are looked up at once, and how often one of them. As many wait as there may be newcomers.
+    package var greetings = ShareBounds(
+        room: 16, roomPerOwner: 4, waitingMax: 4_096, waitingPerOwnerMax: 4_096, workTime: .milliseconds(10))
+    /// How long a request waits for its turn. Longer: `requestRateLimited`.
+    package var turnPatience = Duration.seconds(20)
     /// Chunks of assets under way on one connection, up or down, above which nothing more is read from it. Clients use
     /// fewer.
     package var assetChunksMax = 8

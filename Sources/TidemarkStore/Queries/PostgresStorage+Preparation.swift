@@ -124,7 +124,7 @@ extension ShareOwner {
     fileprivate var accountID: AccountID? {
         switch self {
         case .account(let number): AccountID(number)
-        case .nobody: nil
+        case .newcomer, .nobody: nil
         }
     }
 }

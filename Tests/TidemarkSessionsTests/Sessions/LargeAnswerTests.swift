@@ -110,6 +110,47 @@ import TidemarkWire
         #expect(next.inbox.count == 3 && next.failures.isEmpty)
     }
 
+    /// Fetches the records with so many names.
+    private func records(_ count: Int) -> WireClientEnvelope.OneOfRequest {
+        var names = WireZoneRecordNames()
+        names.zone = TestClient.zone("notes")
+        names.names = (0..<count).map { "r\($0)" }
+        var request = WireFetchRecords()
+        request.database = .private
+        request.zones = [names]
+        return .fetchRecords(request)
+    }
+
+    /// Fetches so many zones by name; none: a page of all.
+    private func zones(_ count: Int) -> WireClientEnvelope.OneOfRequest {
+        var request = WireFetchZones()
+        request.database = .private
+        request.zones = (0..<count).map { TestClient.zone("z\($0)") }
+        return .fetchZones(request)
+    }
+
+    @Test func `R-716: what may be a page takes four times the room of a few records or zones`() throws {
+        func time(_ request: WireClientEnvelope.OneOfRequest, count: Int) throws -> Duration {
+            let world = SessionWorld {
+                $0.fetches.room = 4
+                $0.fetches.roomPerOwner = 4
+            }
+            let client = try world.enter()
+            try client.makeZone("notes")
+            client.forgetInbox()
+            world.server.faults.always(.callSent, .delay(.seconds(1)))
+            let start = world.scheduler.now
+            for _ in 0..<count { client.post(request) }
+            world.scheduler.runUntilIdle()
+            while client.inbox.count < count, world.scheduler.now - start < .seconds(100) {
+                world.scheduler.advance(by: .milliseconds(250))
+            }
+            return world.scheduler.now - start
+        }
+        for few in [records(8), zones(8)] { #expect(try time(few, count: 4) == time(few, count: 1)) }
+        for page in [records(9), zones(9), zones(0)] { #expect(try time(page, count: 2) > time(page, count: 1)) }
+    }
+
     @Test func `R-111, R-716: conflicts cost a client that does not read no more than its other answers`() throws {
         let world = SessionWorld()
         let client = try world.enter()

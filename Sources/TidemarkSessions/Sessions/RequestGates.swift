@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkScheduling
+internal import TidemarkService
+internal import TidemarkShares
+
+/// Where the requests of a hub wait for their owners' turns: one gate for each thing that is scarce.
+struct RequestGates: Sendable {
+    /// What a request waits for.
+    enum Kind {
+        /// To be read from the store, with an answer that may be large.
+        case fetch
+        /// The disk.
+        case asset
+        /// One of the few connections that change the store.
+        case change
+    }
+
+    private let fetches: ShareGate
+    private let assets: ShareGate
+    private let changes: ShareGate
+    /// `Hello`, of which nobody knows yet whose it is.
+    let greetings: ShareGate
+
+    init(_ settings: SessionSettings, _ scheduler: any Scheduler) {
+        func gate(_ bounds: ShareBounds) -> ShareGate {
+            ShareGate(bounds, patience: settings.turnPatience, scheduler: scheduler)
+        }
+        fetches = gate(settings.fetches)
+        assets = gate(settings.assets)
+        changes = gate(settings.changes)
+        // Whose turn does not come is told so before the time for `Hello` is over.
+        greetings = ShareGate(settings.greetings, patience: settings.helloTimeout / 2, scheduler: scheduler)
+    }
+
+    subscript(kind: Kind) -> ShareGate {
+        switch kind {
+        case .fetch: fetches
+        case .asset: assets
+        case .change: changes
+        }
+    }
+}
+
+extension RequestGates.Kind {
+    /// What a client is told whose turn does not come.
+    var refusal: String {
+        switch self {
+        case .fetch: "Too many fetches are under way. Wait for their answers, and ask again after the delay."
+        case .asset: "Too many parts of files are under way. Wait for their answers, and go on after the delay."
+        case .change:
+            "Too many changes of zones, subscriptions and keys are under way. Wait for their answers, and try again "
+                + "after the delay."
+        }
+    }
+}
