@@ -13,7 +13,7 @@ package final class PostgresStorage: Storage {
     let containers = DatabaseContainers()
     let queries: QueryConnections
     let types = QueryTypes()
-    let preparations = Preparations()
+    let preparations: Preparations
     let indexBuilder: IndexBuilder
 
     /// Connections for reads. One process of PostgreSQL serves one connection: with a second, a read of one record does
@@ -28,6 +28,7 @@ package final class PostgresStorage: Storage {
         url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes = QueryTimes(),
         indexBounds: IndexBounds = IndexBounds()
     ) throws(StorageError) {
+        preparations = Preparations(scheduler: loop)
         queries = QueryConnections(url: url, loop: loop, times: queryTimes)
         indexBuilder = IndexBuilder(url: url, loop: loop, bounds: indexBounds)
         do {

@@ -21,30 +21,21 @@ extension PostgresStorage {
     /// Each step can be repeated, and several servers may do it at once. Indexes are built after that, while queries go
     /// on. In production only an operator marks, and the last steps may be missing.
     ///
-    /// - Parameter owner: whose query it is, and whose places its indexes take. Nobody's are an operator's,
-    ///   because others who are nobody get no marks.
-    /// - Throws: `zoneBusy` if it takes longer than a query waits; the preparation goes on.
+    /// - Parameter owner: whose query it is, whose turn it takes, and whose places its indexes take.
+    ///   Nobody's are an operator's, because others who are nobody get no marks.
+    /// - Throws: `zoneBusy` if it takes longer than a query waits; the preparation goes on. `crowded` if the owner has too
+    ///   many.
     func prepare(_ type: QueryType, for query: Query, of owner: ShareOwner) async throws(StorageError) {
         let marks = type.isFrozen ? RecordMarks() : type.missingMarks(for: query)
         let key = Preparations.Key(container: type.container, type: type.name)
-        if preparations.begin(key) {
-            pool.loop.run { [self] in
-                var result = Preparations.Result.success(())
-                do throws(StorageError) {
-                    try await mark(type.name, marks, in: type.container)
-                    try await fillIndexValues(of: type.name, in: type.container)
-                } catch {
-                    // Whoever waited for it may be gone.
-                    error.note()
-                    result = .failure(error)
-                }
-                preparations.end(key, result)
-                if case .success = result { await buildIndexes(of: type, for: query, of: owner) }
-            }
+        let preparation = preparations.join(key, for: owner) { [self] () async throws(StorageError) in
+            try await mark(type.name, marks, in: type.container)
+            try await fillIndexValues(of: type.name, in: type.container)
+            await buildIndexes(of: type, for: query, of: owner)
         }
         let deadline = pool.loop.now + Self.queryPatience
         while pool.loop.now < deadline {
-            if let result = preparations.result(of: key) { return try result.get() }
+            if let result = preparation.result { return try result.get() }
             do {
                 try await pool.loop.sleep(for: .milliseconds(5))
             } catch {

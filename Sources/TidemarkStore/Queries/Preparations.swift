@@ -1,35 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
-internal import TidemarkDomain
-internal import TidemarkService
+package import TidemarkDomain
+package import TidemarkScheduling
+package import TidemarkService
+package import TidemarkShares
 
-/// The record types that this server is preparing for queries. Each is prepared by one task at a time.
-final class Preparations: Sendable {
-    struct Key: Hashable {
+/// The record types that this server is preparing for queries. Each is prepared by one task at a time. Owners take turns
+/// because each preparation reads all records of a container.
+package final class Preparations: Sendable {
+    /// Names a type of a container.
+    package struct Key: Hashable, Sendable {
         let container: ContainerID
         let type: String
-    }
 
-    /// The result of a preparation; nil while it is under way.
-    typealias Result = Swift.Result<Void, StorageError>
-
-    private let states = Mutex<[Key: Result?]>([:])
-
-    /// Whether the caller must do the preparation.
-    func begin(_ key: Key) -> Bool {
-        states.withLock { states in
-            if case .some(.none) = states[key] { return false }
-            states[key] = .some(.none)
-            return true
+        package init(container: ContainerID, type: String) {
+            self.container = container
+            self.type = type
         }
     }
 
-    func end(_ key: Key, _ result: Result) {
-        states.withLock { $0[key] = .some(result) }
+    /// One preparation, for all who wait for it.
+    package final class Preparation: Sendable {
+        private let state = Mutex<Result<Void, StorageError>?>(nil)
+
+        /// Nil while it is under way, or waits for its turn.
+        package var result: Result<Void, StorageError>? { state.withLock { $0 } }
+
+        fileprivate func end(_ result: Result<Void, StorageError>) { state.withLock { $0 = result } }
     }
 
-    func result(of key: Key) -> Result? {
-        states.withLock { $0[key] ?? nil }
+    private static let bounds = ShareBounds(
+        room: 2, roomPerOwner: 1, waitingMax: 256, waitingPerOwnerMax: 16, workTime: .seconds(1))
+    /// How long a preparation waits for its turn. Queries wait much less, and ask again.
+    private static let patience = Duration.seconds(300)
+
+    private let scheduler: any Scheduler
+    private let gate: ShareGate
+    private let underWay = Mutex<[Key: Preparation]>([:])
+
+    package init(scheduler: any Scheduler) {
+        self.scheduler = scheduler
+        gate = ShareGate(Self.bounds, patience: Self.patience, scheduler: scheduler)
+    }
+
+    /// How many are under way or wait for their turn.
+    package var count: Int { underWay.withLock { $0.count } }
+
+    /// The type's preparation that is under way. If there is none, `work` is done in the owner's turn.
+    ///
+    /// - Returns: its result is `crowded` if the owner's turn does not come.
+    package func join(
+        _ key: Key, for owner: ShareOwner, _ work: @escaping @Sendable () async throws(StorageError) -> Void
+    ) -> Preparation {
+        let (preparation, isNew) = underWay.withLock { underWay in
+            if let preparation = underWay[key] { return (preparation, false) }
+            let preparation = Preparation()
+            underWay[key] = preparation
+            return (preparation, true)
+        }
+        guard isNew else { return preparation }
+        scheduler.run { [self] in
+            let result = await run(for: owner, work)
+            underWay.withLock { $0[key] = nil }
+            preparation.end(result)
+        }
+        return preparation
+    }
+
+    private func run(
+        for owner: ShareOwner, _ work: () async throws(StorageError) -> Void
+    ) async -> Result<Void, StorageError> {
+        let ticket: ShareTicket
+        do {
+            ticket = try await gate.enter(owner)
+        } catch {
+            return .failure(StorageError(.crowded, detail: error.description, retryAfter: error.retryAfter))
+        }
+        let start = scheduler.now
+        defer { gate.leave(ticket, charge: max(1, Int((scheduler.now - start) / .milliseconds(1)))) }
+        do {
+            try await work()
+            return .success(())
+        } catch {
+            // Whoever waited for it may be gone.
+            error.note()
+            return .failure(error)
+        }
     }
 }
