@@ -29,16 +29,17 @@ package final class FileAssetStore: AssetStore {
     ) throws(AssetStoreError) {
         try self.init(
             directory: directory, threads: threads, idleMax: idleMax, uploadBytesMax: uploadBytesMax,
-            synchronize: FileCalls.synchronizeDirectory)
+            durability: FileDurability())
     }
 
-    /// - Parameter synchronize: makes the names in a directory durable; tests look at what it is asked for.
     init(
         directory: String, threads: Int, idleMax: Duration = .seconds(3), uploadBytesMax: Int64,
-        synchronize: @escaping @Sendable (String) throws(AssetStoreError) -> Void
+        durability: FileDurability
     ) throws(AssetStoreError) {
         layout = FileLayout(directory: directory)
-        for path in try FileCalls.makeDirectory(directory) { try synchronize(FileCalls.parent(of: path)) }
+        for path in try FileCalls.makeDirectory(directory) {
+            try durability.synchronizeDirectory(FileCalls.parent(of: path))
+        }
         var workers: [FileWorker] = []
         for number in 0..<max(1, threads) {
             do {
@@ -46,7 +47,7 @@ package final class FileAssetStore: AssetStore {
                 workers.append(
                     FileWorker(
                         layout: layout, loop: loop, idleMax: idleMax, uploadBytesMax: uploadBytesMax,
-                        synchronize: synchronize))
+                        durability: durability))
             } catch {
                 for worker in workers { worker.loop.stop() }
                 throw AssetStoreError(.unavailable, detail: "\(error)")

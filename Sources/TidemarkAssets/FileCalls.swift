@@ -108,6 +108,11 @@ enum FileCalls {
         return length < 0 ? nil : bytes
     }
 
+    /// Waits until what was written to the file is on the disk.
+    static func synchronizeContent(_ descriptor: Int32) throws(AssetStoreError) {
+        _ = try checked(retrying { Int(fdatasync(descriptor)) }, "fdatasync", "")
+    }
+
     /// Waits until the file, or the directory's list of names, is durable.
     static func synchronize(_ descriptor: Int32) throws(AssetStoreError) {
         _ = try checked(retrying { Int(fsync(descriptor)) }, "fsync", "")

@@ -13,12 +13,15 @@ final class FileUpload {
     let path: String
     let owner: ShareOwner
     private let wholeByteCount: Int64
+    private let durability: FileDurability
     /// Nil while it rests.
     private var descriptor: Int32?
     private var hash: ContentHash? = ContentHash()
     /// How many bytes the hash has seen.
     private var hashedByteCount: Int64 = 0
     private(set) var byteCount: Int64 = 0
+    /// How many bytes need not be flushed any more.
+    private var flushedByteCount: Int64 = 0
     /// Whether no part of it was read again from a disk, which may have lost some of it in a crash.
     private(set) var cameWithoutBreak = true
     /// What the file was like when it was closed.
@@ -29,9 +32,17 @@ final class FileUpload {
     private static let blockBytes = ContentHash.pieceByteCount
     /// What is read at once, before others have their turn.
     static let stepBytes: Int64 = 4_194_304
+    /// What is written before it is flushed. Otherwise all of it would wait for the end, and hold the thread there.
+    ///
+    /// Measured on ext4 and a virtual disk, with 1 GiB that comes at 400 MB/s: without steps the thread was held for 1.5
+    /// to 2.2 s at the end, and the upload took 4.1 to 4.9 s. With `fdatasync` for each 16 MiB it was held for at most
+    /// 44 ms, then for 0.3 ms at the end, and the upload took 4.7 to 5.0 s. `sync_file_range` was cheaper, but left 0.2
+    /// to 0.8 s for the end: it does not empty the disk's own cache.
+    static let flushBytes: Int64 = 16_777_216
 
     /// At rest, with nothing known of the file.
-    init(path: String, byteCount: Int64, owner: ShareOwner) {
+    init(path: String, byteCount: Int64, owner: ShareOwner, durability: FileDurability) {
+        self.durability = durability
         self.path = path
         self.owner = owner
         wholeByteCount = byteCount
@@ -54,6 +65,8 @@ final class FileUpload {
         let found = try FileCalls.stamp(of: opened)
         if found == stamp { return }
         byteCount = found.byteCount
+        // Whoever wrote it flushed it in steps as well.
+        flushedByteCount = byteCount
         cameWithoutBreak = byteCount == 0
         hash = ContentHash()
         hashedByteCount = 0
@@ -90,6 +103,24 @@ final class FileUpload {
             throw failure
         }
         byteCount += Int64(chunk.count)
+        try flush(descriptor)
+    }
+
+    /// Keeps little for the end. What is whole has its end soon.
+    private func flush(_ descriptor: Int32) throws(AssetStoreError) {
+        guard byteCount - flushedByteCount >= Self.flushBytes, !isWhole else { return }
+        try orRestart { () throws(AssetStoreError) in try durability.flush(descriptor) }
+        flushedByteCount = byteCount
+    }
+
+    /// If a write to the disk failed, the kernel will not retry it: only a complete new upload is safe.
+    private func orRestart(_ write: () throws(AssetStoreError) -> Void) throws(AssetStoreError) {
+        do {
+            try write()
+        } catch {
+            try? restart()
+            throw error
+        }
     }
 
     /// Reads some of what the hash has not seen.
@@ -125,14 +156,8 @@ final class FileUpload {
             try restart()
             throw AssetStoreError(.modified)
         }
-        do {
-            if let checksum { FileLayout.keep(checksum, with: descriptor) }
-            try FileCalls.synchronize(descriptor)
-        } catch {
-            // The kernel will not retry a write that failed: only a complete new upload is safe.
-            try? restart()
-            throw error
-        }
+        if let checksum { FileLayout.keep(checksum, with: descriptor) }
+        try orRestart { () throws(AssetStoreError) in try durability.synchronize(descriptor) }
         return sha256
     }
 
@@ -145,6 +170,7 @@ final class FileUpload {
         hash = ContentHash()
         hashedByteCount = 0
         byteCount = 0
+        flushedByteCount = 0
         cameWithoutBreak = true
         try FileCalls.truncate(try opened(), to: 0)
     }

@@ -17,8 +17,7 @@ final class FileWorker: @unchecked Sendable {
     /// Those that rest. If there are too many, one is forgotten, so that its file must be read for the hash.
     private var resting = ShareTable<AssetUpload.Key, FileUpload>(count: 2_048, perOwner: 512)
     private var shelves = DurableShelves()
-    /// Makes the names in a directory durable.
-    private let synchronize: @Sendable (String) throws(AssetStoreError) -> Void
+    private let durability: FileDurability
     private let idleMax: Duration
     private let uploadBytesMax: Int64
     private var isWatchingIdle = false
@@ -27,9 +26,9 @@ final class FileWorker: @unchecked Sendable {
     ///   another server.
     init(
         layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64,
-        synchronize: @escaping @Sendable (String) throws(AssetStoreError) -> Void
+        durability: FileDurability
     ) {
-        self.synchronize = synchronize
+        self.durability = durability
         self.uploadBytesMax = uploadBytesMax
         self.layout = layout
         self.loop = loop
@@ -103,7 +102,9 @@ final class FileWorker: @unchecked Sendable {
         let path = layout.file(of: key)
         // What exists has been counted.
         if FileCalls.status(of: path) == nil { try makeRoom(for: key) }
-        let file = resting.remove(key) ?? FileUpload(path: path, byteCount: key.byteCount, owner: upload.shareOwner)
+        let file =
+            resting.remove(key)
+            ?? FileUpload(path: path, byteCount: key.byteCount, owner: upload.shareOwner, durability: durability)
         try file.open(now: loop.now)
         guard let gaveWay = uploads.insert(file, for: key, of: file.owner) else {
             rest(file, key)
@@ -153,8 +154,8 @@ final class FileWorker: @unchecked Sendable {
 
     /// The names on a shelf, and its own, survive a loss of power.
     private func makeDurable(shelf: String) throws(AssetStoreError) {
-        try synchronize(shelf)
-        try shelves.keep(shelf, in: layout.holders(ofShelf: shelf), synchronize)
+        try durability.synchronizeDirectory(shelf)
+        try shelves.keep(shelf, in: layout.holders(ofShelf: shelf), durability.synchronizeDirectory)
     }
 
     /// Closes the files of idle uploads.

@@ -92,7 +92,8 @@ import TidemarkTestSupport
             // Each is another server on the same directory, which finds what the others made.
             let synchronized = Synchronized()
             let store = try FileAssetStore(
-                directory: root, threads: 1, uploadBytesMax: Limits().uploadBytesMax, synchronize: synchronized.add)
+                directory: root, threads: 1, uploadBytesMax: Limits().uploadBytesMax,
+                durability: FileDurability(synchronizeDirectory: synchronized.add))
             defer { store.stop() }
             // A new shelf, a shelf that is there, and a file that is there.
             for content in [[UInt8(number)], [UInt8(number), 1], [9, 9]] {
@@ -115,7 +116,8 @@ import TidemarkTestSupport
         let root = "\(directory.path)/assets"
         let synchronized = Synchronized()
         let store = try FileAssetStore(
-            directory: root, threads: 1, uploadBytesMax: Limits().uploadBytesMax, synchronize: synchronized.add)
+            directory: root, threads: 1, uploadBytesMax: Limits().uploadBytesMax,
+            durability: FileDurability(synchronizeDirectory: synchronized.add))
         defer { store.stop() }
         let asset = asset([1, 2, 3])
         synchronized.fails.withLock { $0 = true }
@@ -222,7 +224,9 @@ import TidemarkTestSupport
         try await withStore { store, path async throws in
             let content = bytes(3_000)
             let asset = asset(content)
-            let missing = await code { () throws(AssetStoreError) in _ = try await store.checksum(of: asset) }
+            let missing = await code { () throws(AssetStoreError) in
+                _ = try await store.checksum(of: asset)
+            }
             #expect(missing == .missing)
             _ = try await store.append(content, at: 0, to: asset, by: Self.phone)
             #expect(try await store.checksum(of: asset) == nil, "nobody said one")
