@@ -246,7 +246,8 @@ let package = Package(
         tests(
             "TidemarkAssetsTests",
             [
-                "TidemarkAssets", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkCrypto",
+                "TidemarkAssets", "TidemarkService", "TidemarkShares", "TidemarkDomain", "TidemarkFields",
+                "TidemarkCrypto",
             ]),
         // Sessions on a store in memory, and their clients.
         .target(

@@ -4,6 +4,7 @@ internal import TidemarkBytes
 package import TidemarkDomain
 internal import TidemarkFields
 package import TidemarkService
+package import TidemarkShares
 internal import TidemarkSockets
 
 /// ``AssetStore`` in a directory of files.
@@ -13,7 +14,8 @@ internal import TidemarkSockets
 ///                                                   database with -USER behind it
 ///
 /// Several servers may share the directory, over a file system that has locks. All blocking calls run on a few threads
-/// of the store's own. Each asset always uses the same thread, and so does each upload.
+/// of the store's own. Each asset always uses the same thread, and so does each upload. On a thread owners take turns
+///
 package final class FileAssetStore: AssetStore {
     private let layout: FileLayout
     private let workers: [FileWorker]
@@ -32,9 +34,10 @@ package final class FileAssetStore: AssetStore {
             durability: FileDurability())
     }
 
+    /// - Parameter bounds: of the works of each thread.
     init(
         directory: String, threads: Int, idleMax: Duration = .seconds(3), uploadBytesMax: Int64,
-        durability: FileDurability
+        bounds: ShareBounds = FileTurns.bounds, durability: FileDurability
     ) throws(AssetStoreError) {
         layout = FileLayout(directory: directory)
         for path in try FileCalls.makeDirectory(directory) {
@@ -46,7 +49,7 @@ package final class FileAssetStore: AssetStore {
                 let loop = try EventLoop(name: "tidemark-disk-\(number)")
                 workers.append(
                     FileWorker(
-                        layout: layout, loop: loop, idleMax: idleMax, uploadBytesMax: uploadBytesMax,
+                        layout: layout, loop: loop, idleMax: idleMax, uploadBytesMax: uploadBytesMax, bounds: bounds,
                         durability: durability))
             } catch {
                 for worker in workers { worker.loop.stop() }
@@ -61,21 +64,22 @@ package final class FileAssetStore: AssetStore {
         for worker in workers { worker.loop.stop() }
     }
 
-    private func run<Value: Sendable>(
-        _ name: [UInt8], _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
-    ) async throws(AssetStoreError) -> Value {
-        let worker = workers[Int(name[0]) % workers.count]
-        return try await worker.run { worker throws(AssetStoreError) in try work(worker) }
-    }
+    /// How many works wait for their owners' turns.
+    var waitingCount: Int { workers.reduce(0) { $0 + $1.turns.waitingCount } }
+
+    private func worker(for name: [UInt8]) -> FileWorker { workers[Int(name[0]) % workers.count] }
 
     /// Goes on step by step. Between two of them the thread does what others want.
     private func toEnd(
         _ upload: AssetUpload, _ first: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> FileWorker.Step
     ) async throws(AssetStoreError) -> AssetProgress {
-        var step = try await run(upload.key.name, first)
+        let (worker, owner) = (worker(for: upload.key.name), upload.shareOwner)
+        var step = try await worker.run(for: owner, first)
         while true {
             if case .told(let progress) = step { return progress }
-            step = try await run(upload.key.name) { worker throws(AssetStoreError) in try worker.progress(of: upload) }
+            step = try await worker.run(for: owner) { worker throws(AssetStoreError) in
+                try worker.progress(of: upload)
+            }
         }
     }
 
@@ -94,19 +98,23 @@ package final class FileAssetStore: AssetStore {
     }
 
     package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: ShareOwner
     ) async throws(AssetStoreError) -> [UInt8] {
-        try await run(asset.content.sha256) { worker throws(AssetStoreError) in
+        try await worker(for: asset.content.sha256).run(for: owner) { worker throws(AssetStoreError) in
             try worker.read(asset, at: offset, count: count, after: head)
         }
     }
 
-    package func checksum(of asset: AssetKey) async throws(AssetStoreError) -> [UInt8]? {
-        try await run(asset.content.sha256) { worker throws(AssetStoreError) in try worker.checksum(of: asset) }
+    package func checksum(
+        of asset: AssetKey, for owner: ShareOwner
+    ) async throws(AssetStoreError) -> [UInt8]? {
+        try await worker(for: asset.content.sha256).run(for: owner) { worker throws(AssetStoreError) in
+            try worker.checksum(of: asset)
+        }
     }
 
     package func remove(_ asset: AssetKey) async throws(AssetStoreError) {
-        try await run(asset.content.sha256) { worker throws(AssetStoreError) in
+        try await worker(for: asset.content.sha256).run { worker throws(AssetStoreError) in
             try FileCalls.remove(worker.layout.file(of: asset))
         }
     }

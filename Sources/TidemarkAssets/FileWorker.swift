@@ -7,11 +7,12 @@ internal import TidemarkService
 internal import TidemarkShares
 internal import TidemarkSockets
 
-/// A thread that works on files, with the uploads that are open on it. Everything except ``run(_:)`` runs on the
-/// thread.
+/// A thread that works on files, with the uploads that are open on it. Everything except ``run(_:)`` and
+/// ``run(for:_:)`` runs on the thread.
 final class FileWorker: @unchecked Sendable {
     let layout: FileLayout
     let loop: EventLoop
+    let turns: FileTurns
     /// Those whose files are open (I-7, R-717). If there are too many, one rests.
     private var uploads = ShareTable<AssetUpload.Key, FileUpload>(count: 256, perOwner: 32)
     /// Those that rest. If there are too many, one is forgotten, so that its file must be read for the hash.
@@ -25,9 +26,10 @@ final class FileWorker: @unchecked Sendable {
     /// - Parameter idleMax: after this time the file of an idle upload is closed, so that the device can continue with
     ///   another server.
     init(
-        layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64,
+        layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64, bounds: ShareBounds,
         durability: FileDurability
     ) {
+        turns = FileTurns(bounds, on: loop)
         self.durability = durability
         self.uploadBytesMax = uploadBytesMax
         self.layout = layout
@@ -35,6 +37,25 @@ final class FileWorker: @unchecked Sendable {
         self.idleMax = idleMax
     }
 
+    /// Runs a work when it is its owner's turn.
+    ///
+    /// - Throws: `rateLimited` if too many works wait.
+    func run<Value: Sendable>(
+        for owner: ShareOwner, _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
+    ) async throws(AssetStoreError) -> Value {
+        try await withCheckedContinuation { (done: CheckedContinuation<Result<Value, AssetStoreError>, Never>) in
+            turns.run(for: owner) { [self] refusal in
+                done.resume(
+                    returning: Result { () throws(AssetStoreError) in
+                        if let refusal { throw AssetStoreError(.rateLimited, detail: refusal.description) }
+                        return try work(self)
+                    })
+            }
+        }.get()
+    }
+
+    /// Runs a work of the server's own. They come one by one, so they need no turn: each waits for one work of an owner
+    /// at most.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
     ) async throws(AssetStoreError) -> Value {
@@ -209,5 +230,5 @@ final class FileWorker: @unchecked Sendable {
 
 extension AssetUpload {
     /// Whose share it takes.
-    fileprivate var shareOwner: ShareOwner { account.map { .account($0.rawValue) } ?? .nobody }
+    var shareOwner: ShareOwner { account.map { .account($0.rawValue) } ?? .nobody }
 }

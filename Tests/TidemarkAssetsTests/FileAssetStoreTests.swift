@@ -7,6 +7,7 @@ import TidemarkCrypto
 import TidemarkDomain
 import TidemarkFields
 import TidemarkService
+import TidemarkShares
 import TidemarkTestSupport
 
 @testable import TidemarkAssets
@@ -225,11 +226,11 @@ import TidemarkTestSupport
             let content = bytes(3_000)
             let asset = asset(content)
             let missing = await code { () throws(AssetStoreError) in
-                _ = try await store.checksum(of: asset)
+                _ = try await store.checksum(of: asset, for: .nobody)
             }
             #expect(missing == .missing)
             _ = try await store.append(content, at: 0, to: asset, by: Self.phone)
-            #expect(try await store.checksum(of: asset) == nil, "nobody said one")
+            #expect(try await store.checksum(of: asset, for: .nobody) == nil, "nobody said one")
             try await store.remove(asset)
 
             let checksum = Checksum.of(content)
@@ -242,7 +243,7 @@ import TidemarkTestSupport
             #expect(try await store.append(content[1_000...], at: 1_000, to: end).isComplete)
             let other = try FileAssetStore(directory: path, uploadBytesMax: Limits().uploadBytesMax)
             defer { other.stop() }
-            #expect(try await other.checksum(of: asset) == checksum)
+            #expect(try await other.checksum(of: asset, for: .nobody) == checksum)
         }
     }
 

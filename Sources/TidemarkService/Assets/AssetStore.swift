@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkShares
 internal import TidemarkTelemetry
 
 /// Stores the content of assets: files in a directory (TidemarkAssets), memory (TidemarkTestKit), or an object store.
 /// ``Storage`` knows which assets records name; this protocol stores bytes and decides nothing.
 ///
 /// It promises:
-/// - *Whole or not at all*: what ``read(_:at:count:)`` returns has the hash and size of its key, and is durable. An
-///   interrupted upload leaves at most a part that can be resumed.
+/// - *Whole or not at all*: what ``read(_:at:count:after:for:)`` returns has the hash and size of its key, and is
+///   durable. An interrupted upload leaves at most a part that can be resumed.
 /// - *Nobody waits for a disk*: calls suspend; blocking work runs on threads of its own.
 /// - *In order*: calls for one upload are carried out in the order in which they were made.
+/// - *In turn*: calls for an owner may be refused with `rateLimited`. The same call can be made again later.
 package protocol AssetStore: AnyObject, Sendable {
     /// How far an upload is. If it counts existing assets (`AssetUpload.countsExisting`), it is complete if its asset
     /// exists, whoever uploaded it. Otherwise only what this upload has sent counts.
@@ -30,17 +32,20 @@ package protocol AssetStore: AnyObject, Sendable {
 
     /// This many bytes from the offset, fewer only at the end.
     ///
-    /// - Parameter head: bytes that the result begins with, so that the sender need not copy the content behind them.
+    /// - Parameters:
+    ///   - head: bytes that the result begins with, so that the sender need not copy the content behind them.
+    ///   - owner: whose turn the call takes.
     /// - Throws: `missing` if the asset does not exist.
     func read(
-        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: ShareOwner
     ) async throws(AssetStoreError) -> [UInt8]
 
     /// The checksum that came with the upload that completed the asset (`AssetUpload.checksum`). Nil if none came, or
     /// if it was not kept, for example because files were copied without their attributes.
     ///
+    /// - Parameter owner: as for reading.
     /// - Throws: `missing` if the asset does not exist.
-    func checksum(of asset: AssetKey) async throws(AssetStoreError) -> [UInt8]?
+    func checksum(of asset: AssetKey, for owner: ShareOwner) async throws(AssetStoreError) -> [UInt8]?
 
     /// Removes an asset. Removing one that does not exist is no error.
     func remove(_ asset: AssetKey) async throws(AssetStoreError)
@@ -67,9 +72,9 @@ extension AssetStore {
 
     /// The bytes without a head.
     package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int
+        _ asset: AssetKey, at offset: Int64, count: Int, for owner: ShareOwner = .nobody
     ) async throws(AssetStoreError) -> [UInt8] {
-        try await read(asset, at: offset, count: count, after: [])
+        try await read(asset, at: offset, count: count, after: [], for: owner)
     }
 }
 
@@ -86,6 +91,8 @@ package struct AssetStoreError: Error, CustomStringConvertible {
         case crowded
         /// There are too many uploads at once, or the same one comes from elsewhere.
         case busy
+        /// Too much of the owner waits for the disk.
+        case rateLimited
         /// The operating system refused for another reason.
         case unavailable
     }
@@ -108,7 +115,7 @@ extension AssetStoreError {
         switch code {
         case .full, .unavailable:
             FailureLog.shared.note(.error, "assets cannot be kept", cause: code.rawValue, ["error": description])
-        case .missing, .modified, .crowded, .busy: break
+        case .missing, .modified, .crowded, .busy, .rateLimited: break
         }
     }
 }
@@ -122,6 +129,7 @@ extension AssetStoreError.Code {
         case .full: .assetsFull
         case .crowded: .uploadsFull
         case .busy: .zoneBusy
+        case .rateLimited: .tooManyRequests
         case .unavailable: .storeUnavailable
         }
     }

@@ -3,6 +3,7 @@
 package import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkScheduling
+package import TidemarkShares
 
 /// The record through which an asset is fetched: whoever may read the record may read the assets that it names.
 package struct AssetHolder: Sendable {
@@ -111,26 +112,33 @@ extension CloudService {
 
     /// Some bytes of an asset, fewer only at its end.
     ///
-    /// - Parameter record: a record that the caller may read and that must name the asset. Nil for the owner of the
-    ///   private database, who may read everything in it (I-5).
-    /// - Parameter head: bytes that the result begins with.
+    /// - Parameters:
+    ///   - record: a record that the caller may read and that must name the asset. Nil for the owner of the private
+    ///     database, who may read everything in it (I-5).
+    ///   - head: bytes that the result begins with.
+    ///   - owner: whose turn at the disk this takes.
     package func assetBytes(
-        of asset: AssetKey, at offset: Int64, count: Int, namedBy record: AssetHolder?, after head: [UInt8] = []
+        of asset: AssetKey, at offset: Int64, count: Int, namedBy record: AssetHolder?, after head: [UInt8] = [],
+        for owner: ShareOwner
     ) async -> Result<[UInt8], FailureReason> {
         guard count > 0, count <= limits.assetChunkBytesMax, offset >= 0, offset <= asset.content.byteCount
         else { return .failure(.requestInvalid) }
         return await ofAsset(asset, namedBy: record) { store throws(AssetStoreError) in
-            try await store.read(asset, at: offset, count: count, after: head)
+            try await store.read(asset, at: offset, count: count, after: head, for: owner)
         }
     }
 
     /// The checksum of an asset; nil if none was kept.
     ///
-    /// - Parameter record: as for the asset's bytes.
+    /// - Parameters:
+    ///   - record: as for the asset's bytes.
+    ///   - owner: as for the asset's bytes.
     package func assetChecksum(
-        of asset: AssetKey, namedBy record: AssetHolder?
+        of asset: AssetKey, namedBy record: AssetHolder?, for owner: ShareOwner
     ) async -> Result<[UInt8]?, FailureReason> {
-        await ofAsset(asset, namedBy: record) { store throws(AssetStoreError) in try await store.checksum(of: asset) }
+        await ofAsset(asset, namedBy: record) { store throws(AssetStoreError) in
+            try await store.checksum(of: asset, for: owner)
+        }
     }
 
     private func ofAsset<Value>(

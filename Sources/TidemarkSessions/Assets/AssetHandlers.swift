@@ -71,7 +71,9 @@ extension RequestRouter {
             holder = AssetHolder(zone: zone, name: request.record, access: viewpoint.access)
         }
         if request.wantsChecksum {
-            let checksum = try await service.assetChecksum(of: asset, namedBy: holder).orRefusal()
+            let checksum = try await service.assetChecksum(
+                of: asset, namedBy: holder, for: context.member.owner
+            ).orRefusal()
             return ServerMessage.answer(context.id, .fetchAssetChunk(WireAssetChunk(checksum: checksum)))
         }
         let offset = Int64(clamping: request.offset)
@@ -80,7 +82,7 @@ extension RequestRouter {
         let count = min(Int64(request.length), max(0, asset.content.byteCount - offset))
         return try await service.assetBytes(
             of: asset, at: offset, count: Int(request.length), namedBy: holder,
-            after: ServerMessage.assetChunkHead(context.id, byteCount: Int(count))
+            after: ServerMessage.assetChunkHead(context.id, byteCount: Int(count)), for: context.member.owner
         ).orRefusal()
     }
 }

@@ -5,6 +5,7 @@ internal import TidemarkCrypto
 package import TidemarkDomain
 internal import TidemarkFields
 package import TidemarkService
+package import TidemarkShares
 
 /// ``AssetStore`` in memory. Several servers share it, like a directory.
 package final class MemoryAssetStore: AssetStore {
@@ -76,7 +77,7 @@ package final class MemoryAssetStore: AssetStore {
     }
 
     package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8]
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: ShareOwner
     ) async throws(AssetStoreError) -> [UInt8] {
         try state.withLock { state throws(AssetStoreError) in
             guard let bytes = state.assets[asset] else { throw AssetStoreError(.missing) }
@@ -84,7 +85,9 @@ package final class MemoryAssetStore: AssetStore {
         }
     }
 
-    package func checksum(of asset: AssetKey) async throws(AssetStoreError) -> [UInt8]? {
+    package func checksum(
+        of asset: AssetKey, for owner: ShareOwner
+    ) async throws(AssetStoreError) -> [UInt8]? {
         try state.withLock { state throws(AssetStoreError) in
             guard state.assets[asset] != nil else { throw AssetStoreError(.missing) }
             return state.checksums[asset]

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+
+@testable import TidemarkService
+
+/// What clients are told of failures of the asset store.
+@Suite struct AssetStoreErrorTests {
+    @Test func `R-712: whoever has too much waiting for the disk is told to try again later`() {
+        #expect(AssetStoreError.Code.rateLimited.reason == .tooManyRequests)
+    }
+}
