@@ -28,235 +28,83 @@ enum Attackers: String, CaseIterable, Sendable {
 
 /// Requests that take far more of a server than they cost whoever sends them.
 struct Attack: CustomTestStringConvertible, Sendable {
+    /// What somebody without a credential can do of it. They have no database but the public one.
+    enum NobodysPart: Sendable {
+        /// The same as an account.
+        case all
+        /// The same, on public records that an account has prepared.
+        case onPublicRecords
+        /// Nothing, and why.
+        case none(String)
+    }
+
     let testDescription: String
     /// Of each attacker.
     var connections = 8
+    /// Whether they are so many of all attackers together.
+    var isShared = false
     /// On each connection.
     var underWay = 8
+    /// How many different messages there are; nil: each is another one.
+    var period: UInt64? = 1
     /// Whether messages have numbers of their own: what has none is no request.
     var isNumbered = true
     /// Whether the attackers read answers.
     var reads = true
-    /// For whoever has a credential.
+    /// Whether they leave and come back when they have been answered.
+    var leaves = false
+    /// Of the server.
+    var options: [String] = []
+    /// Who must meet a bound of those who enter.
+    var refusedAtHello: Set<Attackers> = []
+    var byNobody = NobodysPart.all
+    /// In the database that is attacked.
     var prepare: @Sendable (CKDatabase, _ isLong: Bool) async throws -> Void = { _, _ in }
     /// Changes what a connection says first.
-    var enter: @Sendable (inout WireHello, _ connection: Int) -> Void = { _, _ in }
+    var enter: @Sendable (inout WireHello) -> Void = { _ in }
     /// - Parameter scope: the attackers' own database, or the public one for nobody.
     let fill: @Sendable (inout WireClientEnvelope, _ scope: WireDatabaseScope) -> Void
 
-    static let all = [
-        bigPredicates, longLists, scans, zones, changes, unread, saves, lessons, nothing, uploads, crowd, containers,
-        schema,
-    ]
+    static let all = reading + writing + connecting
 
-    /// Two bytes each on the wire, a hundred in memory.
-    static let bigPredicates = Attack(testDescription: "predicates with 400,000 parts", underWay: 1) {
-        var predicate = WirePredicate()
-        predicate.and.parts = Array(repeating: WirePredicate(), count: 400_000)
-        $0.queryRecords = query("Letter", predicate, $1)
+    /// Saves in advance what the requests of an attacker are about.
+    func prepare(_ place: OperatorPlace, credential: String, isLong: Bool) async throws {
+        guard credential.isEmpty else { return try await prepare(place.database(token: credential), isLong) }
+        if case .onPublicRecords = byNobody { try await prepare(place.database(.public), isLong) }
     }
 
-    static let longLists = Attack(testDescription: "lists with 400,000 values", underWay: 1) {
-        var predicate = WirePredicate()
-        predicate.isIn.key = "number"
-        predicate.isIn.values = Array(repeating: WireQueryValue(), count: 400_000)
-        $0.queryRecords = query("Letter", predicate, $1)
-    }
-
-    /// Each record is compared hundreds of times, and none fits.
-    static let scans = Attack(
-        testDescription: "queries that go through everything", connections: 4, underWay: 6,
-        prepare: { database, isLong in
-            try await fill(database, type: "Heavy", count: isLong ? 20_000 : 2_000)
-        },
-        fill: {
-            var all = WirePredicate()
-            all.and.parts = (0..<480).map { comparison("text", .notEqual, "no\($0)") }
-            for prefix in ["0", "1"] {
-                var begins = WirePredicate()
-                begins.beginsWith.key = "text"
-                begins.beginsWith.prefix = prefix
-                var none = WirePredicate()
-                none.not = begins
-                all.and.parts.append(none)
-            }
-            $0.queryRecords = query("Heavy", all, $1)
-        })
-
-    /// Ten bytes that ask for a megabyte.
-    static let zones = Attack(
-        testDescription: "lists of thousands of zones", connections: 4, underWay: 250,
-        prepare: { database, isLong in
-            for batch in 0..<(isLong ? 25 : 5) {
-                let zones = (0..<400).map { CKRecordZone(zoneName: "zone \(batch) \($0)") }
-                _ = try await database.modifyRecordZones(saving: zones, deleting: [])
-            }
-        },
-        fill: {
-            $0.fetchZones = WireFetchZones()
-            $0.fetchZones.database = $1
-        })
-
-    static let changes = Attack(
-        testDescription: "changes of thousands of zones", connections: 4, underWay: 250, prepare: zones.prepare
-    ) {
-        $0.fetchDatabaseChanges = WireFetchDatabaseChanges()
-        $0.fetchDatabaseChanges.database = $1
-    }
-
-    /// Answers of four megabytes that nobody reads.
-    static let unread = Attack(
-        testDescription: "answers that nobody reads", connections: 40, reads: false,
-        prepare: { database, _ in
-            for number in 0..<5 {
-                let record = CKRecord(recordType: "Heavy", recordID: CKRecord.ID(recordName: "heavy \(number)"))
-                record["text"] = String(repeating: "x", count: 800_000)
-                try await database.save(record)
-            }
-        },
-        fill: {
-            $0.fetchRecords = WireFetchRecords()
-            $0.fetchRecords.database = $1
-            $0.fetchRecords.zones = [WireZoneRecordNames()]
-            $0.fetchRecords.zones[0].zone.name = CKRecordZone.ID.default.zoneName
-            $0.fetchRecords.zones[0].names = (0..<5).map { "heavy \($0)" }
-        })
-
-    static let saves = Attack(
-        testDescription: "saves in many zones", underWay: 200,
-        prepare: { database, _ in
-            let zones = (0..<400).map { CKRecordZone(zoneName: "busy \($0)") }
-            _ = try await database.modifyRecordZones(saving: zones, deleting: [])
-        },
-        fill: { $0.modifyRecords = save("Small", ["text": "x"], in: "busy \($0.id % 400)", $0.id, $1) })
-
-    /// Each has types and fields that the schema does not know.
-    static let lessons = Attack(
-        testDescription: "saves that teach a schema", underWay: 2,
-        fill: { envelope, scope in
-            let keys = (0..<300).map { "k\(envelope.id)x\($0)" }
-            envelope.modifyRecords = save(
-                "Taught\(envelope.id)", Dictionary(uniqueKeysWithValues: keys.map { ($0, "x") }),
-                in: CKRecordZone.ID.default.zoneName, envelope.id, scope)
-        })
-
-    /// No requests: the server answers nothing.
-    static let nothing = Attack(
-        testDescription: "messages that begin nothing", underWay: 5_000, isNumbered: false,
-        fill: { envelope, _ in envelope.pushesHeard = 1 })
-
-    /// Uploads that begin and never end.
-    static let uploads = Attack(
-        testDescription: "uploads that never end", connections: 4, underWay: 32,
-        fill: {
-            $0.uploadAssetChunk = WireUploadAssetChunk()
-            $0.uploadAssetChunk.database = $1
-            $0.uploadAssetChunk.zone.name = CKRecordZone.ID.default.zoneName
-            $0.uploadAssetChunk.sha256 = (0..<32).map { _ in UInt8.random(in: 0...255) }
-            $0.uploadAssetChunk.byteCount = 1 << 28
-            $0.uploadAssetChunk.content = Array(repeating: 7, count: 65_536)[...]
-        })
-
-    /// Connections that only stay.
-    static let crowd = Attack(testDescription: "sessions that only stay", connections: 600, underWay: 0) { _, _ in }
-
-    static let containers = Attack(
-        testDescription: "containers that nobody needs", connections: 40, underWay: 1,
-        enter: { hello, connection in
-            hello.container = "iCloud.test.made.\(connection).\(UInt32.random(in: 0...9_999))"
-        },
-        fill: {
-            $0.fetchZones = WireFetchZones()
-            $0.fetchZones.database = $1
-        })
-
-    /// Asks for the indexes of fields that nobody has.
-    static let schema = Attack(
-        testDescription: "queries for hundreds of fields",
-        prepare: { database, _ in
-            let record = CKRecord(recordType: "Wide")
-            for number in 0..<320 { record["field\(number)"] = number }
-            try await database.save(record)
-        },
-        fill: {
-            $0.queryRecords = query("Wide", comparison("field\($0.id % 320)", .equal, "x"), $1)
-        })
-
-    private static func query(
-        _ type: String, _ predicate: WirePredicate, _ scope: WireDatabaseScope
-    ) -> WireQueryRecords {
-        var request = WireQueryRecords()
-        request.database = scope
-        request.query.recordType = type
-        request.query.predicate = predicate
-        return request
-    }
-
-    private static func save(
-        _ type: String, _ fields: [String: String], in zone: String, _ id: UInt64, _ scope: WireDatabaseScope
-    ) -> WireModifyRecords {
-        var save = WireRecordSave()
-        save.name = "\(type) \(id % 1_000)"
-        save.type = type
-        let map = try? FieldMap(fields.sorted { $0.key < $1.key }.map { Field($0.key, .string($0.value)) })
-        save.fields = map.map { [UInt8]($0.bytes) } ?? []
-        var request = WireModifyRecords()
-        request.database = scope
-        request.stamp.counter = id
-        request.stamp.nonce = id
-        request.stamp.lowestUnanswered = id
-        request.policy = .allKeys
-        request.zones = [WireZoneModifications()]
-        request.zones[0].zone.name = zone
-        request.zones[0].saves = [save]
-        return request
-    }
-
-    private static func comparison(
-        _ key: String, _ relation: WireComparisonOperator, _ value: String
-    ) -> WirePredicate {
-        var predicate = WirePredicate()
-        predicate.compare.key = key
-        predicate.compare.operator = relation
-        predicate.compare.value.string = value
-        return predicate
-    }
-
-    private static func fill(_ database: CKDatabase, type: String, count: Int) async throws {
-        for batch in 0..<(count / 400) {
-            let records = (0..<400).map { number in
-                let record = CKRecord(
-                    recordType: type, recordID: CKRecord.ID(recordName: "\(type) \(batch) \(number)"))
-                record["text"] = "\(batch * 400 + number)" + String(repeating: "y", count: 100)
-                return record
-            }
-            _ = try await database.modifyRecords(saving: records, deleting: [])
-        }
-    }
-}
-
-extension Attack {
-    /// The clients of one attacker, at work.
-    func begin(_ place: OperatorPlace, credential: String, number: UInt8) throws -> [HostileClient] {
-        let scope: WireDatabaseScope = credential.isEmpty ? .public : .private
-        let template = message(0, scope)
-        // The same bytes each time, but for the id: the attack costs the server, not this process.
-        let isSame = template == message(1, scope)
-        return try (0..<connections).map { connection in
-            var hello = WireClientEnvelope.hello(place.site, token: credential, device: number)
-            hello.hello.device[0] = UInt8(truncatingIfNeeded: connection)
-            hello.hello.device[1] = UInt8(truncatingIfNeeded: connection >> 8)
-            enter(&hello.hello, connection)
-            return try HostileClient(place.site, hello: hello, underWay: underWay, reads: reads) { [self] id in
-                if !isNumbered { return template }
-                if isSame {
-                    var id = WireClientEnvelope.idBytes(id)
-                    id += template
-                    return id
-                }
-                return WireClientEnvelope.idBytes(id) + message(id, scope)
+    /// The clients of each attacker, at work.
+    func begin(_ place: OperatorPlace, credentials: [String]) throws -> [[HostileClient]] {
+        let scope: WireDatabaseScope = credentials.contains("") ? .public : .private
+        // The attack costs the server, not this process: what is the same for all is made once.
+        let messages = period.map { period in (0..<period).map { message($0, scope) } }
+        let count = isShared ? connections / credentials.count : connections
+        return try credentials.enumerated().map { number, credential in
+            try (0..<count).map { connection in
+                try HostileClient(
+                    place.site, underWay: underWay, reads: reads, leaves: leaves,
+                    hello: { [self] in hello(place.site, credential, number, connection) },
+                    request: { [self] id in
+                        let message = messages.map { $0[Int(id % UInt64($0.count))] } ?? message(id, scope)
+                        return isNumbered ? WireClientEnvelope.idBytes(id) + message : message
+                    })
             }
         }
+    }
+
+    /// Whether the server has heard an attacker, and the attackers have met what they must meet.
+    func isFelt(by told: HostileClient.Told, _ attackers: Attackers) -> Bool {
+        let isAnswered = !told.refusals.isEmpty || told.answers + told.ends > 0
+        let isBounded = !refusedAtHello.contains(attackers) || !told.refusalsAtHello.isEmpty
+        return told.entrances > 0 && (underWay == 0 || isAnswered) && isBounded
+    }
+
+    private func hello(_ site: Site, _ credential: String, _ number: Int, _ connection: Int) -> [UInt8] {
+        var envelope = WireClientEnvelope.hello(site, token: credential, device: UInt8(number + 1))
+        envelope.hello.device[0] = UInt8(truncatingIfNeeded: connection)
+        envelope.hello.device[1] = UInt8(truncatingIfNeeded: connection >> 8)
+        enter(&envelope.hello)
+        return envelope.encoded
     }
 
     /// Without its id.
@@ -275,5 +123,109 @@ extension WireClientEnvelope {
         var envelope = WireClientEnvelope()
         envelope.id = id
         return envelope.encoded
+    }
+}
+
+/// Of what requests and records are made.
+extension Attack {
+    /// So many of the smallest elements fit into a message: two bytes each on the wire, a hundred in memory.
+    static func many(_ scope: WireDatabaseScope) -> Int { scope == .public ? 30_000 : 400_000 }
+
+    static func zone(_ name: String) -> WireZoneID {
+        var zone = WireZoneID()
+        zone.name = name
+        return zone
+    }
+
+    static var defaultZone: WireZoneID { zone(CKRecordZone.ID.default.zoneName) }
+
+    static func stamp(_ id: UInt64) -> WireRequestStamp {
+        var stamp = WireRequestStamp()
+        stamp.counter = id
+        stamp.nonce = id
+        stamp.lowestUnanswered = id
+        return stamp
+    }
+
+    static func query(_ type: String, _ predicate: WirePredicate, _ scope: WireDatabaseScope) -> WireQueryRecords {
+        var request = WireQueryRecords()
+        request.database = scope
+        request.query.recordType = type
+        request.query.predicate = predicate
+        return request
+    }
+
+    static func comparison(_ key: String, _ relation: WireComparisonOperator, _ value: String) -> WirePredicate {
+        var predicate = WirePredicate()
+        predicate.compare.key = key
+        predicate.compare.operator = relation
+        predicate.compare.value.string = value
+        return predicate
+    }
+
+    static func fetch(_ names: [String], _ scope: WireDatabaseScope) -> WireFetchRecords {
+        var request = WireFetchRecords()
+        request.database = scope
+        request.zones = [WireZoneRecordNames()]
+        request.zones[0].zone = defaultZone
+        request.zones[0].names = names
+        return request
+    }
+
+    static func save(
+        _ type: String, _ fields: [String: String], in zoneName: String, _ id: UInt64, _ scope: WireDatabaseScope
+    ) -> WireModifyRecords {
+        var save = WireRecordSave()
+        save.name = "\(type) \(id % 1_000)"
+        save.type = type
+        let map = try? FieldMap(fields.sorted { $0.key < $1.key }.map { Field($0.key, .string($0.value)) })
+        save.fields = map.map { [UInt8]($0.bytes) } ?? []
+        var request = modify([save], in: zoneName, id, scope)
+        request.policy = .allKeys
+        return request
+    }
+
+    static func modify(
+        _ saves: [WireRecordSave], in zoneName: String, _ id: UInt64, _ scope: WireDatabaseScope
+    ) -> WireModifyRecords {
+        var request = WireModifyRecords()
+        request.database = scope
+        request.stamp = stamp(id)
+        request.zones = [WireZoneModifications()]
+        request.zones[0].zone = zone(zoneName)
+        request.zones[0].saves = saves
+        return request
+    }
+
+    /// Records with a short text, each another one.
+    static func fill(_ database: CKDatabase, type: String, count: Int) async throws {
+        for batch in 0..<(count / 400) {
+            let records = (0..<400).map { number in
+                let record = CKRecord(
+                    recordType: type, recordID: CKRecord.ID(recordName: "\(type) \(batch) \(number)"))
+                record["text"] = "\(batch * 400 + number)" + String(repeating: "y", count: 100)
+                return record
+            }
+            _ = try await database.modifyRecords(saving: records, deleting: [])
+        }
+    }
+
+    /// Records with a long text, which are named by their numbers.
+    static func fill(_ database: CKDatabase, _ prefix: String, count: Int, textBytes: Int) async throws {
+        for number in 0..<count {
+            let record = CKRecord(
+                recordType: "Heavy", recordID: CKRecord.ID(recordName: "\(prefix) \(number)"))
+            record["text"] = String(repeating: "x", count: textBytes)
+            try await database.save(record)
+        }
+    }
+
+    static func subscribe(_ database: CKDatabase, count: Int, text: String? = nil) async throws {
+        let subscriptions = (0..<count).map { number in
+            let subscription = CKDatabaseSubscription(subscriptionID: "subscription \(number)")
+            subscription.notificationInfo = CKSubscription.NotificationInfo(alertBody: text)
+            return subscription
+        }
+        _ = try await database.modifySubscriptions(saving: subscriptions, deleting: [])
     }
 }

@@ -14,18 +14,25 @@ import TidemarkWire
 final class HostileClient: MessageHandler, @unchecked Sendable {
     /// What the server said to it.
     struct Told {
-        var answers = 0
         /// Answers to Hello.
         var entrances = 0
-        /// By the text of the code.
+        /// Of Hello, by the text of the code.
+        var refusalsAtHello: [String: Int] = [:]
+        var answers = 0
+        /// Of requests, by the text of the code.
         var refusals: [String: Int] = [:]
-        /// Connections that ended, or were never made.
+        /// Connections that the server ended.
         var ends = 0
+        /// Connections that were never made.
+        var unmade = 0
 
         static func + (left: Told, right: Told) -> Told {
             Told(
-                answers: left.answers + right.answers, entrances: left.entrances + right.entrances,
-                refusals: left.refusals.merging(right.refusals, uniquingKeysWith: +), ends: left.ends + right.ends)
+                entrances: left.entrances + right.entrances,
+                refusalsAtHello: left.refusalsAtHello.merging(right.refusalsAtHello, uniquingKeysWith: +),
+                answers: left.answers + right.answers,
+                refusals: left.refusals.merging(right.refusals, uniquingKeysWith: +), ends: left.ends + right.ends,
+                unmade: left.unmade + right.unmade)
         }
     }
 
@@ -34,45 +41,55 @@ final class HostileClient: MessageHandler, @unchecked Sendable {
     /// Long enough that the attack is on the server, and not on the loop that all attackers share.
     private static let pauseBeforeReturn = Duration.milliseconds(20)
 
-    private let told = Mutex(Told())
+    private let state = Mutex(Told())
     private let loop: EventLoop
     private let target: TransportClient.Target
-    private let hello: [UInt8]
     private let underWay: Int
     private let reads: Bool
+    private let leaves: Bool
+    private let hello: @Sendable () -> [UInt8]
     private let request: @Sendable (UInt64) -> [UInt8]
     // Touched on the loop alone.
     private var connection: MessageConnection?
+    private var isOpen = false
     private var nextID: UInt64 = 2
     private var hasStopped = false
 
     /// - Parameters:
     ///   - underWay: how many requests it keeps under way.
     ///   - reads: whether it reads more than the answer to Hello.
+    ///   - leaves: whether it leaves and comes back when it has been answered.
+    ///   - hello: what it says first, each time.
     ///   - request: the message with a number that no other message of the client has.
     init(
-        _ site: Site, hello: WireClientEnvelope, underWay: Int, reads: Bool = true,
+        _ site: Site, underWay: Int, reads: Bool, leaves: Bool, hello: @escaping @Sendable () -> [UInt8],
         request: @escaping @Sendable (UInt64) -> [UInt8]
     ) throws {
         loop = try Self.loop.get()
         target = TransportClient.Target(
             host: "127.0.0.1", port: UInt16(site.port), tls: nil, subprotocols: ["tidemark.v1"])
-        self.hello = hello.encoded
         self.underWay = underWay
         self.reads = reads
+        self.leaves = leaves
+        self.hello = hello
         self.request = request
         loop.execute { self.connect() }
     }
 
+    /// What the server has said so far.
+    var told: Told { state.withLock { $0 } }
+
+    /// Lets a client that does not read take one answer.
+    func takeAnswer() {
+        loop.execute { self.connection?.resumeReading() }
+    }
+
     /// Ends the connection.
-    ///
-    /// - Returns: what the server said.
-    func stop() async -> Told {
+    func stop() async {
         await loop.run { [self] in
             hasStopped = true
             connection?.close()
         }.value
-        return told.withLock { $0 }
     }
 
     private func connect() {
@@ -88,29 +105,45 @@ final class HostileClient: MessageHandler, @unchecked Sendable {
     // MARK: MessageHandler
 
     func opened(_ connection: MessageConnection) {
-        connection.send(.binary, hello)
+        isOpen = true
+        connection.send(.binary, hello())
     }
 
     func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
         guard let envelope = try? WireServerEnvelope(reading: payload.bytes), envelope.id > 0 else { return }
-        told.withLock { told in
-            if case .failure(let failure)? = envelope.answer {
-                told.refusals["\(failure.code)", default: 0] += 1
-            } else if envelope.id == Self.helloID {
-                told.entrances += 1
-            } else {
-                told.answers += 1
-            }
-        }
+        let isGreeting = envelope.id == Self.helloID
+        note(envelope.answer, isGreeting: isGreeting)
+        // Who is refused at Hello is cut off.
+        if isGreeting, case .failure? = envelope.answer { return }
         guard !hasStopped else { return }
-        for _ in 0..<(envelope.id == Self.helloID ? underWay : 1) { ask() }
+        if leaves, !isGreeting || underWay == 0 { return connection.close() }
+        for _ in 0..<(isGreeting ? underWay : 1) { ask() }
         if !reads { connection.pauseReading() }
     }
 
+    private func note(_ answer: WireServerEnvelope.OneOfAnswer?, isGreeting: Bool) {
+        state.withLock { told in
+            switch (answer, isGreeting) {
+            case (.failure(let failure)?, true): told.refusalsAtHello["\(failure.code)", default: 0] += 1
+            case (.failure(let failure)?, false): told.refusals["\(failure.code)", default: 0] += 1
+            case (_, true): told.entrances += 1
+            case (_, false): told.answers += 1
+            }
+        }
+    }
+
     func closed(_ connection: MessageConnection, _ reason: CloseReason) {
+        let wasOpen = isOpen
         self.connection = nil
-        told.withLock { $0.ends += 1 }
+        isOpen = false
         guard !hasStopped else { return }
+        if case .local = reason {
+            // Its own choice.
+        } else {
+            state.withLock { told in
+                if wasOpen { told.ends += 1 } else { told.unmade += 1 }
+            }
+        }
         Task {
             try await Task.sleep(for: Self.pauseBeforeReturn)
             loop.execute { self.connect() }

@@ -2,9 +2,11 @@
 
 import Foundation
 import TidemarkKit
+import TidemarkSockets
 import TidemarkTestSupport
 
-/// An account that behaves: it saves, fetches, queries, uploads and signs in, one after the other.
+/// An account that behaves, with its operator: it saves, fetches, queries, uploads, signs in, makes and deletes a zone,
+/// reads its feeds and subscriptions, and asks whether the server is well, one after the other.
 struct Neighbour {
     /// What it met.
     struct Figures: CustomStringConvertible {
@@ -21,28 +23,35 @@ struct Neighbour {
     }
 
     private static let zoneID = CKRecordZone.ID(zoneName: "Neighbour")
+    private static let loop: Result<EventLoop, any Error> = Result { try EventLoop(name: "neighbour") }
 
     private let database: CKDatabase
     /// A device that has never been here, for each call.
     private let newcomer: () -> CKDatabase
     private let file: URL
+    private let address: SocketAddress
 
-    /// - Parameter directory: for the file that it uploads.
+    /// - Parameter place: it also keeps the file that is uploaded.
     init(_ place: OperatorPlace, token: String) async throws {
         database = place.database(token: token)
         newcomer = { place.database(token: token) }
         file = URL(fileURLWithPath: "\(place.directory.path)/neighbour")
+        address = .loopback(port: UInt16(place.site.port))
         try await database.save(CKRecordZone(zoneID: Self.zoneID))
+        try await database.save(CKDatabaseSubscription(subscriptionID: "neighbour"))
     }
 
     /// Lives on for so long.
-    func live(for duration: Duration) async throws -> Figures {
+    func live(for duration: Duration) async -> Figures {
         var figures = Figures()
         let clock = ContinuousClock()
         let end = clock.now + duration
+        let steps = [
+            save, fetch, query, upload, signIn, makeZone, readDatabase, readZone, listSubscriptions, askForHealth,
+        ]
         repeat {
             let round = Int.random(in: 0..<Int(Int32.max))
-            for step in [save, fetch, query, upload, signIn] {
+            for step in steps {
                 let began = clock.now
                 do {
                     try await step(round)
@@ -84,5 +93,46 @@ struct Neighbour {
 
     private func signIn(_ round: Int) async throws {
         _ = try await newcomer().recordZone(for: Self.zoneID)
+    }
+
+    private func makeZone(_ round: Int) async throws {
+        let zoneID = CKRecordZone.ID(zoneName: "Passing \(round % 10)")
+        try await database.save(CKRecordZone(zoneID: zoneID))
+        try await database.deleteRecordZone(withID: zoneID)
+    }
+
+    private func readDatabase(_ round: Int) async throws {
+        let changes = try await database.databaseChanges(since: nil)
+        guard changes.modifications.contains(where: { $0.zoneID == Self.zoneID }) else {
+            throw NeverHappened(description: "the zone is not in the database's changes")
+        }
+    }
+
+    /// As long each time, however many letters there are.
+    private func readZone(_ round: Int) async throws {
+        let changes = try await database.recordZoneChanges(inZoneWith: Self.zoneID, since: nil, resultsLimit: 20)
+        guard !changes.modificationResultsByID.isEmpty else {
+            throw NeverHappened(description: "no letter is in the zone's changes")
+        }
+    }
+
+    private func listSubscriptions(_ round: Int) async throws {
+        let subscriptions = try await database.allSubscriptions()
+        guard subscriptions.map(\.subscriptionID) == ["neighbour"] else {
+            throw NeverHappened(description: "the subscriptions are \(subscriptions)")
+        }
+    }
+
+    /// As a load balancer does, which takes a server out that does not say so.
+    private func askForHealth(_ round: Int) async throws {
+        let question = Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+        let peer = try await RawPeer.connect(
+            to: address, on: try Self.loop.get(), tls: nil, .none, sending: question)
+        let good = Array("HTTP/1.1 200 ".utf8)
+        let answer = await peer.receive { $0.count >= good.count }
+        await peer.close()
+        guard answer.starts(with: good) else {
+            throw NeverHappened(description: "not healthy: \(String(decoding: answer, as: UTF8.self))")
+        }
     }
 }

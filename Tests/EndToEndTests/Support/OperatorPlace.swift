@@ -12,13 +12,18 @@ struct OperatorPlace {
     let server: Program
     let site: Site
 
-    /// - Parameter keepsAssets: in a directory of the place.
+    /// - Parameters:
+    ///   - keepsAssets: in a directory of the place.
+    ///   - keepsKeys: of accounts, with a master key in a file of the place.
     static func with(
-        _ flags: [String] = [], keepsAssets: Bool = false, _ body: (OperatorPlace) async throws -> Void
+        _ flags: [String] = [], keepsAssets: Bool = false, keepsKeys: Bool = false,
+        _ body: (OperatorPlace) async throws -> Void
     ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let flags = flags + (keepsAssets ? ["--asset-directory", "\(directory.path)/assets"] : [])
+        let flags =
+            flags + (keepsAssets ? ["--asset-directory", "\(directory.path)/assets"] : [])
+            + (keepsKeys ? ["--master-key-file", "\(directory.path)/master.key"] : [])
         let database = try await TestPostgres.database()
         #expect(try await tidemark(["migrate"], database, directory).status == 0)
         #expect(try await tidemark(["admin", "accounts", "create", "alice"], database, directory).status == 0)

@@ -99,13 +99,19 @@ final class Program: @unchecked Sendable {
         guard limiter.terminationStatus == 0 else { throw NeverHappened(description: "prlimit failed") }
     }
 
+    /// What it has in memory now.
+    func memoryBytes() throws -> Int { try memoryBytes("VmRSS") }
+
     /// What it has had in memory at most.
-    func peakMemoryBytes() throws -> Int {
+    func peakMemoryBytes() throws -> Int { try memoryBytes("VmHWM") }
+
+    private func memoryBytes(_ name: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
-        guard let peak = status.firstMatch(of: /VmHWM:\s+(\d+) kB/).flatMap({ Int($0.1) }) else {
-            throw NeverHappened(description: "no peak of memory: \(status)")
+        let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+        guard let kibibytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) else {
+            throw NeverHappened(description: "no \(name): \(status)")
         }
-        return peak * 1_024
+        return kibibytes * 1_024
     }
 
     /// Lets ``peakMemoryBytes()`` count from now on.
