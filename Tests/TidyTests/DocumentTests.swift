@@ -78,6 +78,22 @@ import Testing
         }
     }
 
+    @Test func `each threat in SECURITY has its tests`() throws {
+        let tests = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n")
+        let rows = try Self.text("SECURITY.md").split(separator: "\n")
+            .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+            .filter { $0.count == 4 && $0[0] != "threat" && $0[0] != "---" }
+        #expect(rows.count >= 25, "the table cannot be read")
+        for row in rows {
+            let names = row[2].matches(of: /`[^`]+`/)
+            #expect(!names.isEmpty, "\(row[0]): no test")
+            for name in names {
+                let exists = tests.contains("func " + name.0 + "(")
+                #expect(exists, "\(row[0]): \(name.0)")
+            }
+        }
+    }
+
     @Test func `ARCHITECTURE is read in a quarter of an hour`() throws {
         let words = try Self.text("ARCHITECTURE.md").split(whereSeparator: \.isWhitespace)
         #expect(words.count <= 3_000)
