@@ -143,6 +143,28 @@ import TidemarkWire
         #expect(Measurements.text.contains("tidemark_sessions_unacknowledged_pushes"))
     }
 
+    /// In a process of its own, because a process has one log.
+    @Test func `R-261: the log says of a connection how many pushes it left unacknowledged`() async throws {
+        let process = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Log.writeToStandardError(level: .info)
+            for isHeard in [true, false] {
+                let tests = NumberedPushTests()
+                let (maker, other) = try tests.pair(counts: true)
+                try maker.save("a", in: "notes")
+                tests.world.scheduler.advance(by: .seconds(11))
+                if isHeard { try tests.acknowledge(other.inbox.map(\.pushesSent).max() ?? 0, by: other) }
+                other.disconnect()
+            }
+        }
+        let lines = String(decoding: process.standardErrorContent, as: UTF8.self).split(separator: "\n")
+            .filter { $0.contains(" pushes were not acknowledged ") }
+        let line = try #require(lines.first)
+        #expect(lines.count == 1, "\(lines)")
+        #expect(line.contains(" info ") && line.contains(" session="))
+        let count = line.firstMatch(of: /count=(\d+)/).flatMap { Int($0.1) } ?? 0
+        #expect(count >= 2, "one of the entry and one of the save: \(line)")
+    }
+
     @Test func `R-261: an older device gets pushes without numbers, and no reminders`() throws {
         let (maker, other) = try pair(counts: false)
         try maker.save("a", in: "notes")
