@@ -21,11 +21,25 @@ import TidemarkTestSupport
         return copy
     }
 
-    private func expectEqual(_ folders: [SyncedFolder], _ what: String) async throws {
+    /// - Parameter texts: what all have by then, under whatever names.
+    private func expectEqual(_ folders: [SyncedFolder], has texts: [String] = [], _ what: String) async throws {
         try await eventually(what) {
             let all = try folders.map { try $0.files }
-            return all.allSatisfy { $0 == all[0] }
+            let first = Set(all[0].keys.compactMap { folders[0].text($0.text) })
+            return all.allSatisfy { $0 == all[0] } && first.isSuperset(of: texts)
         }
+    }
+
+    private func text(of folder: SyncedFolder, _ round: Int) -> String { "same file, \(folder.name) \(round)" }
+
+    /// Writes to one file in all folders. No program runs meanwhile, so none has heard of another's text.
+    ///
+    /// - Returns: the texts. One keeps the file's name, and the others become conflict copies.
+    private func writeSameFile(in folders: [SyncedFolder], _ round: Int) throws -> [String] {
+        for folder in folders { folder.program?.signal(SIGSTOP) }
+        defer { for folder in folders { folder.program?.signal(SIGCONT) } }
+        for folder in folders { try folder.write(text(of: folder, round), to: "same.txt") }
+        return folders.map { text(of: $0, round) }
     }
 
     @Test func `R-355: a folder that is copied while it is watched, and its copy, hear each other and lose no edit`()
@@ -44,10 +58,12 @@ import TidemarkTestSupport
                     try folder.write("\(folder.name) \(round)", to: "of \(folder.name)")
                     try folder.write("\(folder.name) \(round)", to: "\(folder.name) \(round)")
                 }
-                try await expectEqual([a, b, copy], "all three are equal after round \(round)")
+                let texts = try writeSameFile(in: [a, copy, b], round)
+                try await expectEqual([a, b, copy], has: texts, "all three are equal after round \(round)")
                 for folder in [a, copy, b] { #expect(b.text("of \(folder.name)") == "\(folder.name) \(round)") }
             }
-            #expect(try b.files.count == 10 + 3 + 12)
+            // Of each round two conflict copies stay.
+            #expect(try b.files.count == 10 + 3 + 12 + 1 + 8)
             #expect(try await copy.program?.stop() == 0)
         }
     }
@@ -58,14 +74,16 @@ import TidemarkTestSupport
             try await a.once()
             let copy = try await copy(a, to: "copy")
             for round in 0..<3 {
+                let texts = try writeSameFile(in: [a, copy, b], round)
                 for folder in [a, copy, b] {
                     try folder.write("\(folder.name) \(round)", to: "\(folder.name) \(round)")
                     try await folder.once()
                 }
+                for folder in [a, copy, b] { try await folder.once() }
+                #expect(try a.files == b.files && copy.files == b.files)
+                #expect(try Set(b.files.keys.compactMap { b.text($0.text) }).isSuperset(of: texts), "round \(round)")
             }
-            for folder in [a, copy, b] { try await folder.once() }
-            #expect(try a.files == b.files && copy.files == b.files)
-            #expect(try b.files.count == 1 + 9)
+            #expect(try b.files.count == 1 + 9 + 1 + 6)
         }
     }
 
@@ -86,13 +104,14 @@ import TidemarkTestSupport
                     try folder.write("\(folder.name) \(round)", to: "of \(folder.name)")
                     try folder.write("\(folder.name) \(round)", to: "\(folder.name) \(round)")
                 }
-                try await expectEqual(folders, "both are equal after round \(round)")
+                let texts = try writeSameFile(in: folders, round)
+                try await expectEqual(folders, has: texts, "both are equal after round \(round)")
                 for folder in folders {
                     #expect(a.text("of \(folder.name)") == "\(folder.name) \(round)")
                     #expect(a.text("\(folder.name) \(round)") == "\(folder.name) \(round)")
                 }
             }
-            #expect(try a.files.count == 1 + 2 + 8)
+            #expect(try a.files.count == 1 + 2 + 8 + 1 + 4)
             // Who comes to the other's server is told.
             #expect(try await copy.program?.stop() == 0)
             let moved = try await self.copy(copy, to: "moved", at: pair.sites[0])
