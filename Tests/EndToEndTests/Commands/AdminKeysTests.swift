@@ -13,7 +13,7 @@ import TidemarkTestSupport
             for text in ["Encrypted 0 keys", "already encrypted with the master key in \(new)"] {
                 let rotated = try await Program.run(
                     "tidemark", ["admin", "keys", "rotate-master", "--old", world.masterKeyFile, "--new", new],
-                    environment: ["TIDEMARK_DATABASE_URL": world.database.url], directory: world.directory.path)
+                    environment: ["TIDEMARK_DATABASE_URL": world.databaseURL], directory: world.directory.path)
                 #expect(rotated.status == 0 && rotated.output.contains(text), "\(rotated.output)")
             }
         }

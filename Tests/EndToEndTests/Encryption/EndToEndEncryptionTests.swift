@@ -168,7 +168,7 @@ import TidemarkTestSupport
     ) async throws -> (status: Int32, output: String) {
         try await Program.run(
             "tidemark", ["admin", "accounts", "set-encryption"] + arguments,
-            environment: ["TIDEMARK_DATABASE_URL": world.database.url], directory: world.directory.path)
+            environment: ["TIDEMARK_DATABASE_URL": world.databaseURL], directory: world.directory.path)
     }
 
     @Test func `R-107, R-205: when all devices have lost the key, the account begins anew with another`() async throws {

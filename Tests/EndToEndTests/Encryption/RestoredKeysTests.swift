@@ -26,56 +26,56 @@ import TidemarkTestSupport
         try await container.privateCloudDatabase.record(for: id(name)).encryptedValues["secret"]
     }
 
-    private func run(_ world: KeyWorld, _ command: String, _ arguments: String...) async throws {
+    private func tidemark(_ place: Place, _ arguments: String...) async throws {
         let result = try await Program.run(
-            command, arguments, environment: ["TIDEMARK_DATABASE_URL": world.database.url],
-            directory: world.directory.path, path: command == "tidemark" ? nil : "/usr/bin/env",
-            within: .seconds(120))
+            "tidemark", arguments, environment: ["TIDEMARK_DATABASE_URL": place.database.url],
+            directory: place.world.directory.path)
         #expect(result.status == 0, "\(arguments): \(result.output)")
     }
 
-    private func backUp(_ world: KeyWorld) async throws {
-        try await run(
-            world, "env", "pg_dump", "--format=custom", "--file=\(world.directory.path)/dump",
-            "--dbname=\(world.database.url)")
-    }
-
-    private func restore(_ world: KeyWorld) async throws {
-        try await run(
-            world, "env", "pg_restore", "--clean", "--if-exists", "--single-transaction",
-            "--dbname=\(world.database.url)", "\(world.directory.path)/dump")
-        try await run(world, "tidemark", "admin", "store", "renew-incarnation")
+    private struct Place {
+        let world: KeyWorld
+        let database: any RestorableDatabase
     }
 
     /// Runs `first`, takes the store back to where `first` had it backed up, and runs `then` with the same devices.
     private func withRestore(
-        endToEnd: Bool, _ first: (KeyWorld, KeySite, () async throws -> Void) async throws -> Void,
-        then: (KeyWorld, KeySite) async throws -> Void
+        _ method: BackupMethod, endToEnd: Bool, _ first: (Place, KeySite) async throws -> Void,
+        then: (Place, KeySite) async throws -> Void
     ) async throws {
-        try await KeyWorld.with { world in
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let database = try await method.makeDatabase(directory)
+        defer { database.stop() }
+        try await KeyWorld.with(emptyDatabaseURL: database.url) { world in
+            let place = Place(world: world, database: database)
             if endToEnd { _ = try await world.admin.setEncryptionMode(.endToEnd, of: world.alice, resets: false) }
             let file = endToEnd ? nil : world.masterKeyFile
             let port = try await world.withServer(masterKeyFile: file) { site in
-                try await first(world, site) { try await self.backUp(world) }
+                try await first(place, site)
                 return site.port
             }
-            try await restore(world)
-            try await world.withServer(masterKeyFile: file, change: { $0.addresses = [.loopback(port: port)] }) {
-                try await then(world, $0)
+            try await database.restore()
+            try await tidemark(place, "admin", "store", "renew-incarnation")
+            let change: (inout ServerConfiguration) -> Void = { configuration in
+                configuration.addresses = [.loopback(port: port)]
+                // PostgreSQL's socket may have another path by now.
+                configuration.databaseURL = database.url
             }
+            try await world.withServer(masterKeyFile: file, change: change) { try await then(place, $0) }
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test(arguments: BackupMethod.allCases, [false, true])
     func `R-067, R-228: devices with keys that a restored store has never heard of go on with ones that all can open`(
-        endToEnd: Bool
+        method: BackupMethod, endToEnd: Bool
     ) async throws {
         var devices: [CKContainer] = []
-        try await withRestore(endToEnd: endToEnd) { _, site, backUp in
+        try await withRestore(method, endToEnd: endToEnd) { place, site in
             devices = ["first", "second"].map { site.makeContainer($0) }
             try await devices[0].privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
             // Neither the account nor the zone has a key.
-            try await backUp()
+            try await place.database.backUp()
             try await devices[0].privateCloudDatabase.save(record("a", "lost"))
             if endToEnd { try await devices[1].importRecoveryKey(try await devices[0].exportRecoveryKey()) }
             #expect(try await secret("a", devices[1]) == "lost")
@@ -102,25 +102,24 @@ import TidemarkTestSupport
         }
     }
 
-    @Test
-    func `R-107: when the key was reset after the backup, devices say what they need, and have it from the old key`()
-        async throws
-    {
+    @Test(arguments: BackupMethod.allCases)
+    func `R-107: when the key was reset after the backup, devices say what they need, and have it from the old key`(
+        method: BackupMethod
+    ) async throws {
         var (devices, keys): ([CKContainer], [String]) = ([], [])
-        try await withRestore(endToEnd: true) { world, site, backUp in
+        try await withRestore(method, endToEnd: true) { place, site in
             let device = site.makeContainer("first")
             try await device.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
             try await device.privateCloudDatabase.save(record("a", "of the backup"))
             keys.append(try await device.exportRecoveryKey())
-            try await backUp()
-            try await run(
-                world, "tidemark", "admin", "accounts", "set-encryption", "alice", "end-to-end", "--reset")
+            try await place.database.backUp()
+            try await tidemark(place, "admin", "accounts", "set-encryption", "alice", "end-to-end", "--reset")
             // All that had the old key are gone.
             devices = [site.makeContainer("second")]
             try await devices[0].privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
             try await devices[0].privateCloudDatabase.save(record("a", "since"))
             keys.append(try await devices[0].exportRecoveryKey())
-        } then: { world, site in
+        } then: { place, site in
             let device = devices[0]
             #expect(keys[0] != keys[1])
             let works: [() async throws -> Void] = [
@@ -137,8 +136,7 @@ import TidemarkTestSupport
             #expect(try await secret("a", device) == "of the backup")
             try await save(device, "b")
             // … or nobody, and it is reset once more.
-            try await run(
-                world, "tidemark", "admin", "accounts", "set-encryption", "alice", "end-to-end", "--reset")
+            try await tidemark(place, "admin", "accounts", "set-encryption", "alice", "end-to-end", "--reset")
             let last = site.makeContainer("third")
             let error = try await failure { try await self.save(last, "c") }
             #expect(error.code == .zoneNotFound && error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)

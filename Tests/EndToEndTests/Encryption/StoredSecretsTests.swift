@@ -176,7 +176,7 @@ import TidemarkTestSupport
             func rotate(_ old: String, _ new: String) async throws -> (status: Int32, output: String) {
                 try await Program.run(
                     "tidemark", ["admin", "keys", "rotate-master", "--old", old, "--new", new],
-                    environment: ["TIDEMARK_DATABASE_URL": world.database.url], directory: world.directory.path)
+                    environment: ["TIDEMARK_DATABASE_URL": world.databaseURL], directory: world.directory.path)
             }
             try await world.withServer { site in
                 let database = try await prepare(site.makeContainer())

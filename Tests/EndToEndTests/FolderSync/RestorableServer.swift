@@ -3,8 +3,6 @@
 import Foundation
 import Testing
 import TidemarkKit
-import TidemarkLocalPostgres
-import TidemarkPostgres
 import TidemarkTestSupport
 
 /// A server on a database that an operator backs up and restores, as `deploy/README.md` says.
@@ -22,12 +20,12 @@ final class RestorableServer {
         site = Site(url: "", authorityFile: "", tokens: [:], container: "iCloud.test.restored")
     }
 
-    /// - Parameter pointInTime: whether backups are made of files and the log of all writes instead of dumps.
-    static func with(pointInTime: Bool = false, _ body: (RestorableServer) async throws -> Void) async throws {
+    static func with(
+        _ method: BackupMethod = .dump, _ body: (RestorableServer) async throws -> Void
+    ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let database: any RestorableDatabase =
-            pointInTime ? try ArchivedDatabase(directory) : try await DumpedDatabase(directory)
+        let database = try await method.makeDatabase(directory)
         defer { database.stop() }
         let place = RestorableServer(directory, database)
         try await place.tidemark("migrate")
@@ -50,14 +48,40 @@ final class RestorableServer {
         return result.output
     }
 
-    func backUp() async throws { try await database.backUp() }
+    private var assetDirectory: String { "\(directory.path)/assets" }
+    private var assetBackup: String { "\(directory.path)/backup of assets" }
+
+    /// The names of the files of whole assets.
+    var assetFiles: Set<String> {
+        let paths = FileManager.default.enumerator(atPath: assetDirectory)?.compactMap { $0 as? String } ?? []
+        let files = paths.filter { !$0.contains("/uploads/") }.map { URL(fileURLWithPath: $0) }
+        return Set(files.filter { !$0.pathExtension.isEmpty }.map(\.lastPathComponent))
+    }
+
+    /// The database, then the asset directory.
+    func backUp() async throws {
+        try await database.backUp()
+        try await copy(assetDirectory, to: assetBackup)
+    }
 
     /// Goes back to the backup while devices are away.
-    func restore() async throws {
+    ///
+    /// - Parameter withAssets: the asset directory, too. Otherwise it has more than the backup.
+    func restore(withAssets: Bool = false) async throws {
         try await stop()
         try await database.restore()
+        if withAssets {
+            try FileManager.default.removeItem(atPath: assetDirectory)
+            try await copy(assetBackup, to: assetDirectory)
+        }
         try await tidemark("admin", "store", "renew-incarnation")
         try await start(port: site.port)
+    }
+
+    /// With owners, permissions and extended attributes.
+    private func copy(_ from: String, to: String) async throws {
+        let result = try await Program.run("cp", ["-a", from, to], directory: directory.path, path: "/bin/cp")
+        #expect(result.status == 0, "\(result.output)")
     }
 
     private func start(port: Int) async throws {
@@ -65,7 +89,7 @@ final class RestorableServer {
             "tidemark",
             [
                 "serve", "--listen", "127.0.0.1:\(port)", "--plain", "--create-containers", "--asset-directory",
-                "\(directory.path)/assets",
+                assetDirectory,
             ], environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
         self.server = server
         try await eventually("tidemark serve serves") {
@@ -81,108 +105,5 @@ final class RestorableServer {
 
     private func stop() async throws {
         #expect(try await server?.stop() == 0)
-    }
-}
-
-/// A database that goes back to its one backup.
-protocol RestorableDatabase {
-    /// For libpq; another one after a restore.
-    var url: String { get }
-    func backUp() async throws
-    /// Nobody is connected.
-    func restore() async throws
-    func stop()
-}
-
-private func run(_ directory: TestDirectory, _ command: String...) async throws {
-    let result = try await Program.run(
-        command[0], command, directory: directory.path, path: "/usr/bin/env", within: .seconds(120))
-    guard result.status == 0 else { throw NeverHappened(description: "\(command): \(result.output)") }
-}
-
-/// By `pg_dump` and `pg_restore`.
-private final class DumpedDatabase: RestorableDatabase {
-    private let directory: TestDirectory
-    let url: String
-    private var dump: String { "\(directory.path)/backup.dump" }
-
-    init(_ directory: TestDirectory) async throws {
-        self.directory = directory
-        url = try await TestPostgres.database().url
-    }
-
-    func backUp() async throws {
-        try await run(directory, "pg_dump", "--format=custom", "--file=\(dump)", "--dbname=\(url)")
-    }
-
-    func restore() async throws {
-        try await run(
-            directory, "pg_restore", "--clean", "--if-exists", "--single-transaction", "--dbname=\(url)", dump)
-    }
-
-    func stop() {}
-}
-
-/// A PostgreSQL of its own, of which there is a copy of the files from the beginning, and since then all that was written: by
-/// point-in-time recovery.
-private final class ArchivedDatabase: RestorableDatabase {
-    private let directory: TestDirectory
-    private var server: LocalPostgres
-    private var home: String { "\(directory.path)/postgres" }
-
-    var url: String { server.databaseURL("postgres") }
-
-    init(_ directory: TestDirectory) throws {
-        self.directory = directory
-        let home = "\(directory.path)/postgres"
-        server = try LocalPostgres.start(dataDirectory: home, durability: .fast)
-        server.stop()
-        // In the data directory, which is where PostgreSQL runs its commands and may write.
-        try Self.configure(home, "archive_mode = on", "archive_command = 'mkdir -p archive && cp %p archive/%f'")
-        try Self.copy("\(home)/data", to: "\(directory.path)/base")
-        server = try LocalPostgres.start(dataDirectory: home, durability: .fast)
-    }
-
-    func backUp() async throws {
-        try PostgresAdministration.execute(["SELECT pg_create_restore_point('yesterday')"], url: url)
-    }
-
-    func restore() async throws {
-        // What is full, and what was begun, is archived before it ends.
-        try PostgresAdministration.execute(["SELECT pg_switch_wal()"], url: url)
-        server.stop()
-        let files = FileManager.default
-        try files.moveItem(atPath: "\(home)/data", toPath: "\(directory.path)/lost")
-        try Self.copy("\(directory.path)/base", to: "\(home)/data")
-        try files.moveItem(atPath: "\(directory.path)/lost/archive", toPath: "\(home)/data/archive")
-        try Self.configure(
-            home, "restore_command = 'cp archive/%f %p'", "recovery_target_name = 'yesterday'",
-            "recovery_target_action = 'promote'")
-        files.createFile(atPath: "\(home)/data/recovery.signal", contents: nil)
-        chmod("\(home)/data/recovery.signal", 0o666)
-        server = try LocalPostgres.start(dataDirectory: home, durability: .fast)
-        try await eventually("PostgreSQL has recovered", within: .seconds(60)) {
-            let question = "DO $$ BEGIN IF pg_is_in_recovery() THEN RAISE EXCEPTION 'not yet'; END IF; END $$"
-            return (try? PostgresAdministration.execute([question], url: self.url)) != nil
-        }
-    }
-
-    func stop() { server.stop() }
-
-    private static func configure(_ home: String, _ lines: String...) throws {
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(home)/data/postgresql.conf"))
-        try file.seekToEnd()
-        try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
-        try file.close()
-    }
-
-    /// With owners and permissions, which PostgreSQL insists on.
-    private static func copy(_ from: String, to: String) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/cp")
-        process.arguments = ["-a", from, to]
-        try process.start()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw NeverHappened(description: "cp \(from) \(to)") }
     }
 }

@@ -22,11 +22,11 @@ import TidemarkTestSupport
         return try folder.files.keys.map(\.text).filter { $0.hasPrefix("\(stem) (") }.sorted()
     }
 
-    @Test(arguments: [false, true])
+    @Test(arguments: BackupMethod.allCases)
     func `R-228: a restored server undoes nothing of what three devices have done since the backup`(
-        pointInTime: Bool
+        method: BackupMethod
     ) async throws {
-        try await RestorableServer.with(pointInTime: pointInTime) { server in
+        try await RestorableServer.with(method) { server in
             let folders = try ["a", "b", "c", "new"].map { try SyncedFolder($0, server.site, server.directory) }
             let (a, b, c, newcomer) = (folders[0], folders[1], folders[2], folders[3])
             let large = String(repeating: "0123456789abcdef", count: 80_000)
@@ -79,6 +79,39 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-083, R-228: files whose bytes a restored asset directory lacks are uploaded again`() async throws {
+        try await RestorableServer.with { server in
+            let folders = try ["a", "b", "new"].map { try SyncedFolder($0, server.site, server.directory) }
+            let (a, b, newcomer) = (folders[0], folders[1], folders[2])
+            func large(_ mark: String) -> String { String(repeating: "0123456789abcdef", count: 80_000) + mark }
+            for name in ["kept", "edited", "edited offline"] { try a.write(large(name), to: "\(name).txt") }
+            try await sync(a, b)
+            try await server.backUp()
+
+            // The server has these bytes, and forgets them.
+            try a.write(large("since"), to: "edited.txt")
+            try a.write(large("new"), to: "new.txt")
+            try await sync(a, b)
+            try b.write(large("offline"), to: "edited offline.txt")
+            let assets = server.assetFiles
+            try await server.restore(withAssets: true)
+            let forgotten = assets.subtracting(server.assetFiles)
+            #expect(forgotten.count == 2)
+
+            try await sync(b, a, b)
+            #expect(server.assetFiles.isSuperset(of: forgotten))
+            // Whoever comes new has all bytes from the server.
+            try await sync(newcomer)
+            for folder in folders {
+                #expect(try folder.files == a.files, "\(folder.name)")
+                #expect(try folder.files.count == 4, "\(folder.name)")
+                #expect(folder.text("kept.txt") == large("kept") && folder.text("edited.txt") == large("since"))
+                #expect(folder.text("new.txt") == large("new"))
+                #expect(folder.text("edited offline.txt") == large("offline"))
+            }
+        }
+    }
+
     @Test func `R-228: a file that waits for a version which the backup lacks stays, and is on the server again`()
         async throws
     {
@@ -127,8 +160,11 @@ import TidemarkTestSupport
         #expect(Syncer.Standing(of: stored(new, 5), for: Journal.Entry(path: "a")) == .news)
     }
 
-    @Test func `R-552: a zone that was made after the backup is made again, with all files`() async throws {
-        try await RestorableServer.with { server in
+    @Test(arguments: BackupMethod.allCases)
+    func `R-552: a zone that was made after the backup is made again, with all files`(
+        method: BackupMethod
+    ) async throws {
+        try await RestorableServer.with(method) { server in
             let (a, b) = (
                 try SyncedFolder("a", server.site, server.directory),
                 try SyncedFolder("b", server.site, server.directory)

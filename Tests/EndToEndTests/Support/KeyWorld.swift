@@ -17,7 +17,8 @@ import TidemarkTransport
 final class KeyWorld: Sendable {
     static let container = "iCloud.test.keys"
 
-    let database: TestDatabase
+    /// For libpq.
+    let databaseURL: String
     let directory: TestDirectory
     let loop: EventLoop
     let storage: PostgresStorage
@@ -30,11 +31,16 @@ final class KeyWorld: Sendable {
         _ = try await Migrator(url: url, loop: loop).migrate()
     }
 
-    private init() async throws {
-        database = try await TestPostgres.database(Self.template)
+    private init(_ emptyDatabaseURL: String?) async throws {
+        if let emptyDatabaseURL {
+            databaseURL = emptyDatabaseURL
+            try await Self.template.prepare(databaseURL)
+        } else {
+            databaseURL = try await TestPostgres.database(Self.template).url
+        }
         directory = try TestDirectory()
         loop = try EventLoop(name: "keys")
-        storage = try PostgresStorage(url: database.url, loop: loop, connections: 2)
+        storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 2)
         let admin = AdminStore(storage)
         guard let account = try await admin.createAccount("alice") else { throw NeverHappened(description: "alice") }
         alice = account
@@ -44,8 +50,11 @@ final class KeyWorld: Sendable {
             hash: credential.hash, label: "test", expiresAt: nil, for: account)
     }
 
-    static func with(_ body: (KeyWorld) async throws -> Void) async throws {
-        let world = try await KeyWorld()
+    /// - Parameter emptyDatabaseURL: nil: a database on the PostgreSQL of all tests.
+    static func with(
+        emptyDatabaseURL: String? = nil, _ body: (KeyWorld) async throws -> Void
+    ) async throws {
+        let world = try await KeyWorld(emptyDatabaseURL)
         do {
             try await body(world)
             await world.close()
@@ -75,7 +84,7 @@ final class KeyWorld: Sendable {
         _ body: (KeySite) async throws -> Value
     ) async throws -> Value {
         var configuration = ServerConfiguration(
-            addresses: [.loopback(port: 0)], certificate: nil, databaseURL: database.url)
+            addresses: [.loopback(port: 0)], certificate: nil, databaseURL: databaseURL)
         configuration.createsContainers = true
         configuration.masterKeyFile = masterKeyFile
         configuration.helloTimeout = .seconds(60)
@@ -100,12 +109,12 @@ final class KeyWorld: Sendable {
 
     /// Changes what is stored.
     func change(_ statement: String) throws {
-        try PostgresAdministration.execute([statement], url: database.url)
+        try PostgresAdministration.execute([statement], url: databaseURL)
     }
 
     /// The first column of what a query finds.
     func texts(_ query: String) async throws -> [String] {
-        let pool = try PostgresPool(url: database.url, connections: 1, loop: loop, applicationName: "test")
+        let pool = try PostgresPool(url: databaseURL, connections: 1, loop: loop, applicationName: "test")
         do {
             var texts: [String] = []
             for row in try await pool.execute([Statement(.read, "test", query, [])()])[0] {
