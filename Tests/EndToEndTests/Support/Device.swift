@@ -13,6 +13,10 @@ final class Device: CKSyncEngineDelegate, Sendable {
         var heard: [String] = []
         var serialization: CKSyncEngine.State.Serialization?
         var engine: CKSyncEngine?
+        /// Whether the process is to end before it hears what became of records that it sent.
+        var diesBeforeAnswer = false
+        /// Whether it has ended so: it hears and stores nothing more.
+        var isDead = false
     }
 
     private let state = Mutex(State())
@@ -39,8 +43,11 @@ final class Device: CKSyncEngineDelegate, Sendable {
             database: database, stateSerialization: state.withLock { $0.serialization }, delegate: self)
         configuration.automaticallySync = automatically
         let engine = CKSyncEngine(configuration)
-        state.withLock { $0.engine = engine }
+        state.withLock { ($0.engine, $0.diesBeforeAnswer, $0.isDead) = (engine, false, false) }
     }
+
+    /// The process is to end before it hears what became of the next records that it sends. ``start()`` begins another one.
+    func dieBeforeAnswer() { state.withLock { $0.diesBeforeAnswer = true } }
 
     /// The app ends.
     func quit() {
@@ -115,6 +122,8 @@ final class Device: CKSyncEngineDelegate, Sendable {
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
         state.withLock { state in
+            if case .sentRecordZoneChanges = event, state.diesBeforeAnswer { state.isDead = true }
+            guard !state.isDead else { return }
             state.events.append(event)
             if let told = event.told { state.heard.append(told) }
             switch event {
