@@ -10,15 +10,24 @@ import Testing
         let test: String
     }
 
-    private var rows: [Row] {
+    /// The cells of each line that is a row of a table.
+    private var table: [[String]] {
         get throws {
             let url = SourceFile.root.appendingPathComponent("docs/pending-changes.md")
-            return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").compactMap { line in
-                let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-                guard cells.count == 3, cells[0].contains(".swift") else { return nil }
-                return Row(place: cells[0], test: cells[2].replacing("`", with: ""))
-            }
+            return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("|") }
+                .map { line in line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
         }
+    }
+
+    private var rows: [Row] {
+        get throws {
+            try table.filter { $0.count == 3 && $0[0].contains(".swift") }
+                .map { Row(place: $0[0], test: $0[2].replacing("`", with: "")) }
+        }
+    }
+
+    private var tests: String {
+        get throws { try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n") }
     }
 
     /// What takes a change out of a list, or a list's place.
@@ -49,9 +58,20 @@ import Testing
     }
 
     @Test func `every test that the table names is there`() throws {
-        let tests = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }.map(\.text).joined(separator: "\n")
+        let tests = try tests
         for row in try rows {
             #expect(!row.test.isEmpty && tests.contains("`" + row.test), "\(row.place): \(row.test)")
+        }
+    }
+
+    @Test func `every test of what happens to apps is there`() throws {
+        let tests = try tests
+        let cases = try table.filter { $0.count == 2 && $0[1].hasPrefix("`") }
+        #expect(cases.count >= 20, "the table cannot be read")
+        for row in cases {
+            for name in row[1].split(separator: "`") where name != "; " {
+                #expect(tests.contains("func `\(name)`("), "\(row[0]): \(name)")
+            }
         }
     }
 }
