@@ -62,7 +62,7 @@ struct HeadLines {
         else { throw HTTPError(.malformedField) }
         let value = Substring(decoding: line[(colon + 1)...], as: UTF8.self)
         fields.append(
-            checked: HeaderFields.Field(
+            checked: HeaderFields.FieldLine(
                 name: String(decoding: line[..<colon], as: UTF8.self), value: HeaderFields.trimmed(value)))
     }
 

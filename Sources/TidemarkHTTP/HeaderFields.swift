@@ -3,12 +3,12 @@
 /// The fields of a head in the order of arrival. Names are case-insensitive (RFC 9110 §5.1).
 package struct HeaderFields: Equatable, Sendable {
     /// One field line: a name and its value.
-    package struct Field: Equatable, Sendable {
+    package struct FieldLine: Equatable, Sendable {
         package let name: String
         package let value: String
     }
 
-    package private(set) var fields: [Field] = []
+    package private(set) var fields: [FieldLine] = []
 
     package init() {}
 
@@ -21,7 +21,7 @@ package struct HeaderFields: Equatable, Sendable {
     package mutating func append(name: String, value: String) {
         precondition(Characters.isToken(name), "not a field name")
         precondition(Self.isValidValue(value), "not a field value")
-        fields.append(Field(name: name, value: value))
+        fields.append(FieldLine(name: name, value: value))
     }
 
     /// Whether `value` can be printed as a field's value.
@@ -81,7 +81,7 @@ package struct HeaderFields: Equatable, Sendable {
     }
 
     /// For the parser, which has checked name and value.
-    mutating func append(checked field: Field) {
+    mutating func append(checked field: FieldLine) {
         fields.append(field)
     }
 }

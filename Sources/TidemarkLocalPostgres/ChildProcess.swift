@@ -33,8 +33,10 @@ struct ChildProcess {
         _ path: String, arguments: [String], user: PostgresUser = .current, log: Int32, directory: Int32 = -1,
         deathSignal: Int32
     ) throws(SpawnError) -> ChildProcess {
-        var environment = ["LC_ALL=C", "PATH=" + (Environment.value("PATH") ?? "/usr/bin:/bin")]
-        if let libraries = Environment.value("LD_LIBRARY_PATH") { environment.append("LD_LIBRARY_PATH=" + libraries) }
+        var environment = ["LC_ALL=C", "PATH=" + (ProcessEnvironment.value("PATH") ?? "/usr/bin:/bin")]
+        if let libraries = ProcessEnvironment.value("LD_LIBRARY_PATH") {
+            environment.append("LD_LIBRARY_PATH=" + libraries)
+        }
         let id = withCStrings([path] + arguments) { arguments in
             withCStrings(environment) { environment in
                 path.withCString { path in

@@ -15,12 +15,12 @@ struct PostgresBinaries {
     /// Finds the programs: only in the directory that the caller or the environment names, if any. Otherwise where
     /// `pg_config` says, in the newest of Debian's directories, and last in `PATH`, where Debian does not put them.
     static func find(explicit: String?) throws(LocalPostgresError) -> PostgresBinaries {
-        if let named = explicit ?? Environment.value(environmentVariable), !named.isEmpty {
+        if let named = explicit ?? ProcessEnvironment.value(environmentVariable), !named.isEmpty {
             if isComplete(named) { return PostgresBinaries(directory: named) }
             throw LocalPostgresError(
                 .binariesNotFound, "\(named) does not have both initdb and postgres. Name another directory.")
         }
-        let searchPath = (Environment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
+        let searchPath = (ProcessEnvironment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
         let candidates = [configured(searchPath)].compactMap { $0 } + versioned() + searchPath
         guard let found = candidates.first(where: isComplete) else {
             throw LocalPostgresError(
@@ -51,7 +51,7 @@ struct PostgresBinaries {
 }
 
 /// The process's own environment.
-enum Environment {
+enum ProcessEnvironment {
     static func value(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }

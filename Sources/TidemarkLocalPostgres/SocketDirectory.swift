@@ -43,7 +43,7 @@ struct SocketDirectory {
     }
 
     private static func create(for user: PostgresUser) throws(LocalPostgresError) -> String {
-        let runtime = user.isSwitchNeeded ? nil : Environment.value("XDG_RUNTIME_DIR")
+        let runtime = user.isSwitchNeeded ? nil : ProcessEnvironment.value("XDG_RUNTIME_DIR")
         let parents = [runtime, "/tmp"].compactMap { $0 }
         for parent in parents where parent.hasPrefix("/") {
             var template = Array("\(parent)/tidemark-XXXXXX".utf8CString)

@@ -9,25 +9,8 @@ package import TidemarkSockets
 /// available, callers wait in order, up to a deadline. So if PostgreSQL restarts within that time, only callers with a
 /// batch under way notice it.
 package final class PostgresPool: Sendable {
-    /// The limits of a pool, and their defaults.
-    package struct Limits: Sendable {
-        /// How long a caller waits for a connection. Longer: `connectionUnavailable`.
-        package var waitTimeout = Duration.seconds(5)
-        /// How many callers may wait. The next one gets `poolExhausted`.
-        package var waiterCountMax = 4096
-        /// How long a batch may take. Longer: `timeout`, which closes its connection. A shared connection is closed only
-        /// if the server answers nothing at all for so long.
-        package var requestTimeout = Duration.seconds(10)
-        /// How long ``PostgresPool/stop()`` waits for callers that have a connection.
-        package var stopTimeout = Duration.seconds(5)
-        /// Batches under way at the same time on a shared connection.
-        package var sharedBatchCountMax = 64
-
-        package init() {}
-    }
-
     package let loop: EventLoop
-    private let limits: Limits
+    private let limits: PostgresPoolLimits
     /// Connections that are lent to one caller at a time.
     let exclusive: PostgresConnectionGroup
     /// A few connections that all readers share.
@@ -40,12 +23,12 @@ package final class PostgresPool: Sendable {
     ///   - sharedConnections: additional ones, for ``execute(_:timeout:)``, which must not be called if there are none.
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.
     ///   - sharedSettings: further ones for the shared connections. `statement_timeout` there, well below
-    ///     ``Limits/requestTimeout``, keeps a slow statement from delaying those behind it.
+    ///     ``PostgresPoolLimits/requestTimeout``, keeps a slow statement from delaying those behind it.
     /// - Throws: `invalidURL`. An unreachable server is no error here.
     package init(
         url: String, connections: Int, sharedConnections: Int = 1, loop: EventLoop,
         sessionSettings: [(String, String)] = [], sharedSettings: [(String, String)] = [],
-        applicationName: String = "tidemark", limits: Limits = Limits()
+        applicationName: String = "tidemark", limits: PostgresPoolLimits = PostgresPoolLimits()
     ) throws(PostgresError) {
         precondition(connections > 0 && sharedConnections >= 0)
         let parameters = try ConnectionParameters(
@@ -112,7 +95,7 @@ package final class PostgresPool: Sendable {
         return try await lease.connection.execute(batch, timeout: timeout)
     }
 
-    /// Refuses new requests, waits up to ``Limits/stopTimeout`` for those under way, and closes all connections.
+    /// Refuses new requests, waits up to ``PostgresPoolLimits/stopTimeout`` for those under way, and closes all connections.
     package func stop() async {
         // Callers that have a connection may still read by `execute`.
         await stop(exclusive)
@@ -136,16 +119,16 @@ package final class PostgresPool: Sendable {
     ) async throws(PostgresError) -> PostgresConnectionGroup.Lease {
         // Nearly always a connection is free, so there is no need to wait.
         if loop.isCurrent, let lease = group.leaseFree() { return lease }
-        let ticket = Ticket()
+        let caller = WaitingCaller()
         let result = await withTaskCancellationHandler {
             let handover = Handover<LeaseResult>()
             let start: @Sendable () -> Void = {
-                ticket.start(in: group, timeout: timeout) { handover.give($0) }
+                caller.start(in: group, timeout: timeout) { handover.give($0) }
             }
             if loop.isCurrent { start() } else { loop.execute(start) }
             return await handover.take()
         } onCancel: {
-            loop.execute { ticket.cancel(in: group) }
+            loop.execute { caller.cancel(in: group) }
         }
         return try result.get()
     }
@@ -153,6 +136,23 @@ package final class PostgresPool: Sendable {
     private func release(_ lease: PostgresConnectionGroup.Lease, to group: PostgresConnectionGroup) {
         if loop.isCurrent { group.release(lease) } else { loop.execute { group.release(lease) } }
     }
+}
+
+/// The limits of a ``PostgresPool``, and their defaults.
+package struct PostgresPoolLimits: Sendable {
+    /// How long a caller waits for a connection. Longer: `connectionUnavailable`.
+    package var waitTimeout = Duration.seconds(5)
+    /// How many callers may wait. The next one gets `poolExhausted`.
+    package var waiterCountMax = 4096
+    /// How long a batch may take. Longer: `timeout`, which closes its connection. A shared connection is closed only
+    /// if the server answers nothing at all for so long.
+    package var requestTimeout = Duration.seconds(10)
+    /// How long ``PostgresPool/stop()`` waits for callers that have a connection.
+    package var stopTimeout = Duration.seconds(5)
+    /// Batches under way at the same time on a shared connection.
+    package var sharedBatchCountMax = 64
+
+    package init() {}
 }
 
 /// A connection lent by ``PostgresPool/acquire(timeout:)``.
@@ -165,7 +165,7 @@ package struct PostgresLease: Sendable {
 private typealias LeaseResult = Result<PostgresConnectionGroup.Lease, PostgresError>
 
 /// A caller that waits for a connection and may be cancelled at any time. Loop-confined.
-private final class Ticket: @unchecked Sendable {
+private final class WaitingCaller: @unchecked Sendable {
     private var number: Int?
     private var isCancelled = false
 

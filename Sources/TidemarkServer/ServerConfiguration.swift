@@ -9,7 +9,7 @@ internal import TidemarkWebSocket
 /// The settings of a ``Server``.
 package struct ServerConfiguration: Sendable {
     /// PEM files. ``Server/reloadCertificates()`` reads them again.
-    package struct Certificate: Sendable {
+    package struct CertificateFiles: Sendable {
         package var certificateFile: String
         package var privateKeyFile: String
 
@@ -22,7 +22,7 @@ package struct ServerConfiguration: Sendable {
     /// Port 0 stands for any free port.
     package var addresses: [SocketAddress]
     /// Nil: without TLS, which is allowed on loopback only.
-    package var certificate: Certificate?
+    package var certificate: CertificateFiles?
     /// In libpq's form; several hosts are allowed.
     package var databaseURL: String
     /// Event loops. Each has a thread, database connections and devices of its own.
@@ -81,7 +81,7 @@ package struct ServerConfiguration: Sendable {
     /// decides how many there are.
     package static let loopCountDefault = min(2, EventLoop.usefulCount)
 
-    package init(addresses: [SocketAddress], certificate: Certificate?, databaseURL: String) {
+    package init(addresses: [SocketAddress], certificate: CertificateFiles?, databaseURL: String) {
         self.addresses = addresses
         self.certificate = certificate
         self.databaseURL = databaseURL

@@ -5,12 +5,12 @@ internal import CTidemarkOpenSSL
 /// A private certificate authority, for development and tests: ECDSA P-256, signatures with SHA-256.
 package struct CertificateAuthority: Sendable {
     /// A certificate and its private key, in PEM (the key in PKCS #8 without a passphrase).
-    package struct Identity: Sendable {
+    package struct CertificateAndKey: Sendable {
         package let certificatePEM: String
         package let privateKeyPEM: String
     }
 
-    package let identity: Identity
+    package let identity: CertificateAndKey
 
     /// Creates an authority that signs itself.
     ///
@@ -34,13 +34,13 @@ package struct CertificateAuthority: Sendable {
             try certificate.add(identifier, value, issuer: certificate)
         }
         try certificate.sign(with: key)
-        identity = Identity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
+        identity = CertificateAndKey(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }
 
     /// Uses an existing authority.
     ///
     /// - Throws: `configurationInvalid` if the texts are not a certificate and a key, or do not belong together.
-    package init(_ identity: Identity) throws(TLSError) {
+    package init(_ identity: CertificateAndKey) throws(TLSError) {
         let certificate = try Certificate(pem: identity.certificatePEM)
         let key = try PrivateKey(pem: identity.privateKeyPEM)
         guard X509_check_private_key(certificate.pointer, key.pointer) == 1 else { throw .configuration("authority") }
@@ -55,7 +55,7 @@ package struct CertificateAuthority: Sendable {
     /// - Throws: `configurationInvalid` for a host that can be neither.
     package func issue(
         hosts: [String], now: Int64, validity: Duration = .seconds(365 * 86_400)
-    ) throws(TLSError) -> Identity {
+    ) throws(TLSError) -> CertificateAndKey {
         guard let first = hosts.first else { throw TLSError(.configurationInvalid, detail: "no host") }
         let names = try hosts.map { (host) throws(TLSError) in try Self.alternativeName(host) }
         let issuer = try Certificate(pem: identity.certificatePEM)
@@ -77,7 +77,7 @@ package struct CertificateAuthority: Sendable {
             try certificate.add(identifier, value, issuer: issuer)
         }
         try certificate.sign(with: PrivateKey(pem: identity.privateKeyPEM))
-        return Identity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
+        return CertificateAndKey(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }
 
     /// When its certificate expires, in seconds from `now` (negative: it has expired).

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Mozilla's *intermediate* configuration without its finite-field key exchange.
 package final class TLSContext: Sendable {
     /// What a server shows its clients, and which protocols it speaks.
-    package struct ServerConfiguration: Sendable {
+    package struct ServerSettings: Sendable {
         /// PEM: the server's certificate, then the intermediate ones.
         package var certificateFile: String
         /// PEM, without a passphrase.
@@ -29,7 +29,7 @@ package final class TLSContext: Sendable {
     }
 
     /// Which servers a client trusts, and which protocols it offers.
-    package struct ClientConfiguration: Sendable {
+    package struct ClientSettings: Sendable {
         /// PEM: authorities to trust besides the system's.
         package var additionalRootsFile: String?
         /// Whether to trust the system's authorities.
@@ -47,9 +47,9 @@ package final class TLSContext: Sendable {
         }
     }
 
-    enum Role: Sendable {
-        case server(ServerConfiguration)
-        case client(ClientConfiguration)
+    enum Settings: Sendable {
+        case server(ServerSettings)
+        case client(ClientSettings)
     }
 
     /// ECDHE with AEAD. For TLS 1.3 the cheapest strong cipher comes first.
@@ -64,7 +64,7 @@ package final class TLSContext: Sendable {
     /// The most hosts whose last session a client keeps. An app does not reach more.
     private static let savedSessionsMax = 64
 
-    let role: Role
+    let settings: Settings
     let protocols: ApplicationProtocols
     private let current: Mutex<LibraryContext>
     private let savedSessions = Mutex<[String: SavedSession]>([:])
@@ -72,21 +72,21 @@ package final class TLSContext: Sendable {
     private let now: @Sendable () -> Duration
 
     /// - Throws: `configurationInvalid` if a file cannot be used.
-    package convenience init(server configuration: ServerConfiguration) throws(TLSError) {
+    package convenience init(server configuration: ServerSettings) throws(TLSError) {
         let start = ContinuousClock.now
         try self.init(server: configuration, now: { ContinuousClock.now - start })
     }
 
-    init(server configuration: ServerConfiguration, now: @escaping @Sendable () -> Duration) throws(TLSError) {
-        role = .server(configuration)
+    init(server configuration: ServerSettings, now: @escaping @Sendable () -> Duration) throws(TLSError) {
+        settings = .server(configuration)
         self.now = now
         protocols = try ApplicationProtocols(configuration.applicationProtocols)
         current = Mutex(try Self.makeServerContext(configuration, protocols, now))
     }
 
     /// - Throws: `configurationInvalid` if a file cannot be used.
-    package init(client configuration: ClientConfiguration = ClientConfiguration()) throws(TLSError) {
-        role = .client(configuration)
+    package init(client configuration: ClientSettings = ClientSettings()) throws(TLSError) {
+        settings = .client(configuration)
         now = { .zero }
         protocols = try ApplicationProtocols(configuration.applicationProtocols)
         current = Mutex(try Self.makeClientContext(configuration, protocols))
@@ -97,7 +97,7 @@ package final class TLSContext: Sendable {
     ///
     /// - Throws: `configurationInvalid`; then nothing changes.
     package func reload() throws(TLSError) {
-        switch role {
+        switch settings {
         case .server(let configuration):
             let context = try Self.makeServerContext(configuration, protocols, now)
             current.withLock { $0 = context }
@@ -127,7 +127,7 @@ package final class TLSContext: Sendable {
     // MARK: Making libssl's part
 
     private static func makeServerContext(
-        _ configuration: ServerConfiguration, _ protocols: ApplicationProtocols,
+        _ configuration: ServerSettings, _ protocols: ApplicationProtocols,
         _ now: @escaping @Sendable () -> Duration
     ) throws(TLSError) -> LibraryContext {
         let context = try LibraryContext(TLS_server_method())
@@ -157,7 +157,7 @@ package final class TLSContext: Sendable {
     }
 
     private static func makeClientContext(
-        _ configuration: ClientConfiguration, _ protocols: ApplicationProtocols
+        _ configuration: ClientSettings, _ protocols: ApplicationProtocols
     ) throws(TLSError) -> LibraryContext {
         let context = try LibraryContext(TLS_client_method())
         let pointer = context.pointer

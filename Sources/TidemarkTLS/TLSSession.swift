@@ -10,7 +10,7 @@ internal import TidemarkBytes
 /// especially after an error: it is the alert that tells the peer why.
 ///
 /// ```swift
-/// let session = try TLSSession(context: context, role: .client(hostName: "example.org"))
+/// let session = try TLSSession(context: context, side: .client(hostName: "example.org"))
 /// try session.start()
 /// // socket readable:
 /// try session.receive(bytes) { plaintext in … }
@@ -18,13 +18,13 @@ internal import TidemarkBytes
 /// ```
 package final class TLSSession {
     /// Which side of the handshake the session takes.
-    package enum Role: Sendable, Equatable {
+    package enum Side: Sendable, Equatable {
         case server
         /// The DNS name or numeric IP address for which the server's certificate must be valid.
         case client(hostName: String)
     }
 
-    package let role: Role
+    package let side: Side
 
     private let context: TLSContext
     private let ssl: OpaquePointer
@@ -46,24 +46,24 @@ package final class TLSSession {
     private static let smallScratchBytes = 1_024
 
     /// - Throws: `configurationInvalid` for an invalid host name.
-    package init(context: TLSContext, role: Role) throws(TLSError) {
+    package init(context: TLSContext, side: Side) throws(TLSError) {
         ERR_clear_error()
         guard let ssl = context.makeSSL() else { throw .configuration("SSL_new") }
         pipe = .allocate(capacity: 1)
         pipe.initialize(to: TLSPipe())
         self.context = context
-        self.role = role
+        self.side = side
         self.ssl = ssl
         guard let bio = TLSPipe.makeBIO(over: pipe) else { throw .configuration("BIO_new") }
         SSL_set_bio(ssl, bio, bio)
-        switch (role, context.role) {
+        switch (side, context.settings) {
         case (.server, .server):
             SSL_set_accept_state(ssl)
         case (.client(let hostName), .client):
             SSL_set_connect_state(ssl)
             try setUpClient(hostName)
         default:
-            preconditionFailure("a context is for one role")
+            preconditionFailure("a context is for one side")
         }
     }
 
@@ -272,7 +272,7 @@ package final class TLSSession {
     static func sessionIsNew(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
         guard let owner = SSL_get_ex_data(ssl, 0), let session, SSL_SESSION_is_resumable(session) == 1 else { return 0 }
         let this = Unmanaged<TLSSession>.fromOpaque(owner).takeUnretainedValue()
-        guard case .client(let hostName) = this.role else { return 0 }
+        guard case .client(let hostName) = this.side else { return 0 }
         this.context.save(SavedSession(owning: session), host: hostName)
         return 1
     }
@@ -281,7 +281,7 @@ package final class TLSSession {
     private func fail(_ status: Int32) -> TLSError {
         hasFailed = true
         let isVerifying = !isEstablished && status == SSL_ERROR_SSL
-        if isVerifying, case .client = role, let error = TLSError.verification(Int(SSL_get_verify_result(ssl))) {
+        if isVerifying, case .client = side, let error = TLSError.verification(Int(SSL_get_verify_result(ssl))) {
             ERR_clear_error()
             return error
         }

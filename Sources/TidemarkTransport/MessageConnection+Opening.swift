@@ -21,7 +21,7 @@ extension MessageConnection {
             group: group, role: .server, phase: context == nil ? .heading : .securing,
             opening: Opening(.server(parser, accept: decide)))
         connection.peerAddress = peer
-        connection.tls = try context.map { try TLSSession(context: $0, role: .server) }
+        connection.tls = try context.map { try TLSSession(context: $0, side: .server) }
         connection.registration = try group.loop.register(
             descriptor, interest: .readable, handler: connection)
         connection.socket = socket
@@ -142,7 +142,7 @@ extension MessageConnection {
         }
         phase = .securing
         do throws(TLSError) {
-            let session = try TLSSession(context: context, role: .client(hostName: target.host))
+            let session = try TLSSession(context: context, side: .client(hostName: target.host))
             tls = session
             try session.start()
         } catch {

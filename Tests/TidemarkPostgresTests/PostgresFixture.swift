@@ -7,7 +7,7 @@ internal import TidemarkTestSupport
 
 /// A pool on a loop of its own, for the time of a test.
 func withPool<Result>(
-    url: String? = nil, connections: Int = 1, limits: PostgresPool.Limits = PostgresPool.Limits(),
+    url: String? = nil, connections: Int = 1, limits: PostgresPoolLimits = PostgresPoolLimits(),
     settings: [(String, String)] = [], sharedSettings: [(String, String)] = [],
     _ body: (PostgresPool) async throws -> Result
 ) async throws -> Result {
@@ -38,7 +38,7 @@ func postgresError(_ body: () async throws -> Void) async -> PostgresError? {
     }
 }
 
-extension PostgresPool.Limits {
+extension PostgresPoolLimits {
     /// Short times, for tests in which the server is not there.
     static func short(wait: Duration = .milliseconds(300), request: Duration = .milliseconds(500)) -> Self {
         var limits = Self()

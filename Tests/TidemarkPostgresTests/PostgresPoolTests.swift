@@ -48,7 +48,7 @@ internal import TidemarkTestSupport
     }
 
     @Test func `I-7: too many who wait are refused, and the others are served`() async throws {
-        var limits = PostgresPool.Limits()
+        var limits = PostgresPoolLimits()
         limits.waiterCountMax = 2
         try await withPool(limits: limits) { pool in
             let lease = try await pool.acquire()
@@ -210,7 +210,7 @@ internal import TidemarkTestSupport
     }
 
     @Test func `a frozen server is left after the time for an answer, and its connection replaced`() async throws {
-        let limits = PostgresPool.Limits.short(wait: .seconds(5), request: .milliseconds(300))
+        let limits = PostgresPoolLimits.short(wait: .seconds(5), request: .milliseconds(300))
         try await withPool(limits: limits) { pool in
             let pid = try await pool.withConnection { try await $0.execute([Sample.backend()])[0][0].int32(0) }
             kill(pid, SIGSTOP)
@@ -263,7 +263,7 @@ internal import TidemarkTestSupport
     }
 
     @Test func `R-763: whoever waits too long behind a slow read is told, and the connection stays`() async throws {
-        var limits = PostgresPool.Limits()
+        var limits = PostgresPoolLimits()
         limits.requestTimeout = .seconds(20)
         try await withPool(limits: limits, sharedSettings: [("statement_timeout", "5s")]) { pool in
             let pid = try await pool.execute([Sample.backend()])[0][0].int32(0)
@@ -282,7 +282,7 @@ internal import TidemarkTestSupport
     }
 
     @Test func `R-763: a server that says nothing at all is left, also on a shared connection`() async throws {
-        let limits = PostgresPool.Limits.short(wait: .seconds(5), request: .milliseconds(300))
+        let limits = PostgresPoolLimits.short(wait: .seconds(5), request: .milliseconds(300))
         try await withPool(limits: limits) { pool in
             let pid = try await pool.execute([Sample.backend()])[0][0].int32(0)
             kill(pid, SIGSTOP)

@@ -154,7 +154,7 @@ import Testing
 }
 
 /// A server's certificate and key for RSA, with which a server could do more than with ours.
-private let rsaIdentity = CertificateAuthority.Identity(
+private let rsaIdentity = CertificateAuthority.CertificateAndKey(
     certificatePEM: """
         -----BEGIN CERTIFICATE-----
         MIIDCzCCAfOgAwIBAgIUHY8O9Ct5QtN83msHv1KYnBkRWSIwDQYJKoZIhvcNAQEL

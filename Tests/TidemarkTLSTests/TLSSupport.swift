@@ -34,7 +34,7 @@ struct TestParty {
         files = try DevelopmentCertificates(directory: directory, hosts: hosts, now: wallClockSeconds)
     }
 
-    var serverConfiguration: TLSContext.ServerConfiguration {
+    var serverConfiguration: TLSContext.ServerSettings {
         .init(certificateFile: files.certificateFile, privateKeyFile: files.privateKeyFile)
     }
 
@@ -47,7 +47,7 @@ struct TestParty {
     }
 
     /// Puts another certificate in the place of the server's.
-    func serve(_ identity: CertificateAuthority.Identity) throws {
+    func serve(_ identity: CertificateAuthority.CertificateAndKey) throws {
         try writeFile(identity.certificatePEM, files.certificateFile)
         try writeFile(identity.privateKeyPEM, files.privateKeyFile)
     }
@@ -59,8 +59,8 @@ final class Peer {
     private(set) var received: [UInt8] = []
     private(set) var error: TLSError?
 
-    init(_ context: TLSContext, _ role: TLSSession.Role) throws {
-        session = try TLSSession(context: context, role: role)
+    init(_ context: TLSContext, _ side: TLSSession.Side) throws {
+        session = try TLSSession(context: context, side: side)
     }
 
     func takeOutput() -> [UInt8] {

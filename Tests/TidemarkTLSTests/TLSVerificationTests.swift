@@ -103,7 +103,7 @@ import Testing
         try withTemporaryDirectory { directory in
             let context = try TestParty(directory).client()
             let error = #expect(throws: TLSError.self) {
-                try TLSSession(context: context, role: .client(hostName: name))
+                try TLSSession(context: context, side: .client(hostName: name))
             }
             #expect(error?.code == .configurationInvalid)
         }

@@ -72,7 +72,7 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
         self.loop = loop
         self.tamper = tamper
         socket = try Socket.connecting(to: address)
-        tls = try context.map { try TLSSession(context: $0, role: .client(hostName: "127.0.0.1")) }
+        tls = try context.map { try TLSSession(context: $0, side: .client(hostName: "127.0.0.1")) }
         try tls?.start()
     }
 

@@ -23,7 +23,7 @@ enum TestContexts {
             defer { directory.remove() }
             let files = try DevelopmentCertificates(
                 directory: directory.path, hosts: ["127.0.0.1"], now: Int64(time(nil)))
-            let client = TLSContext.ClientConfiguration(
+            let client = TLSContext.ClientSettings(
                 additionalRootsFile: files.authorityFile, trustsSystemRoots: false)
             let clientOfTLS12 = try TLSContext(client: client)
             clientOfTLS12.limitToTLS12()

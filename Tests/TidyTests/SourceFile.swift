@@ -41,7 +41,7 @@ struct SourceFile: Sendable {
 
     var isGenerated: Bool {
         path.hasSuffix(".pb.swift") || path.hasPrefix("Sources/TidemarkWire/Messages/")
-            || path.hasSuffix("/MessageShape+All.swift")
+            || path.hasSuffix("/MessageShape+All.swift") || path.hasSuffix("/FieldTag.swift")
     }
 
     private static func code(of lines: [Substring]) -> [(number: Int, text: String)] {

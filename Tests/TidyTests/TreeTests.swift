@@ -133,24 +133,46 @@ import Testing
     }
 
     @Test func `no two types have one name`() throws {
-        let keywords: Set<Substring> = ["struct", "enum", "class", "actor", "protocol", "typealias"]
+        let files = try SourceFile.all.filter { $0.path.hasPrefix("Sources/") }
         var places: [Substring: Set<String>] = [:]
-        for file in try SourceFile.all where file.path.hasPrefix("Sources/") {
+        for file in files {
             for line in file.lines {
                 // A declaration of the file itself begins its line.
-                guard let first = line.utf8.first, first != UInt8(ascii: " "), first != UInt8(ascii: "/") else {
-                    continue
-                }
-                let words = line.split(separator: " ", maxSplits: 6)
-                guard let keyword = words.firstIndex(where: keywords.contains), keyword + 1 < words.count,
-                    !words[..<keyword].contains(where: { $0 == "import" || $0 == "func" })
+                guard let first = line.utf8.first, first != UInt8(ascii: " "), first != UInt8(ascii: "/"),
+                    let name = Self.declaredType(line)
                 else { continue }
-                let name = words[keyword + 1].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
                 places[name, default: []].insert(file.path)
             }
         }
         #expect(places.count > 1_000, "the sources cannot be read")
         for (name, files) in places where files.count > 1 { Issue.record("\(name): \(files.sorted())") }
+
+        // Names that say something only together with the type around them.
+        let general: Set<Substring> = ["Answer", "Content", "Outcome", "Progress", "Report", "Row"]
+        for file in files where !file.isGenerated {
+            for (number, line) in file.code where Self.mayDeclareSharedType(line) {
+                guard file.lines[number - 1].hasPrefix(" "), let name = Self.declaredType(line[...]),
+                    !general.contains(name), let others = places[name]
+                else { continue }
+                Issue.record("\(file.path):\(number): \(name) is also a type of \(others.sorted())")
+            }
+        }
+    }
+
+    /// The name of the type that a line declares.
+    private static func declaredType(_ line: Substring) -> Substring? {
+        let keywords: Set<Substring> = ["struct", "enum", "class", "actor", "protocol", "typealias"]
+        let words = line.split(separator: " ", maxSplits: 6)
+        guard let keyword = words.firstIndex(where: keywords.contains), keyword + 1 < words.count,
+            !words[..<keyword].contains(where: { $0 == "import" || $0 == "func" })
+        else { return nil }
+        return words[keyword + 1].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
+
+    /// Whether a line may declare a type that more than one file sees, and whose name CloudKit does not dictate.
+    private static func mayDeclareSharedType(_ line: String) -> Bool {
+        (line.utf8.last == UInt8(ascii: "{") || line.hasPrefix("typealias ") || line.hasPrefix("package typealias "))
+            && !["private ", "fileprivate ", "public "].contains(where: line.hasPrefix)
     }
 
     @Test func `swift-protobuf is the judge of the tests, and in no program`() throws {

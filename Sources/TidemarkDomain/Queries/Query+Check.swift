@@ -103,7 +103,7 @@ private struct QueryCheck {
     }
 
     /// What is known of a field that a predicate may name; nil for system fields and unknown ones.
-    private func field(of key: QueryKey) throws(QueryRefusal) -> QueryFields.Field? {
+    private func field(of key: QueryKey) throws(QueryRefusal) -> QueryFields.FieldUse? {
         switch key {
         case .system(let system):
             guard !fields.unqueryable.contains(system) else {
@@ -121,7 +121,7 @@ private struct QueryCheck {
         }
     }
 
-    private func known(_ name: String) throws(QueryRefusal) -> QueryFields.Field? {
+    private func known(_ name: String) throws(QueryRefusal) -> QueryFields.FieldUse? {
         let field = fields.fields[name]
         guard FieldKeyRule.share.allows(name), field != nil || fields.allowsOthers else {
             throw QueryRefusal(.queryFieldUnknown, subject: name, nearest: fields.nearest(to: name))

@@ -8,7 +8,7 @@ package import TidemarkFields
 /// types of the stored values.
 package struct QueryFields: Sendable, Hashable {
     /// One field of a record type: its type, and which queries may use it.
-    package struct Field: Sendable, Hashable {
+    package struct FieldUse: Sendable, Hashable {
         package var type: FieldType
         package var isEncrypted: Bool
         package var isQueryable: Bool
@@ -27,7 +27,7 @@ package struct QueryFields: Sendable, Hashable {
         }
     }
 
-    package var fields: [String: Field]
+    package var fields: [String: FieldUse]
     /// System fields that are not indexed (R-186: a frozen schema without a queryable recordName refuses TRUEPREDICATE).
     package var unqueryable: Set<QuerySystemKey>
     package var unsortable: Set<QuerySystemKey>
@@ -36,7 +36,7 @@ package struct QueryFields: Sendable, Hashable {
     package var allowsOthers: Bool
 
     package init(
-        _ fields: [String: Field], unqueryable: Set<QuerySystemKey> = [], unsortable: Set<QuerySystemKey> = [],
+        _ fields: [String: FieldUse], unqueryable: Set<QuerySystemKey> = [], unsortable: Set<QuerySystemKey> = [],
         allowsOthers: Bool = true
     ) {
         self.fields = fields
@@ -69,7 +69,7 @@ extension QueryFields {
         for (key, field) in type.fields {
             guard let valueType = FieldType(rawValue: field.type.code) else { continue }
             let marks = isFrozen ? field.marks : .all
-            fields[key] = Field(
+            fields[key] = FieldUse(
                 valueType, isEncrypted: field.isEncrypted, isQueryable: marks.contains(.queryable),
                 isSortable: marks.contains(.sortable), isSearchable: marks.contains(.searchable))
         }

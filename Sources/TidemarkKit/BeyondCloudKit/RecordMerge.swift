@@ -150,13 +150,13 @@ struct RecordMerge {
 
 /// An element of a record's list. Elements are equal if the server would store them alike.
 private struct ListElement: Hashable {
-    private enum Identity: Hashable {
+    private enum StoredForm: Hashable {
         case value(FieldValue)
         /// A file that was never saved, or an object that cannot be stored.
         case object(NSObject)
     }
 
-    private let identity: Identity
+    private let identity: StoredForm
     let object: NSObject
 
     init(_ object: NSObject, zoneID: CKRecordZone.ID) {

@@ -37,7 +37,7 @@ extension CloudDatabase {
     }
 
     /// One page of a zone's feed, in the feed's order.
-    struct ZonePage {
+    struct FetchedZonePage {
         var modifications: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
         var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
         var token: CKServerChangeToken
@@ -52,7 +52,7 @@ extension CloudDatabase {
     func zoneChanges(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, desiredKeys: [CKRecord.FieldKey]? = nil,
         limit: Int = 0, withEnds: Bool = false, missingAssets: MissingAssets = .failRecord
-    ) async throws(CKError) -> ZonePage {
+    ) async throws(CKError) -> FetchedZonePage {
         var request = zoneChangesRequest(in: zoneID, since: token, withEnds: withEnds)
         request.limit = UInt32(clamping: limit)
         if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
@@ -78,8 +78,8 @@ extension CloudDatabase {
     /// What the server answered, with values decrypted and files fetched.
     func zonePage(
         _ answer: WireFetchZoneChangesAnswer, in zoneID: CKRecordZone.ID, missingAssets: MissingAssets
-    ) async throws(CKError) -> ZonePage {
-        var page = ZonePage(token: CKServerChangeToken(bytes: answer.token), moreComing: answer.moreComing)
+    ) async throws(CKError) -> FetchedZonePage {
+        var page = FetchedZonePage(token: CKServerChangeToken(bytes: answer.token), moreComing: answer.moreComing)
         if !answer.clientChangeToken.isEmpty { page.clientToken = Data(answer.clientChangeToken) }
         for change in answer.changes {
             switch change.change {

@@ -124,7 +124,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         }
     }
 
-    private func tell(_ page: CloudDatabase.ZonePage, of zoneID: CKRecordZone.ID) {
+    private func tell(_ page: CloudDatabase.FetchedZonePage, of zoneID: CKRecordZone.ID) {
         for (id, result) in page.modifications where !isCancelled {
             recordWasChangedBlock?(id, result.erased)
             if case .success(let record) = result { recordChanged?(record) }

@@ -14,10 +14,10 @@ enum PredicateConstant: Hashable {
     /// The time when the query is sent.
     case now
     /// A record, or a user, compared by its ID alone. Without a zone: in the zone that is searched.
-    case reference(String, WireZone?)
+    case reference(String, ReferenceZone?)
 
     /// A zone in the protocol's form: an empty owner is the caller.
-    struct WireZone: Hashable {
+    struct ReferenceZone: Hashable {
         let name: String
         let owner: String
     }
@@ -38,7 +38,7 @@ enum PredicateConstant: Hashable {
     private static func make(_ object: NSObject) throws(PredicateMistake) -> PredicateConstant {
         if let reference = object as? CKRecord.Reference { return .reference(reference.recordID) }
         let value: FieldValue
-        do throws(FieldObjects.Refusal) {
+        do throws(FieldObjects.UnstorableObject) {
             value = try FieldObjects.value(of: object, zoneID: .default)
         } catch {
             throw PredicateMistake("the value \(error.text)")
@@ -57,7 +57,7 @@ enum PredicateConstant: Hashable {
 
     static func reference(_ id: CKRecord.ID) -> PredicateConstant {
         let zone = WireZoneID(id.zoneID)
-        return .reference(id.recordName, WireZone(name: zone.name, owner: zone.owner))
+        return .reference(id.recordName, ReferenceZone(name: zone.name, owner: zone.owner))
     }
 
     // MARK: The protocol
@@ -87,7 +87,7 @@ enum PredicateConstant: Hashable {
         case .double(let number): self = .double(number)
         case .date(let milliseconds): self = .date(milliseconds)
         case .reference(let reference):
-            let zone = WireZone(name: reference.zone.name, owner: reference.zone.owner)
+            let zone = ReferenceZone(name: reference.zone.name, owner: reference.zone.owner)
             self = .reference(reference.recordName, reference.hasZone ? zone : nil)
         case nil: return nil
         }

@@ -6,7 +6,7 @@ package import TidemarkFields
 /// What is sent to save a record: a copy of its changes at one moment.
 package struct RecordChanges: Sendable {
     /// What the save does with the record's parent.
-    package enum ParentChange: Sendable, Hashable {
+    package enum ParentEdit: Sendable, Hashable {
         case unchanged
         case set(recordName: String)
         case removed
@@ -18,7 +18,7 @@ package struct RecordChanges: Sendable {
     package let tag: [UInt8]
     /// The keys to write. Keys that were set to nil are removals.
     package let fields: FieldMap
-    package let parent: ParentChange
+    package let parent: ParentEdit
     /// Tells ``CKRecord/apply(_:savedBy:)`` which changes these are.
     let generation: Int
 }
@@ -164,7 +164,7 @@ extension CKRecord {
         of object: NSObject?, key: FieldKey, _ assets: FieldObjects.Assets
     ) throws(CKError) -> FieldValue {
         guard let object else { return .removed }
-        do throws(FieldObjects.Refusal) {
+        do throws(FieldObjects.UnstorableObject) {
             return try FieldObjects.value(of: object, zoneID: recordID.zoneID, assets: assets)
         } catch {
             throw CKError(.invalidArguments, message: "\(key) \(error.text)")
@@ -200,7 +200,7 @@ extension CKRecord {
     }
 
     ///
-    private func parentChange(_ state: RecordContents) throws(CKError) -> RecordChanges.ParentChange {
+    private func parentChange(_ state: RecordContents) throws(CKError) -> RecordChanges.ParentEdit {
         guard state.parentChange != nil else { return .unchanged }
         guard let parent = state.parent else { return .removed }
         guard parent.action == .none, parent.recordID.zoneID == recordID.zoneID else {

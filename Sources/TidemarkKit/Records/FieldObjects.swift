@@ -6,7 +6,7 @@ internal import TidemarkFields
 /// Converts the objects of a record to the values of a ``FieldMap``, and back.
 enum FieldObjects {
     /// Why an object cannot be saved. The text ends a sentence that begins with the key.
-    struct Refusal: Error {
+    struct UnstorableObject: Error {
         let text: String
     }
 
@@ -63,7 +63,7 @@ enum FieldObjects {
     /// The value for an object, in a record of that zone.
     static func value(
         of object: NSObject, zoneID: CKRecordZone.ID, assets: Assets = [:]
-    ) throws(Refusal) -> FieldValue {
+    ) throws(UnstorableObject) -> FieldValue {
         if let array = object as? NSArray { return try list(of: array, zoneID: zoneID, assets: assets) }
         return try scalar(of: object, zoneID: zoneID, assets: assets)
     }
@@ -71,7 +71,7 @@ enum FieldObjects {
     ///
     private static func scalar(
         of object: NSObject, zoneID: CKRecordZone.ID, assets: Assets
-    ) throws(Refusal) -> FieldValue {
+    ) throws(UnstorableObject) -> FieldValue {
         switch object {
         case let text as NSString: return .string(String(describing: text))
         case let number as NSNumber: return try self.number(number)
@@ -81,31 +81,32 @@ enum FieldObjects {
         case let location as CLLocation: return .location(try value(of: location))
         case let asset as CKAsset:
             guard let content = assets[ObjectIdentifier(asset)] ?? asset.descriptor else {
-                throw Refusal(text: "is an asset whose file was not read. Set a new asset with a file.")
+                throw UnstorableObject(text: "is an asset whose file was not read. Set a new asset with a file.")
             }
             return .asset(content)
-        case is NSArray: throw Refusal(text: "is a list of lists. A list can hold single values only.")
+        case is NSArray: throw UnstorableObject(text: "is a list of lists. A list can hold single values only.")
         default:
-            throw Refusal(
+            throw UnstorableObject(
                 text: "is of a type that cannot be saved. Use a string, number, date, data, location, reference or "
                     + "asset.")
         }
     }
 
-    private static func number(_ number: NSNumber) throws(Refusal) -> FieldValue {
+    private static func number(_ number: NSNumber) throws(UnstorableObject) -> FieldValue {
         // Only objCType distinguishes 1 from 1.0.
         let type = UInt8(bitPattern: number.objCType.pointee)
         if type == UInt8(ascii: "d") || type == UInt8(ascii: "f") { return .double(number.doubleValue) }
         if type == UInt8(ascii: "Q"), Int64(exactly: number.uint64Value) == nil {
-            throw Refusal(text: "is an integer that does not fit into Int64. Use a smaller one, or a string.")
+            throw UnstorableObject(text: "is an integer that does not fit into Int64. Use a smaller one, or a string.")
         }
         return .int64(number.int64Value)
     }
 
     /// - Parameter seconds: since 2001.
-    private static func date(_ seconds: Double) throws(Refusal) -> FieldDate {
+    private static func date(_ seconds: Double) throws(UnstorableObject) -> FieldDate {
         guard let date = FieldDate(secondsSince2001: seconds) else {
-            throw Refusal(text: "is a date whose number of seconds is \(seconds). Use a date with a finite number.")
+            throw UnstorableObject(
+                text: "is a date whose number of seconds is \(seconds). Use a date with a finite number.")
         }
         return date
     }
@@ -120,7 +121,7 @@ enum FieldObjects {
             action: reference.action == .deleteSelf ? .deleteSelf : .none)
     }
 
-    private static func value(of location: CLLocation) throws(Refusal) -> FieldLocation {
+    private static func value(of location: CLLocation) throws(UnstorableObject) -> FieldLocation {
         FieldLocation(
             latitude: location.coordinate.latitude, longitude: location.coordinate.longitude,
             altitude: location.altitude, horizontalAccuracy: location.horizontalAccuracy,
@@ -133,13 +134,13 @@ enum FieldObjects {
     ///
     private static func list(
         of array: NSArray, zoneID: CKRecordZone.ID, assets: Assets
-    ) throws(Refusal) -> FieldValue {
+    ) throws(UnstorableObject) -> FieldValue {
         var values: [FieldValue] = []
         values.reserveCapacity(array.count)
         for element in array {
             // An NSArray returns Swift values for objects that can be bridged.
             guard let object = RecordObject.make(of: element) else {
-                throw Refusal(text: "is a list with elements that cannot be saved. Remove them.")
+                throw UnstorableObject(text: "is a list with elements that cannot be saved. Remove them.")
             }
             values.append(try scalar(of: object, zoneID: zoneID, assets: assets))
         }
@@ -163,7 +164,7 @@ enum FieldObjects {
             default: nil
             }
         guard let list else {
-            throw Refusal(text: "is a list with elements of several types. Use elements of one type.")
+            throw UnstorableObject(text: "is a list with elements of several types. Use elements of one type.")
         }
         return list
     }

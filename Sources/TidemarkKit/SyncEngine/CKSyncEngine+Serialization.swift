@@ -107,7 +107,7 @@ extension SerializedSyncEngineState {
         untrackedChanges = snapshot.hasUntrackedChanges
         journal = snapshot.journalID
 
-        var table = ZoneTable()
+        var table = ZoneIndices()
         unfetchedZones = snapshot.unfetchedZones.elements.map { table.index(of: $0) }
         pendingRecords = snapshot.pendingRecords.elements.map { table.text(of: $0) }
         inFlightRecords = snapshot.inFlightRecords.map { table.text(of: $0) }
@@ -127,13 +127,13 @@ extension SerializedSyncEngineState {
 
     /// Sorted, so that equal states give equal data.
     private static func tokens(
-        _ tokens: [CKRecordZone.ID: CKServerChangeToken], _ table: inout ZoneTable
+        _ tokens: [CKRecordZone.ID: CKServerChangeToken], _ table: inout ZoneIndices
     ) -> [Token] {
         sorted(tokens.keys).map { Token(zone: table.index(of: $0), token: Data(tokens[$0]?.bytes ?? [])) }
     }
 
     /// Gives each zone its index.
-    private struct ZoneTable {
+    private struct ZoneIndices {
         private(set) var zones: [Zone] = []
         private var indices: [CKRecordZone.ID: Int] = [:]
 

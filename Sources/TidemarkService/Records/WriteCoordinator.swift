@@ -313,7 +313,7 @@ final class WriteCoordinator: Sendable {
         }
     }
 
-    private func refuse(_ refusals: [WriteQueue.Refusal]) {
+    private func refuse(_ refusals: [WriteQueue.RefusedRequest]) {
         for refusal in refusals {
             let answer = shared.state.withLock { $0.answers.removeValue(forKey: refusal.ticket) }
             answer?.give(.failure(refusal.reason))

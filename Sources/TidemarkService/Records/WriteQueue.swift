@@ -49,7 +49,7 @@ struct WriteQueue {
         case refused(FailureReason)
     }
 
-    struct Refusal: Equatable {
+    struct RefusedRequest: Equatable {
         let ticket: Ticket
         let reason: FailureReason
     }
@@ -59,7 +59,7 @@ struct WriteQueue {
         /// Run these in this order, each in a transaction of its own: one of them has the request that fails.
         case bisect([Entry], [Entry])
         /// All undecided requests are back in their lanes, except these; then wake the lanes.
-        case later(refusals: [Refusal], wakes: [Wake])
+        case later(refusals: [RefusedRequest], wakes: [Wake])
     }
 
     struct Wake: Equatable {
@@ -85,7 +85,7 @@ struct WriteQueue {
         }
     }
 
-    private struct Identity: Hashable {
+    private struct RequestIdentity: Hashable {
         let key: ZoneKey
         let life: DeviceID
         let counter: UInt64
@@ -118,7 +118,7 @@ struct WriteQueue {
     private let settings: WriteSettings
     private var lanes: [ZoneKey: Lane] = [:]
     private var workers: [Workers] = []
-    private var tickets: [Identity: Ticket] = [:]
+    private var tickets: [RequestIdentity: Ticket] = [:]
     private var nextTicket: Ticket = 0
     private var requests: ShareAmounts
     private var bytes: ShareAmounts
@@ -148,7 +148,7 @@ struct WriteQueue {
     ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = ZoneKey(database: database, name: request.zoneName)
-        let identity = Identity(key: key, request: request)
+        let identity = RequestIdentity(key: key, request: request)
         if let ticket = tickets[identity] { return .joined(ticket) }
         let byteCount = request.fieldsByteCount
         guard requests.take(1, for: owner) != .none else { return .refused(.tooManyRequests) }
@@ -196,7 +196,7 @@ struct WriteQueue {
     /// Removes requests that have their outcome.
     mutating func leave(_ entries: some Sequence<Entry>) {
         for entry in entries {
-            tickets[Identity(key: entry.key, request: entry.request)] = nil
+            tickets[RequestIdentity(key: entry.key, request: entry.request)] = nil
             requests.give(back: 1, of: entry.owner)
             bytes.give(back: entry.byteCount, of: entry.owner)
         }
@@ -214,7 +214,7 @@ struct WriteQueue {
         if code == .rejected, part.count > 1 {
             return .bisect(Array(part[..<(part.count / 2)]), Array(part[(part.count / 2)...]))
         }
-        var refusals: [Refusal] = []
+        var refusals: [RefusedRequest] = []
         var delays: [ZoneKey: Duration] = [:]
         var returned: [Entry] = []
         let isShared = Set(part.map(\.key)).count > 1
@@ -223,7 +223,8 @@ struct WriteQueue {
             switch settings.retry.verdict(on: code, failureCount: entry.failureCount, randomBits: randomBits()) {
             case .fail(let reason):
                 refusals.append(
-                    Refusal(ticket: entry.ticket, reason: code == .zoneBusy ? entry.lastFailure ?? reason : reason))
+                    RefusedRequest(
+                        ticket: entry.ticket, reason: code == .zoneBusy ? entry.lastFailure ?? reason : reason))
                 leave([entry])
             case .retry(let delay):
                 // One of several zones was busy. Each goes on at once and alone, so that only the busy one waits.
@@ -236,7 +237,7 @@ struct WriteQueue {
         let overdue = returned.filter { isStopped || $0.deadline <= now }
         if !overdue.isEmpty {
             returned.removeAll { isStopped || $0.deadline <= now }
-            refusals += overdue.map { Refusal(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
+            refusals += overdue.map { RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
             leave(overdue)
         }
         let wakes = putBack(returned, isAlone: code == .zoneBusy, delays: delays)
@@ -266,8 +267,8 @@ struct WriteQueue {
     }
 
     /// Refuses requests that have waited too long for their transaction to begin.
-    mutating func expire(now: Duration) -> [Refusal] {
-        removeWaiting { $0.deadline <= now }.map { Refusal(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
+    mutating func expire(now: Duration) -> [RefusedRequest] {
+        removeWaiting { $0.deadline <= now }.map { RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
     }
 
     private func refusal(ofWaiting entry: Entry) -> FailureReason {
@@ -275,9 +276,9 @@ struct WriteQueue {
     }
 
     /// Refuses all waiting requests and all later ones.
-    mutating func stop() -> [Refusal] {
+    mutating func stop() -> [RefusedRequest] {
         isStopped = true
-        return removeWaiting { _ in true }.map { Refusal(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
+        return removeWaiting { _ in true }.map { RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
     }
 
     /// Whether nothing is waiting or being written.

@@ -14,7 +14,7 @@ final class ZonesWriter: Sendable {
     typealias Outcome = Result<ZonesOutcome, FailureReason>
 
     private struct Entry {
-        let identity: Identity
+        let identity: RequestIdentity
         let owner: ShareOwner
         let request: ZonesRequest
         let deadline: Duration
@@ -23,7 +23,7 @@ final class ZonesWriter: Sendable {
         let answer: Answer<Outcome>
     }
 
-    private struct Identity: Hashable {
+    private struct RequestIdentity: Hashable {
         let database: DatabaseID
         let life: DeviceID
         let counter: UInt64
@@ -69,7 +69,7 @@ final class ZonesWriter: Sendable {
     ///
     /// - Parameter owner: whose share of the room it takes.
     func submit(_ request: ZonesRequest, in database: DatabaseID, for owner: ShareOwner) -> Answer<Outcome> {
-        let identity = Identity(
+        let identity = RequestIdentity(
             database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)
         let now = scheduler.now
         let deadline = now + settings.waitMax

@@ -219,20 +219,20 @@ struct AccountStatements: Sendable {
         .write, "revoke_credential",
         "UPDATE credential SET revoked_at = now() WHERE id = \(\.self) AND revoked_at IS NULL RETURNING id")
 
-    let listCredentials = DeclaredStatement<AccountID, AdminStore.Credential>(
+    let listCredentials = DeclaredStatement<AccountID, AdminStore.ListedCredential>(
         .read, "list_credentials",
         "SELECT id, label, created_at, expires_at, revoked_at FROM credential WHERE account_id = \(\.self) ORDER BY id"
     ) { row throws(PostgresError) in
-        AdminStore.Credential(
+        AdminStore.ListedCredential(
             id: try row["id"], label: try row["label"], createdAt: try row["created_at"],
             expiresAt: try row["expires_at"], revokedAt: try row["revoked_at"])
     }
 
-    let listDevices = DeclaredStatement<AccountID, AdminStore.Device>(
+    let listDevices = DeclaredStatement<AccountID, AdminStore.ListedDevice>(
         .read, "list_devices",
         "SELECT id, name, first_seen_at, last_seen_at FROM device WHERE account_id = \(\.self) ORDER BY last_seen_at DESC"
     ) { row throws(PostgresError) in
-        AdminStore.Device(
+        AdminStore.ListedDevice(
             id: try row["id"], name: try row["name"], firstSeenAt: try row["first_seen_at"],
             lastSeenAt: try row["last_seen_at"])
     }

@@ -23,7 +23,7 @@ package struct AdminStore: Sendable {
     }
 
     /// A row of the operator's list of an account's credentials.
-    package struct Credential: Sendable {
+    package struct ListedCredential: Sendable {
         package let id: CredentialID
         package let label: String
         package let createdAt: Timestamp
@@ -32,7 +32,7 @@ package struct AdminStore: Sendable {
     }
 
     /// A row of the operator's list of an account's devices.
-    package struct Device: Sendable {
+    package struct ListedDevice: Sendable {
         package let id: DeviceID
         package let name: String
         package let firstSeenAt: Timestamp
@@ -72,12 +72,12 @@ package struct AdminStore: Sendable {
     }
 
     /// Oldest first.
-    package func credentials(of account: AccountID) async throws(StorageError) -> [Credential] {
+    package func credentials(of account: AccountID) async throws(StorageError) -> [ListedCredential] {
         try await storage.read(sql.accounts.listCredentials(account))
     }
 
     /// The device that was seen last comes first.
-    package func devices(of account: AccountID) async throws(StorageError) -> [Device] {
+    package func devices(of account: AccountID) async throws(StorageError) -> [ListedDevice] {
         try await storage.read(sql.accounts.listDevices(account))
     }
 

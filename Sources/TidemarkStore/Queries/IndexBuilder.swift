@@ -145,7 +145,7 @@ final class IndexBuilder: Sendable {
     }
 
     private func open() throws(PostgresError) -> (Int, PostgresPool) {
-        var limits = PostgresPool.Limits()
+        var limits = PostgresPoolLimits()
         limits.stopTimeout = .milliseconds(200)
         let pool = try PostgresPool(
             url: url, connections: 1, loop: loop, sessionSettings: Self.sessionSettings,

@@ -64,9 +64,7 @@ package final class MemoryDatabase: Sendable {
 
     /// Makes a container, as an operator does.
     package func createContainer(_ key: ContainerKey) {
-        withState {
-            $0.tables.createContainer(.init(name: key.identifier, environment: key.environment))
-        }
+        withState { $0.tables.createContainer(key) }
     }
 
     /// Begins another life of the store, as after a restore from a backup: all tokens and tags are void.
@@ -126,8 +124,7 @@ package final class MemoryDatabase: Sendable {
     package func privateDatabase(ofAccount name: String, in container: ContainerKey) -> DatabaseID? {
         withState { state in
             let tables = state.tables
-            let key = MemoryTables.ContainerKey(name: container.identifier, environment: container.environment)
-            guard let account = tables.accounts[name], let id = tables.containers[key] else { return nil }
+            guard let account = tables.accounts[name], let id = tables.containers[container] else { return nil }
             return tables.users[MemoryTables.UserKey(container: id, account: account)]?.database
         }
     }

@@ -12,7 +12,7 @@ extension MemoryStore {
             guard let credential = tables.credentials[credentialHash], !credential.isVoid(at: now) else {
                 return .success(nil)
             }
-            let key = MemoryTables.ContainerKey(name: container, environment: environment)
+            let key = ContainerKey(identifier: container, environment: environment)
             let isKnown = tables.containers[key] != nil
             guard isKnown || tables.containerCount(of: credential.account, in: environment) < containersMax else {
                 return .failure(StorageError(.containerUnknown))
@@ -31,7 +31,7 @@ extension MemoryStore {
             let newest = users.sorted { $0.value.id.rawValue > $1.value.id.rawValue }
             let names = newest.compactMap { user in
                 tables.containers.first { $0.key.environment == environment && $0.value == user.key.container }?.key
-                    .name
+                    .identifier
             }
             return Array(names.prefix(countMax))
         }
@@ -41,8 +41,7 @@ extension MemoryStore {
         of container: ContainerKey, now: Timestamp
     ) async throws(StorageError) -> PublicDatabase? {
         try await call { tables in
-            let key = MemoryTables.ContainerKey(name: container.identifier, environment: container.environment)
-            guard let id = tables.containers[key] else { return nil }
+            guard let id = tables.containers[container] else { return nil }
             return PublicDatabase(container: id, database: tables.publicDatabase(of: id, now: now))
         }
     }
@@ -60,8 +59,7 @@ extension MemoryStore {
         named names: [String], in container: ContainerKey
     ) async throws(StorageError) -> [UserID: String] {
         try await call { tables in
-            let key = MemoryTables.ContainerKey(name: container.identifier, environment: container.environment)
-            let id = tables.containers[key]
+            let id = tables.containers[container]
             let found = tables.users.filter { $0.key.container == id && names.contains($0.value.recordName) }
             return Dictionary(found.map { ($0.value.id, $0.value.recordName) }) { first, _ in first }
         }
@@ -135,7 +133,7 @@ extension MemoryTables.KeptSubscription {
     }
 }
 
-extension MemoryTables.Credential {
+extension MemoryTables.StoredCredential {
     func isVoid(at now: Timestamp) -> Bool {
         isRevoked || expiresAt.map { $0 <= now } ?? false
     }
@@ -151,7 +149,7 @@ extension MemoryTables {
 
     /// The account's user in the container. Created on first use, with the private database, its default zone, which
     /// always exists, and the shared database.
-    mutating func identity(of credential: Credential, in key: ContainerKey, now: Timestamp) -> Identity {
+    mutating func identity(of credential: StoredCredential, in key: ContainerKey, now: Timestamp) -> Identity {
         let container = containers[key] ?? newContainer(key)
         let userKey = UserKey(container: container, account: credential.account)
         let user = users[userKey] ?? newUser(userKey, now: now)

@@ -6,7 +6,7 @@ package import TidemarkService
 
 extension MemoryStore {
     package func feedsEverywhere(in container: ContainerKey) async throws(StorageError) -> Bool {
-        try await call { tables in tables.container(container).map(tables.feedsEverywhere.contains) ?? false }
+        try await call { tables in tables.containers[container].map(tables.feedsEverywhere.contains) ?? false }
     }
 
     package func setFeedsEverywhere(_ isOn: Bool, in container: ContainerKey) async throws(StorageError) -> Bool {
@@ -52,13 +52,9 @@ extension MemoryStore {
 }
 
 extension MemoryTables {
-    fileprivate func container(_ key: TidemarkDomain.ContainerKey) -> ContainerID? {
-        containers[ContainerKey(name: key.identifier, environment: key.environment)]
-    }
-
     /// - Returns: whether there is such a container.
-    mutating func setFeedsEverywhere(_ isOn: Bool, in key: TidemarkDomain.ContainerKey) -> Bool {
-        guard let id = container(key) else { return false }
+    mutating func setFeedsEverywhere(_ isOn: Bool, in key: ContainerKey) -> Bool {
+        guard let id = containers[key] else { return false }
         if isOn { feedsEverywhere.insert(id) } else { feedsEverywhere.remove(id) }
         for (database, row) in databases where row.container == id {
             guard let zone = livingZone(ZoneKey(database: database, name: ZoneName.default)) else { continue }
@@ -68,8 +64,8 @@ extension MemoryTables {
     }
 
     /// - Returns: whether there is such a container.
-    mutating func setQuota(_ quota: StorageQuota, of key: TidemarkDomain.ContainerKey) -> Bool {
-        guard let id = container(key) else { return false }
+    mutating func setQuota(_ quota: StorageQuota, of key: ContainerKey) -> Bool {
+        guard let id = containers[key] else { return false }
         quotas[id] = quota
         return true
     }

@@ -13,16 +13,11 @@ package enum MemoryCommit: Sendable {
 
 /// The committed data: PostgreSQL's rows as values. Reading all of it at one moment is a snapshot.
 struct MemoryTables {
-    struct Credential {
+    struct StoredCredential {
         let id: CredentialID
         let account: AccountID
         var expiresAt: Timestamp?
         var isRevoked = false
-    }
-
-    struct ContainerKey: Hashable {
-        let name: String
-        let environment: ContainerEnvironment
     }
 
     struct UserKey: Hashable {
@@ -63,7 +58,7 @@ struct MemoryTables {
     private(set) var memoryEpoch: Int64 = 1
     private var memoryEpochBegan: Duration?
     var accounts: [String: AccountID] = [:]
-    var credentials: [[UInt8]: Credential] = [:]
+    var credentials: [[UInt8]: StoredCredential] = [:]
     var containers: [ContainerKey: ContainerID] = [:]
     /// For all containers; nil for the server's limit.
     var referencesMax: Int?

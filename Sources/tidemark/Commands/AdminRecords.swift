@@ -11,11 +11,11 @@ internal import TidemarkStore
 
 struct AdminRecords: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "records", abstract: "Records, found by queries.", subcommands: [Query.self])
+        commandName: "records", abstract: "Records, found by queries.", subcommands: [RunQuery.self])
 
-    struct Query: ParsableCommand {
+    struct RunQuery: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the records that a predicate finds.",
+            commandName: "query", abstract: "Show the records that a predicate finds.",
             discussion: """
                 It uses the same predicates and indexes as apps. It finds all records, whoever may read them. In development \
                 the first query marks the fields that it needs, and indexes are made for them.

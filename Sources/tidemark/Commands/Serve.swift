@@ -168,7 +168,7 @@ struct Serve: ParsableCommand {
         return origins
     }
 
-    private func certificateFiles() throws(CommandError) -> ServerConfiguration.Certificate? {
+    private func certificateFiles() throws(CommandError) -> ServerConfiguration.CertificateFiles? {
         let certificate = Setting.optional(certificate, "TIDEMARK_CERTIFICATE")
         let privateKey = Setting.optional(privateKey, "TIDEMARK_PRIVATE_KEY")
         let isPlain = Setting.flag(plain, "TIDEMARK_PLAIN")

@@ -26,7 +26,7 @@ struct DevServer {
                 "Cannot create certificates: \(error.debugDescription). Is \(home.certificates) writable, and every --host a name or an address?"
             )
         }
-        let certificate = ServerConfiguration.Certificate(
+        let certificate = ServerConfiguration.CertificateFiles(
             certificateFile: certificates.certificateFile, privateKeyFile: certificates.privateKeyFile)
         let server = try listen(hosts.isEmpty ? [loopback] : ["::", "0.0.0.0"], port) { address in
             var configuration = ServerConfiguration(

@@ -32,20 +32,20 @@ enum ReplicaRow: Hashable, Sendable {
 private struct AccountRow: Codable {
     var version: Int
     var owner: String?
-    var zones: [ZoneName]
-    var deletedZones: [ZoneName]?
-    var deletedZonesSetAside: [String: [ZoneName]]?
+    var zones: [ZoneIDRow]
+    var deletedZones: [ZoneIDRow]?
+    var deletedZonesSetAside: [String: [ZoneIDRow]]?
 
     static let version = 1
 
     init(_ state: ReplicaState) {
         (version, owner) = (Self.version, state.owner)
-        zones = state.zones.map(ZoneName.init)
-        deletedZones = state.deletedZones.map(ZoneName.init)
-        deletedZonesSetAside = state.deletedZonesSetAside.mapValues { $0.map(ZoneName.init) }
+        zones = state.zones.map(ZoneIDRow.init)
+        deletedZones = state.deletedZones.map(ZoneIDRow.init)
+        deletedZonesSetAside = state.deletedZonesSetAside.mapValues { $0.map(ZoneIDRow.init) }
     }
 
-    struct ZoneName: Codable {
+    struct ZoneIDRow: Codable {
         var name: String
         var owner: String
 
@@ -58,7 +58,7 @@ private struct AccountRow: Codable {
 }
 
 private struct ReplicaRecordRow: Codable {
-    var zone: AccountRow.ZoneName
+    var zone: AccountRow.ZoneIDRow
     var name: String
     var entry: ReplicaEntry
     /// For an edit that was set aside: whose it is, and the app's values.
@@ -66,7 +66,7 @@ private struct ReplicaRecordRow: Codable {
     var values: Data?
 
     init(_ id: CKRecord.ID, _ entry: ReplicaEntry, user: String? = nil, values: Data? = nil) {
-        (zone, name, self.entry) = (AccountRow.ZoneName(id.zoneID), id.recordName, entry)
+        (zone, name, self.entry) = (AccountRow.ZoneIDRow(id.zoneID), id.recordName, entry)
         (self.user, self.values) = (user, values)
     }
 
