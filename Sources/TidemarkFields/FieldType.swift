@@ -31,12 +31,4 @@ package enum FieldType: UInt8, Sendable, Hashable, CaseIterable {
     package var element: FieldType? {
         rawValue > FieldType.emptyList.rawValue ? FieldType(rawValue: rawValue - FieldType.emptyList.rawValue) : nil
     }
-
-    /// Whether a key that was first saved with this type may now hold `other`.
-    ///
-    /// An empty list fits all list types, in both directions. A removal fits everything.
-    package func accepts(_ other: FieldType) -> Bool {
-        if self == other || self == .removed || other == .removed { return true }
-        return isList && other.isList && (self == .emptyList || other == .emptyList)
-    }
 }

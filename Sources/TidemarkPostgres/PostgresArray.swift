@@ -141,32 +141,11 @@ extension [UInt8] {
 }
 
 extension PostgresValue {
-    package static func boolArray(_ values: [Bool?]) -> PostgresValue { array(of: .bool, values) { $0.append($1) } }
-    package static func int4Array(_ values: [Int32?]) -> PostgresValue { array(of: .int4, values) { $0.append($1) } }
-    package static func int8Array(_ values: [Int64?]) -> PostgresValue { array(of: .int8, values) { $0.append($1) } }
-    package static func float8Array(_ values: [Double?]) -> PostgresValue {
-        array(of: .float8, values) { $0.append($1) }
-    }
     /// The texts must not contain U+0000, which PostgreSQL refuses (SQLSTATE 22021).
-    package static func textArray(_ values: [String?]) -> PostgresValue { array(of: .text, values) { $0.append($1) } }
-    package static func byteaArray(_ values: [[UInt8]?]) -> PostgresValue {
-        array(of: .bytea, values) { $0.append($1) }
-    }
-    /// 16 bytes each.
-    package static func uuidArray(_ values: [[UInt8]?]) -> PostgresValue {
-        array(of: .uuid, values) { $0.append(uuid: $1) }
-    }
-    /// Milliseconds since 1970-01-01 00:00 UTC.
-    package static func timestampArray(milliseconds values: [Int64?]) -> PostgresValue {
-        array(of: .timestamptz, values) { $0.append(milliseconds: $1) }
-    }
-
-    private static func array<Element>(
-        of type: PostgresType, _ values: [Element?], _ append: (inout PostgresArray, Element) -> Void
-    ) -> PostgresValue {
-        var array = PostgresArray(of: type)
+    package static func textArray(_ values: [String?]) -> PostgresValue {
+        var array = PostgresArray(of: .text)
         for value in values {
-            if let value { append(&array, value) } else { array.appendNull() }
+            if let value { array.append(value) } else { array.appendNull() }
         }
         return .array(array)
     }

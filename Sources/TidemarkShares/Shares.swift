@@ -68,7 +68,7 @@ package struct Shares: Sendable {
         self.bounds = bounds
     }
 
-    /// How many owners are known.
+    /// How many owners are known. For tests, which see by it that an owner with nothing is forgotten.
     package var ownerCount: Int { places.count }
 
     /// Room of one owner's works under way.

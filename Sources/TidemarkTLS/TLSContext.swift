@@ -66,7 +66,7 @@ package final class TLSContext: Sendable {
 
     let settings: Settings
     let protocols: ApplicationProtocols
-    private let current: Mutex<LibraryContext>
+    let current: Mutex<LibraryContext>
     private let savedSessions = Mutex<[String: SavedSession]>([:])
     /// Monotonic time, for the age of ticket keys.
     private let now: @Sendable () -> Duration
@@ -190,14 +190,9 @@ package final class TLSContext: Sendable {
 
     // MARK: For tests
 
-    /// Limits new sessions to TLS 1.2.
+    /// Limits new sessions to TLS 1.2. Only tests call it.
     package func limitToTLS12() {
         current.withLock { _ = tidemark_ssl_ctx_set_maximum_tls12($0.pointer) }
-    }
-
-    /// Turns libssl's own policy off for new sessions, so that only the settings here refuse anything.
-    func liftLibraryPolicy() {
-        current.withLock { SSL_CTX_set_security_level($0.pointer, 0) }
     }
 }
 

@@ -27,7 +27,7 @@ package final class TLSSession {
     package let side: Side
 
     private let context: TLSContext
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     private let pipe: UnsafeMutablePointer<TLSPipe>
 
     // Fields that each message uses. `unchecked` saves the runtime check for overlapping access.
@@ -86,18 +86,6 @@ package final class TLSSession {
     package func start() throws(TLSError) {
         _ = try advanceHandshake()
     }
-
-    /// The protocol chosen by ALPN; nil if there was none.
-    package var negotiatedProtocol: String? {
-        var name: UnsafePointer<UInt8>?
-        var count: UInt32 = 0
-        SSL_get0_alpn_selected(ssl, &name, &count)
-        guard let name, count > 0 else { return nil }
-        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
-    }
-
-    /// Whether the handshake was short, because it resumed an earlier session from its ticket.
-    package var wasResumed: Bool { SSL_session_reused(ssl) == 1 }
 
     /// `TLSv1.2` or `TLSv1.3`, for logs.
     package var version: String { String(cString: SSL_get_version(ssl)) }
@@ -298,7 +286,7 @@ package final class TLSSession {
 // MARK: For tests
 
 extension TLSSession {
-    /// Behaves as a bad peer of TLS 1.2: asks for another handshake in the middle of the session.
+    /// Behaves as a bad peer of TLS 1.2: asks for another handshake in the middle of the session. Only tests call it.
     package func requestRenegotiation() throws(TLSError) {
         tidemark_ssl_clear_no_renegotiation(ssl)
         ERR_clear_error()

@@ -81,15 +81,7 @@ import TidemarkBytes
         #expect(try FieldMap([Field("k", .emptyList)])["k"]?.value() == .emptyList)
     }
 
-    @Test func `R-062: what a key of one type accepts`() {
-        #expect(!FieldType.int64.accepts(.double))
-        #expect(!FieldType.string.accepts(.stringList))
-        #expect(!FieldType.string.accepts(.emptyList))
-        #expect(!FieldType.stringList.accepts(.int64List))
-        #expect(FieldType.stringList.accepts(.emptyList))
-        #expect(FieldType.emptyList.accepts(.int64List))
-        #expect(FieldType.date.accepts(.removed))
-        for type in FieldType.allCases { #expect(type.accepts(type)) }
+    @Test func `a type with elements is a list`() {
         for type in FieldType.allCases where type.element != nil { #expect(type.isList && type != .emptyList) }
     }
 

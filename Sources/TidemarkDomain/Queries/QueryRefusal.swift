@@ -35,9 +35,6 @@ package struct QueryRefusal: Error, Sendable, Equatable {
         return refusal
     }
 
-    /// The refusal without names of the type's fields, for callers who may not read the type (I-5).
-    package var withoutNames: QueryRefusal { QueryRefusal(reason, subject: subject, detail: detail) }
-
     fileprivate static let encryptedAdvice =
         "Leave it out of the query, or keep what you look for in a field that is not encrypted."
 

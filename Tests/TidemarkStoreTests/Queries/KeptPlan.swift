@@ -65,7 +65,7 @@ enum KeptPlan {
     private static func texts(of array: PostgresArray) -> [PostgresValue] {
         var bytes: [UInt8] = []
         array.encode(into: &bytes)
-        let texts = bytes.withUnsafeBytes { decodeArray($0, of: .text) { String(decoding: $0, as: UTF8.self) } }
+        let texts = bytes.withUnsafeBytes { decodeTextArray($0) }
         return (texts ?? []).map { .text(ifPresent: $0) }
     }
 }
