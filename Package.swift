@@ -31,7 +31,7 @@ func executable(_ name: String, _ dependencies: [Target.Dependency], exclude: [S
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies + ["TidemarkTestSupport"], swiftSettings: settings)
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 let package = Package(
@@ -193,35 +193,42 @@ let package = Package(
                 "TidemarkPostgres", "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", deque,
             ],
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
-        tests("TidemarkBytesTests", ["TidemarkBytes"]),
+        tests("TidemarkBytesTests", ["TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkSchedulingTests", ["TidemarkScheduling", "TidemarkSockets"]),
         tests("TidemarkTelemetryTests", ["TidemarkTelemetry"]),
-        tests("TidemarkSharesTests", ["TidemarkShares"]),
-        tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes"]),
-        tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes"]),
+        tests("TidemarkSharesTests", ["TidemarkShares", "TidemarkTestSupport"]),
+        tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes", "TidemarkTestSupport"]),
+        tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling"]),
-        tests("TidemarkTLSTests", ["TidemarkTLS", "CTidemarkOpenSSL"]),
+        tests("TidemarkTLSTests", ["TidemarkTLS", "CTidemarkOpenSSL", "TidemarkTestSupport"]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP"]),
-        tests("TidemarkWebSocketTests", ["TidemarkWebSocket", "TidemarkHTTP"]),
+        tests("TidemarkWebSocketTests", ["TidemarkWebSocket", "TidemarkHTTP", "TidemarkTestSupport"]),
         tests(
             "TidemarkTransportTests",
             [
                 "TidemarkTransport", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", "TidemarkHTTP",
-                "TidemarkScheduling",
+                "TidemarkScheduling", "TidemarkTestSupport",
             ]),
         .executableTarget(
             name: "LocalPostgresHost", dependencies: ["TidemarkLocalPostgres"], path: "Tests/LocalPostgresHost",
             swiftSettings: settings),
-        tests("TidemarkPostgresTests", ["TidemarkPostgres", "TidemarkSockets", "TidemarkLocalPostgres"]),
-        tests("TidemarkLocalPostgresTests", ["TidemarkLocalPostgres", "TidemarkPostgres", "LocalPostgresHost"]),
-        tests("TidemarkDomainTests", ["TidemarkDomain", "TidemarkFields"]),
+        tests(
+            "TidemarkPostgresTests",
+            ["TidemarkPostgres", "TidemarkSockets", "TidemarkLocalPostgres", "TidemarkTestSupport"]),
+        tests(
+            "TidemarkLocalPostgresTests",
+            ["TidemarkLocalPostgres", "TidemarkPostgres", "LocalPostgresHost", "TidemarkTestSupport"]),
+        tests("TidemarkDomainTests", ["TidemarkDomain", "TidemarkFields", "TidemarkTestSupport"]),
         tests("WireGeneratorTests", ["tidemark-wire-generator", "TidemarkBytes"]),
         // The messages as swift-protobuf makes them, with which the tests compare ours.
         .target(name: "WireJudge", dependencies: [protobuf], path: "Tests/WireJudge", swiftSettings: settings),
-        tests("TidemarkWireTests", ["TidemarkWire", "TidemarkBytes", "WireJudge", protobuf]),
+        tests("TidemarkWireTests", ["TidemarkWire", "TidemarkBytes", "WireJudge", protobuf, "TidemarkTestSupport"]),
         tests(
             "TidemarkTranslationTests",
-            ["TidemarkTranslation", "TidemarkDomain", "TidemarkWire", "TidemarkFields", "TidemarkBytes"]),
+            [
+                "TidemarkTranslation", "TidemarkDomain", "TidemarkWire", "TidemarkFields", "TidemarkBytes",
+                "TidemarkTestSupport",
+            ]),
         // What every `Storage` must do.
         .target(
             name: "StorageConformance",
@@ -235,19 +242,20 @@ let package = Package(
                 "StorageConformance",
                 "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkShares", "TidemarkTestKit", "TidemarkBytes",
-                "TidemarkCrypto", "CTidemarkLibpq",
+                "TidemarkCrypto", "CTidemarkLibpq", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkServiceTests",
             [
                 "StorageConformance", "TidemarkShares",
                 "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkTestKit",
+                "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkAssetsTests",
             [
                 "TidemarkAssets", "TidemarkService", "TidemarkShares", "TidemarkDomain", "TidemarkFields",
-                "TidemarkCrypto",
+                "TidemarkCrypto", "TidemarkTestSupport",
             ]),
         // Sessions on a store in memory, and their clients.
         .target(
@@ -263,7 +271,7 @@ let package = Package(
                 "SessionTestSupport",
                 "TidemarkSessions", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkWire",
                 "TidemarkScheduling", "TidemarkShares", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkBytes",
-                "TidemarkTestKit",
+                "TidemarkTestKit", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkServerTests",
@@ -272,7 +280,7 @@ let package = Package(
                 "TidemarkServer", "TidemarkService", "TidemarkStore", "TidemarkTransport",
                 "TidemarkWire", "TidemarkTranslation", "TidemarkDomain", "TidemarkFields", "TidemarkLocalPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkTLS", "TidemarkWebSocket", "TidemarkBytes",
-                "TidemarkPostgres",
+                "TidemarkPostgres", "TidemarkTestSupport",
             ]),
         .executableTarget(
             name: "JournalHost", dependencies: ["TidemarkKit"], path: "Tests/JournalHost", swiftSettings: settings),
@@ -283,7 +291,7 @@ let package = Package(
                 "TidemarkKit", "CloudKit", "CoreLocation", "JournalHost", "TidemarkTestKit", "TidemarkWire",
                 "TidemarkFields",
                 "TidemarkBytes",
-                "TidemarkCrypto", "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation",
+                "TidemarkCrypto", "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation", "TidemarkTestSupport",
             ]),
         // An app's code of before Swift 6, in the language mode of that time.
         .target(
@@ -295,8 +303,9 @@ let package = Package(
             [
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
                 "TidemarkFields", "TidemarkScheduling", "TidemarkShares", "TidemarkBytes", "TidemarkWire",
+                "TidemarkTestSupport",
             ]),
-        tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling"]),
+        tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling", "TidemarkTestSupport"]),
         // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.
         .executableTarget(name: "ContactsProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Contacts"),
         .systemLibrary(
@@ -311,7 +320,7 @@ let package = Package(
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
                 "TidemarkService", "TidemarkTestKit", "tidemark", "tidemark-echo", "foldersync", "ContactsProgram",
-                "NotesProgram", "TidemarkCrypto",
+                "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport",
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),
