@@ -112,8 +112,13 @@ import TidemarkWire
             let client = try await RawClient(site)
             try client.send(.hello(site))
             _ = try await client.answer(to: 1)
-            // Field 1, id 9; field 99, a message that this version does not know.
-            client.send([0x08, 0x09, 0x9A, 0x06, 0x00])
+            var request = WireWriter(capacity: 16)
+            request.number(UInt64(WireClientEnvelope.Tag.id))
+            request.uint64(9)
+            // An empty message with the highest number that a field can have: no version knows it.
+            request.number(UInt64(UInt32.max - 5))
+            request.number(0)
+            client.send(request.bytes)
             #expect(try await client.answer(to: 9).failure.code == .invalidArguments)
             try client.send(.zones(id: 10))
             #expect(try await client.answer(to: 10).failure.code == .unspecified)

@@ -76,18 +76,19 @@ import TidemarkTestSupport
     }
 
     /// Whether the value of a date, a list of dates and a location's timestamp is accepted as a double of those bits.
-    private func isAccepted(_ seconds: Double, in list: [Double]) -> (Bool, Bool) {
+    private func isAccepted(_ seconds: Double, in numbers: [Double]) -> (Bool, Bool) {
         func bytes(_ number: Double) -> [UInt8] {
             var output: [UInt8] = []
             FieldWire.append(double: number, to: &output)
             return output
         }
-        let date: [UInt8] = [0x0A, 1, 0x6B, 0x18, 4, 0x69] + bytes(seconds)
-        let packed = list.flatMap(bytes)
-        let dates: [UInt8] =
-            [0x0A, 1, 0x6B, 0x18, 20, 0x62, UInt8(packed.count + 2), 0x4A, UInt8(packed.count)] + packed
+        func start(_ type: FieldType) -> [UInt8] { [FieldTag.Field.key, 1, 0x6B, FieldTag.Field.type, type.rawValue] }
+        let date = start(.date) + [FieldTag.Field.exactDate] + bytes(seconds)
+        let packed = numbers.flatMap(bytes)
+        let list = [FieldTag.List.exactDates, UInt8(packed.count)] + packed
+        let dates = start(.dateList) + [FieldTag.Field.list, UInt8(list.count)] + list
         func accepts(_ entry: [UInt8]) -> Bool {
-            (try? FieldMap(validating: [0x0A, UInt8(entry.count)] + entry)) != nil
+            (try? FieldMap(validating: [FieldTag.FieldMap.fields, UInt8(entry.count)] + entry)) != nil
         }
         return (accepts(date), accepts(dates))
     }

@@ -30,6 +30,10 @@ import TidemarkWire
         return writer.bytes
     }
 
+    private func field(_ name: String, of message: String) throws -> FieldShape {
+        try #require(MessageShape.byName[message]?.fields.first { $0.name == name })
+    }
+
     @Test(arguments: MessageShape.all)
     func `a repeated field has as many elements as the file says, and no more`(_ shape: MessageShape) {
         for field in shape.fields {
@@ -91,8 +95,7 @@ import TidemarkWire
     /// The bytes as the content of a field, whose message is that of the next one, and so on.
     private func wrapped(_ bytes: [UInt8], in way: [(message: String, field: String)]) throws -> [UInt8] {
         try way.reversed().reduce(bytes) { bytes, step in
-            let shape = try #require(MessageShape.byName[step.message])
-            let field = try #require(shape.fields.first { $0.name == step.field })
+            let field = try field(step.field, of: step.message)
             var writer = WireWriter(capacity: bytes.count + 8)
             writer.number(UInt64(field.number << 3 | 2))
             writer.content(bytes)
@@ -114,17 +117,18 @@ import TidemarkWire
     }
 
     @Test func `two million empty conditions are refused at the first one that is too many`() throws {
-        let parts = [UInt8](repeatElement([0x0A, 0x00], count: 2_000_000).joined())
+        let parts = elements(2_000_000, of: try field("parts", of: "WirePredicates"))
         let error = try #require(refusal(try wrapped(parts, in: wayToPredicate + [("WirePredicate", "and")])))
         #expect(error.code == .tooManyElements)
         #expect(error.offset < 5_000)
     }
 
     @Test func `lists within lists are bounded in all`() throws {
-        let some = [UInt8](repeatElement([0x0A, 0x00], count: 1_000).joined())
+        let parts = try field("parts", of: "WirePredicates")
+        let some = elements(1_000, of: parts)
         let part = try wrapped(some, in: [("WirePredicates", "parts"), ("WirePredicate", "and")])
         let few = try wrapped(
-            part + [0x0A, 0x00], in: wayToPredicate + [("WirePredicate", "and")])
+            part + elements(1, of: parts), in: wayToPredicate + [("WirePredicate", "and")])
         #expect(refusal(few) == nil)
         let many = try wrapped(
             [UInt8](repeatElement(part, count: 2).joined()), in: wayToPredicate + [("WirePredicate", "and")])
@@ -158,13 +162,14 @@ import TidemarkWire
     }
 
     @Test func `R-720: a request in pieces has the bounds of one in one piece`() throws {
+        let values = try field("values", of: "WireKeyValues")
         // Merged: the lists of all pieces become one, and what is in them counts together.
         let some = try wrapped(
-            [UInt8](repeatElement([0x12, 0x00], count: 1_500).joined()),
+            elements(1_500, of: values),
             in: wayToPredicate + [("WirePredicate", "is_in")])
         #expect(refusal(some) == nil)
         #expect(refusal(some + some)?.code == .tooManyElements)
-        let small = try wrapped([0x12, 0x00], in: wayToPredicate + [("WirePredicate", "is_in")])
+        let small = try wrapped(elements(1, of: values), in: wayToPredicate + [("WirePredicate", "is_in")])
         let pieces = [UInt8](repeatElement(small, count: 1_700).joined())
         #expect(refusal(pieces) == nil)
         #expect(refusal(pieces + pieces)?.code == .tooManyElements)
@@ -172,7 +177,11 @@ import TidemarkWire
 
     @Test func `R-723: fields without elements are bounded too, known or not`() throws {
         let bound = 8 * WireClientEnvelope.elementsInAllMax
-        for field: [UInt8] in [[0x08, 0x01], [0x78, 0x01]] {
+        for number in [try field("id", of: "WireClientEnvelope").number, MessageShape.unknownNumber] {
+            var writer = WireWriter(capacity: 8)
+            writer.number(UInt64(number << 3))
+            writer.number(1)
+            let field = writer.bytes
             #expect(refusal([UInt8](repeatElement(field, count: bound - 1).joined())) == nil)
             #expect(refusal([UInt8](repeatElement(field, count: bound + 1).joined()))?.code == .tooManyElements)
         }

@@ -82,10 +82,21 @@ import TidemarkTestSupport
         }
     }
 
-    /// Fields with numbers that no message has, of each wire type; groups too.
+    /// A field with a number that no message has.
+    private static func unknownField(
+        _ wireType: UInt32, _ content: [UInt8], number: UInt32 = MessageShape.unknownNumber
+    ) -> [UInt8] {
+        var writer = WireWriter(capacity: 16)
+        writer.number(UInt64(number << 3 | wireType))
+        writer.raw(content)
+        return writer.bytes
+    }
+
+    /// Unknown fields of each wire type; groups too, and the highest number that a field can have.
     private static let unknownFields: [[UInt8]] = [
-        [0xF8, 0x03, 0x01], [0xF9, 0x03, 1, 2, 3, 4, 5, 6, 7, 8], [0xFA, 0x03, 0x02, 0xFF, 0xFF],
-        [0xFD, 0x03, 1, 2, 3, 4], [0xFB, 0x03, 0x08, 0x01, 0xFC, 0x03], [0xF8, 0xFF, 0xFF, 0xFF, 0x0F, 0x01],
+        unknownField(0, [1]), unknownField(1, [1, 2, 3, 4, 5, 6, 7, 8]), unknownField(2, [2, 0xFF, 0xFF]),
+        unknownField(5, [1, 2, 3, 4]), unknownField(3, unknownField(0, [1]) + unknownField(4, [])),
+        unknownField(0, [1], number: 1 << 29 - 1),
     ]
 
     @Test(arguments: MessageShape.all)

@@ -50,7 +50,7 @@ import TidemarkWire
         for count in [1, 10, 1_000] {
             var writer = WireWriter(capacity: 0)
             for _ in 0..<count {
-                writer.number(60 << 3 | 2)
+                writer.number(UInt64(MessageShape.unknownNumber << 3 | 2))
                 writer.content([UInt8](repeating: 1, count: 20))
             }
             expectCounted(shape, writer.bytes)

@@ -87,6 +87,9 @@ struct MessageShape: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// A number that no field of any message has.
+    static let unknownNumber = (all.flatMap(\.fields).map(\.number).max() ?? 0) + 1
+
     static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
     var testDescription: String { name }

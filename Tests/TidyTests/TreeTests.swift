@@ -175,6 +175,17 @@ import Testing
             && !["private ", "fileprivate ", "public "].contains(where: line.hasPrefix)
     }
 
+    @Test func `numbers of fields stand in the proto files alone`() throws {
+        // `12 << 3`, or a list of bytes that begins with the tag of one of the first fields.
+        let number = /\b\d+ << 3\b|\[0x(08|0[aA]|1[028aA]|2[028aA]),/
+        for file in try SourceFile.all where !file.isGenerated {
+            guard !Set(file.imports).isDisjoint(with: ["TidemarkWire", "TidemarkFields"]) else { continue }
+            for (line, text) in file.code where text.contains("<< 3") || text.contains("[0x") {
+                if text.contains(number) { Issue.record("\(file.path):\(line): \(text)") }
+            }
+        }
+    }
+
     @Test func `swift-protobuf is the judge of the tests, and in no program`() throws {
         for file in try SourceFile.all where file.path.hasPrefix("Sources/") {
             for (number, line) in file.code where line.contains(/import (SwiftProtobuf|WireJudge)\b/) {

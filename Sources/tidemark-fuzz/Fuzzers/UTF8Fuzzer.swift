@@ -15,11 +15,13 @@ extension Fuzzer {
         }
         try Finding.unless((isGood && check.isComplete) == isValid, "WebSocket: \(isGood), library: \(isValid)")
         guard input.count < 100 else { return isValid }
-        // A field with that string as its value; its lengths take one byte each.
-        var entry: [UInt8] = [0x0A, 0, 0x0A, 1, 0x61, 0x18, FieldType.string.rawValue, 0x22, UInt8(input.count)]
-        entry += input
-        entry[1] = UInt8(entry.count - 2)
-        let fields = try? FieldMap(validating: entry)
+        // A field whose value is as long a string, which the input then replaces: a value ends its field.
+        let text = String(repeating: "x", count: input.count)
+        guard var bytes = try? FieldMap([Field("a", .string(text))]).bytes else {
+            throw Finding("no field of a string")
+        }
+        bytes.replaceSubrange((bytes.count - input.count)..., with: input)
+        let fields = try? FieldMap(validating: bytes)
         try Finding.unless((fields != nil) == isValid, "Fields: \(fields != nil), library: \(isValid)")
         return isValid
     }
