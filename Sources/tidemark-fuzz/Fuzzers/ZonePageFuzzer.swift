@@ -7,8 +7,8 @@ internal import TidemarkTranslation
 internal import TidemarkWire
 
 extension Fuzzer {
-    /// A page of a feed, made of what the input says: the encoder that is written by hand gives what the generated code
-    /// gives, byte for byte.
+    /// A page of a feed, made of what the input says. The encoder writes it field by field, and gives the same bytes as the
+    /// message objects.
     static let zonePage = Fuzzer(name: "zone-page", seeds: { Pages.seeds }) { input throws(Finding) in
         var script = FuzzInput(input)
         let id = script.number()

@@ -5,12 +5,16 @@ import TidemarkBytes
 import TidemarkDomain
 import TidemarkFields
 import TidemarkTestSupport
-import TidemarkTranslation
 import TidemarkWire
 
+@testable import TidemarkTranslation
+
 @Suite struct ZonePageEncoderTests {
-    /// What the generated code makes of the same page.
-    private func reference(_ id: UInt64, _ page: ZonePage, _ selection: FieldSelection?) throws -> WireServerEnvelope {
+    /// What the generated code makes of the same page. Its records are as in every other answer, so that a new field of records
+    /// must be on pages too.
+    private func reference(
+        _ id: UInt64, _ page: ZonePage, _ selection: FieldSelection?, seenFrom viewpoint: Viewpoint = Examples.viewpoint
+    ) throws -> WireServerEnvelope {
         var answer = WireFetchZoneChangesAnswer()
         answer.token = page.token.bytes
         answer.moreComing = page.moreComing
@@ -20,15 +24,8 @@ import TidemarkWire
                 change.deleted.name = entry.name
                 change.deleted.type = entry.type
             } else {
-                change.record.name = entry.name
-                change.record.type = entry.type
-                change.record.fields = [UInt8]((selection.map { entry.fields.selecting($0) } ?? entry.fields).bytes)
-                let tag = ChangeTag.version(
-                    store: Examples.viewpoint.store, zone: page.zone, number: entry.changeNumber)
-                change.record.tag = tag.bytes
-                change.record.createdAt = entry.createdAt.milliseconds
-                change.record.modifiedAt = entry.modifiedAt.milliseconds
-                change.record.parent = entry.parent ?? ""
+                change.record = WireRecord(entry, in: page.zone, seenFrom: viewpoint)
+                if let selection { change.record.fields = entry.fields.selecting(selection).bytes }
             }
             answer.changes.append(change)
         }
@@ -143,11 +140,10 @@ import TidemarkWire
         }
         let page = try page(records)
         let bytes = ZonePageEncoder.message(3, page, selection: nil, seenFrom: viewpoint)
-        var expected = try reference(3, page, nil)
-        for (index, names) in [("", "_bob"), ("_bob", ""), ("_carol", "_carol")].enumerated() {
-            expected.fetchZoneChanges.changes[index].record.createdBy = names.0
-            expected.fetchZoneChanges.changes[index].record.modifiedBy = names.1
-        }
+        let expected = try reference(3, page, nil, seenFrom: viewpoint)
+        let changes = expected.fetchZoneChanges.changes
+        #expect(changes.map(\.record.createdBy) == ["", "_bob", "_carol"])
+        #expect(changes.map(\.record.modifiedBy) == ["_bob", "", "_carol"])
         #expect(try WireServerEnvelope(reading: bytes) == expected)
         #expect(bytes == expected.encoded)
         #expect(page.users == [Examples.user, bob, carol])
