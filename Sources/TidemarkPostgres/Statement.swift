@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// A statement that is declared once (`static let`) and prepared by each connection on first use.
+/// A statement that is made once and prepared by each connection on first use. ``DeclaredStatement`` makes it of SQL that names
+/// its parameters, and is how the store declares its own:
 ///
-///     static let lockZone = Statement(.read, "lock_zone", "SELECT … WHERE id = $1 FOR UPDATE", [.int8])
-///     let rows = try await connection.execute([.begin, lockZone(.int8(id))])
+///     let lockZone = DeclaredStatement<ZoneID, Void>(.read, "lock_zone", "SELECT … WHERE id = \(\.self) FOR UPDATE")
 ///
 /// NB: a class, for the same reason as ``DeclaredStatement``.
 package final class Statement: Sendable {

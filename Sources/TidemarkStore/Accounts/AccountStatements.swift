@@ -104,18 +104,15 @@ struct AccountStatements: Sendable {
             """)
     }
 
-    /// The default zone always exists and needs no save (R-022).
     let createDefaultZone = DeclaredStatement<NewUser, Void>(
         .write, "create_default_zone",
-        """
-        INSERT INTO zone (database_id, name, created_at)
-        SELECT d.id, '_defaultZone', \(\.now)
-          FROM container k
-          JOIN container_user u ON u.container_id = k.id AND u.account_id = \(\.account)
-          JOIN database d ON d.user_id = u.id AND d.scope = 2
-         WHERE k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
-            ON CONFLICT DO NOTHING
-        """)
+        ZoneStatements.createDefault(
+            in: """
+                container k
+                  JOIN container_user u ON u.container_id = k.id AND u.account_id = \(\.account)
+                  JOIN database d ON d.user_id = u.id AND d.scope = 2
+                 WHERE k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
+                """, now: "\(\.now)"))
 
     /// No row: no such container. The database is null before its first use.
     let publicDatabase = DeclaredStatement<ContainerKey, (container: ContainerID, database: DatabaseID?)>(
@@ -133,14 +130,10 @@ struct AccountStatements: Sendable {
         .write, "create_public_database",
         "INSERT INTO database (container_id, scope) VALUES (\(\.self), 1) ON CONFLICT DO NOTHING")
 
-    /// As for private databases (R-022).
     let createPublicZone = DeclaredStatement<(container: ContainerID, now: Timestamp), Void>(
         .write, "create_public_zone",
-        """
-        INSERT INTO zone (database_id, name, created_at)
-        SELECT id, '_defaultZone', \(\.now) FROM database WHERE container_id = \(\.container) AND scope = 1
-            ON CONFLICT DO NOTHING
-        """)
+        ZoneStatements.createDefault(
+            in: "database d WHERE d.container_id = \(\.container) AND d.scope = 1", now: "\(\.now)"))
 
     let userRecordNames = DeclaredStatement<[UserID], (user: UserID, name: String)>(
         .read, "user_record_names",

@@ -150,14 +150,9 @@ struct KeyStatements: Sendable {
         SELECT database_id FROM ended
         """)
 
-    /// R-022: the default zone always exists.
     let createDefaultZones = DeclaredStatement<[DatabaseID], Void>(
         .write, "create_default_zones",
-        """
-        INSERT INTO zone (database_id, name, created_at)
-        SELECT database_id, '_defaultZone', now() FROM unnest(\(\.self)) AS d (database_id)
-            ON CONFLICT DO NOTHING
-        """)
+        ZoneStatements.createDefault(in: "unnest(\(\.self)) AS d (id)", now: "now()"))
 
     let lockEncryptionMode = DeclaredStatement<AccountID, Void>(
         .read, "lock_encryption_mode",

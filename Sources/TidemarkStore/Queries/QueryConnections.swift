@@ -14,13 +14,16 @@ package struct QueryTimes: Sendable {
     /// A query that takes longer fails.
     package var long: Duration
 
-    package init(within limits: Limits = Limits()) {
+    package init(within limits: Limits) {
         long = .seconds(limits.querySecondsMax)
     }
 
+    /// Where nobody sets limits.
+    package static let standard = QueryTimes(within: Limits())
+
     /// For an operator's own queries, which may look at everything.
     package static let patient: QueryTimes = {
-        var times = QueryTimes()
+        var times = standard
         times.short = .seconds(9)
         times.long = .seconds(9)
         return times

@@ -28,6 +28,18 @@ struct ZoneStatements: Sendable {
         z.database_id, z.name, z.id, z.change_number, z.oldest_token_number, z.created_at, z.encryption_scope
         """
 
+    /// Creates the default zone, which always exists (R-022), where there is none yet.
+    ///
+    /// - Parameter databases: what follows FROM; its `d.id` are the databases.
+    static func createDefault<Input>(in databases: SQL<Input>, now: SQL<Input>) -> SQL<Input> {
+        """
+        INSERT INTO zone (database_id, name, created_at)
+        SELECT d.id, '_defaultZone', \(now)
+          FROM \(databases)
+            ON CONFLICT DO NOTHING
+        """
+    }
+
     let lockNamed = DeclaredStatement<(database: DatabaseID, names: [String]), ZoneState>(
         .read, "lock_named_zones",
         """

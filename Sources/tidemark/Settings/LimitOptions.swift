@@ -3,6 +3,11 @@
 internal import ArgumentParser
 internal import TidemarkDomain
 
+extension Limits {
+    /// The limits of admin commands, which have no options for them.
+    static let ofCommands = Limits()
+}
+
 /// Limits of one request.
 ///
 /// The lower bounds keep what clients rely on: a sync engine sends batches of 250 records and 1.5 MB, and a message is
