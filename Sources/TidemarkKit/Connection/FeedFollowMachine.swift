@@ -8,7 +8,7 @@ internal import TidemarkWire
 ///
 /// | state | begins with | the engine wants a page of the database's feed |
 /// | --- | --- | --- |
-/// | `upToDate` | an answer, if nothing was missed since it was asked for | fetch |
+/// | `upToDate` | the start; an answer, if nothing was missed since it was asked for | fetch |
 /// | `brought` | a push that brings pages, but not in `behind` | apply or fetch, then `upToDate` |
 /// | `behind` | a push without pages, a gap in the numbers of pushes, a cut | fetch |
 ///

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import TidemarkDomain
+internal import TidemarkFields
+
+/// Which pages of zones' feeds are read before clients ask for them. Values in, decisions out: no clock, no lock, no store.
+///
+/// | a page is | from | the client asks for it |
+/// | --- | --- | --- |
+/// | unknown | the start, and when it was asked for or forgotten | it is read now |
+/// | ahead | a page before it that is small, says that more follow, and has arrived | used if more follow it too; else read now |
+///
+/// A page is forgotten after two seconds, as the oldest of more than 32, and when the page before it was read anew.
+///
+/// `Reading` is what the pages are read by.
+struct AheadPages<Reading: Sendable>: Sendable {
+    private struct Entry: Sendable {
+        let question: ZoneQuestion
+        let begunAt: Duration
+        let reading: Reading
+    }
+
+    static var countMax: Int { 32 }
+    /// A client that goes on does so at once.
+    static var ageMax: Duration { .seconds(2) }
+    /// The most stored bytes of the page before.
+    static var bytesMax: Int { 262_144 }
+    /// How many pages are read ahead of the one that is being answered. With two, the store has work while the client
+    /// asks for the first.
+    static var depth: Int { 2 }
+
+    /// The oldest first.
+    private var entries = Deque<Entry>()
+
+    init() {}
+
+    /// The page that is read ahead of this one; nil if none is.
+    static func next(after page: ZonePage, of question: ZoneQuestion) -> ZoneQuestion? {
+        guard page.moreComing, byteCount(of: page) <= bytesMax else { return nil }
+        var next = question
+        next.token = page.token.bytes
+        return next
+    }
+
+    /// Whether a page that was read ahead may be the answer. What has changed since it was read comes with later pages.
+    static func isUsed(_ page: ZonePage) -> Bool { page.moreComing }
+
+    /// A client asks for the page. It is forgotten.
+    mutating func take(_ question: ZoneQuestion, at now: Duration) -> Reading? {
+        while let oldest = entries.first, now - oldest.begunAt > Self.ageMax { entries.removeFirst() }
+        guard let index = entries.firstIndex(where: { $0.question == question }) else { return nil }
+        return entries.remove(at: index).reading
+    }
+
+    /// The page is wanted ahead.
+    ///
+    /// - Parameters:
+    ///   - isNew: whether the page before it was read just now. Then what is here is older.
+    ///   - reading: what the page is read by if it is not here.
+    /// - Returns: what the page is read by, and whether that had begun before.
+    mutating func begin(
+        _ question: ZoneQuestion, isNew: Bool, at now: Duration, _ reading: @autoclosure () -> Reading
+    ) -> (reading: Reading, isBegun: Bool) {
+        if isNew { entries.removeAll { $0.question == question } }
+        if let entry = entries.first(where: { $0.question == question }) { return (entry.reading, true) }
+        let reading = reading()
+        entries.append(Entry(question: question, begunAt: now, reading: reading))
+        if entries.count > Self.countMax { entries.removeFirst() }
+        return (reading, false)
+    }
+
+    private static func byteCount(of page: ZonePage) -> Int {
+        page.entries.withUnsafeBufferPointer { records in
+            records.indices.reduce(0) { $0 + records[$1].fields.byteCount }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+@testable import TidemarkService
+
+/// When a page of a zone's feed is read before it is asked for, and when it is used. `FeedReaderTests` reads real pages.
+@Suite struct AheadPagesTests {
+    private let device = DeviceID(high: 0, low: 1)
+    private let key = ZoneKey(database: DatabaseID(1), name: "notes")
+
+    private func question(_ token: UInt8 = 0) -> ZoneQuestion {
+        ZoneQuestion(key: key, token: [token], recordsMax: 0, device: device)
+    }
+
+    private func page(moreComing: Bool, textBytes: Int = 1) throws -> ZonePage {
+        let zone = ZoneState(id: ZoneID(1), key: key, createdAt: Timestamp(milliseconds: 0), changeNumber: 9)
+        let record = RecordState(
+            name: "a", type: "Note",
+            fields: try FieldMap([Field("text", .string(String(repeating: "x", count: textBytes)))]),
+            changeNumber: 3, isDeleted: false, parent: nil, createdAt: Timestamp(milliseconds: 1),
+            createdBy: UserID(1), createdByDevice: device, modifiedAt: Timestamp(milliseconds: 1),
+            modifiedBy: UserID(1), batchEnd: 3)
+        let read = ZonePageRead(zone: zone, lastRemoval: nil, records: [record], hasMore: moreComing)
+        let query = ZonePageQuery(
+            key: key, after: .init(zone: zone.id, number: 0), recordsMax: 200, bytesMax: 4_194_304, device: device)
+        return try ZonePage.make(of: read, for: query, store: StoreIncarnation(1)).get()
+    }
+
+    @Test func `I-3, R-212: the next page is read ahead if there is one, and the page before it is small`() throws {
+        let rows: [(moreComing: Bool, textBytes: Int, isReadAhead: Bool)] = [
+            (true, 1, true), (false, 1, false), (true, AheadPages<Int>.bytesMax - 100, true),
+            (true, AheadPages<Int>.bytesMax, false), (false, AheadPages<Int>.bytesMax, false),
+        ]
+        for row in rows {
+            let page = try page(moreComing: row.moreComing, textBytes: row.textBytes)
+            var expected = question()
+            expected.token = page.token.bytes
+            #expect(AheadPages<Int>.next(after: page, of: question()) == (row.isReadAhead ? expected : nil), "\(row)")
+            #expect(AheadPages<Int>.isUsed(page) == row.moreComing)
+        }
+    }
+
+    @Test func `I-3: a page that was read ahead is used once`() {
+        var pages = AheadPages<Int>()
+        #expect(pages.begin(question(1), isNew: true, at: .zero, 1) == (1, false))
+        #expect(pages.begin(question(2), isNew: true, at: .zero, 2) == (2, false))
+        #expect(pages.take(question(2), at: .zero) == 2)
+        #expect(pages.take(question(2), at: .zero) == nil)
+        #expect(pages.take(question(3), at: .zero) == nil)
+        #expect(pages.take(question(1), at: .zero) == 1)
+    }
+
+    @Test func `I-3: after a page that was read just now, the next one is read anew`() {
+        var pages = AheadPages<Int>()
+        #expect(pages.begin(question(), isNew: true, at: .zero, 1) == (1, false))
+        #expect(pages.begin(question(), isNew: false, at: .zero, 2) == (1, true))
+        #expect(pages.begin(question(), isNew: true, at: .zero, 3) == (3, false))
+        #expect(pages.take(question(), at: .zero) == 3)
+        #expect(pages.take(question(), at: .zero) == nil)
+    }
+
+    @Test func `I-3: a page that waits for more than two seconds is not used`() {
+        for (age, expected) in [(Duration.seconds(2), 1), (.milliseconds(2_001), nil)] as [(Duration, Int?)] {
+            var pages = AheadPages<Int>()
+            _ = pages.begin(question(), isNew: true, at: .seconds(5), 1)
+            #expect(pages.take(question(), at: .seconds(5) + age) == expected, "\(age)")
+        }
+    }
+
+    @Test func `I-7: of more than 32 pages the oldest is forgotten`() {
+        var pages = AheadPages<Int>()
+        let countMax = AheadPages<Int>.countMax
+        for number in 0...countMax {
+            _ = pages.begin(question(UInt8(number)), isNew: true, at: .zero, number)
+        }
+        #expect(pages.take(question(0), at: .zero) == nil)
+        for number in 1...countMax { #expect(pages.take(question(UInt8(number)), at: .zero) == number) }
+    }
+}
