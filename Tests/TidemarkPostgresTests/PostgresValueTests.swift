@@ -58,7 +58,8 @@ internal import TidemarkTestSupport
                 var array = PostgresArray(of: elementType)
                 for element in elements { array.append(element) }
                 let statement = Statement(.read, "cast_array", "SELECT ($1::\(type))::text", [elementType.array])
-                #expect(try await pool.execute([statement(.array(array))])[0][0].string(0) == text)
+                let rows = try await pool.execute([statement(.array(array))])
+                #expect(try rows[0][0].string(0) == text)
             }
         }
     }
