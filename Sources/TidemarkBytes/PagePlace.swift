@@ -2,9 +2,9 @@
 
 /// The offset of memory in its page. It decides how fast a few KiB are copied.
 ///
-/// The kernel and many versions of glibc copy larger blocks with `rep movsb`. AMD's processors since Zen 3 are slow at it if the
-/// target's offset in its page is up to 31 bytes larger than the source's: 2.5 instead of 50 GB/s, measured on an EPYC.
-/// Buffers do not move while they are in use. So a bad pair of buffers is slow for every piece.
+/// The kernel and many versions of glibc copy larger blocks with `rep movsb`. AMD's processors since Zen 3 are slow at
+/// it if the target's offset in its page is up to 31 bytes larger than the source's. An EPYC then copies 2.5 instead of
+/// 50 GB/s. Buffers do not move while they are in use. So a bad pair of buffers is slow for every piece.
 package enum PagePlace {
     private static let pageBytes = 4_096
 

@@ -3,8 +3,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// A private PostgreSQL. It is created on first use, reachable through a Unix socket that only its owner can open,
-/// restarted when it dies, and ended with this process, however this process ends.
+/// A private PostgreSQL. It is created on first use. It is reachable through a Unix socket that only its owner can
+/// open. It is restarted when it dies, and ends with this process, however this process ends.
 ///
 /// `tidemark dev` and the tests keep their data in one. Its superuser needs no password. If this process is root,
 /// PostgreSQL runs as the user `postgres`. All methods block for a while (a first start takes about 0.6 s): call them

@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// What an earlier PostgreSQL may have left in a data directory that we have locked: processes that are still ending
-/// (their parent was killed a moment ago), or the `postmaster.pid` of a process that is gone.
+/// What an earlier PostgreSQL may have left in a data directory that we have locked. These are processes that are still
+/// ending, because their parent was killed a moment ago, or the `postmaster.pid` of a process that is gone.
 struct Orphans {
     let directory: DataDirectory
 

@@ -78,8 +78,8 @@ package final class PostgresPool: Sendable {
         release(lease.lease, to: exclusive)
     }
 
-    /// Runs a batch that needs no other transaction on a shared connection, among batches of others: one round trip,
-    /// and no wait for a free connection.
+    /// Runs a batch that needs no other transaction on a shared connection, among batches of others. It takes one round
+    /// trip, and no wait for a free connection.
     ///
     /// - Parameter timeout: for the answer, after the wait for a connection.
     package func execute(

@@ -6,9 +6,9 @@ internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkStore
 
-/// Removes data that nobody can see any more: the records of ended zones (R-030: a deletion is visible at once, the
-/// work is done afterwards), outcomes that are too old to be asked for, and devices that were not seen for a long
-/// time.
+/// Removes data that nobody can see any more. It removes the records of ended zones: a deletion is visible at once, and
+/// the work is done afterwards. It removes outcomes that are too old to be asked for, and devices that
+/// were not seen for a long time.
 ///
 /// Any number of servers may do so at once. What one has removed, the others do not find.
 final class StoreJanitor: Sendable {

@@ -65,7 +65,7 @@ struct RequestRouter: Sendable {
         if member.identity == nil, isWrite { throw Refusal(.notAuthenticated) }
         let database = try await service.publicDatabase(of: member.container).orRefusal()
         let user = member.identity?.user
-        // Who writes is given the grants in the transaction that decides.
+        // A write reads its grants in the transaction that decides.
         let access =
             isWrite
             ? RecordAccess(scope: .public, user: user)

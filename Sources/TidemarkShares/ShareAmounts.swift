@@ -2,10 +2,9 @@
 
 /// Divides an amount, such as bytes of memory, of which owners take some and give it back. Nobody waits for it.
 ///
-/// It has two halves. Of one, each owner has a little, which is enough for one large thing. The other is for those who
-/// want more than that. Of each half nobody gets more than is then left in it for everybody else. So those who want most
-/// share evenly, something is always left for others, and a few who want everything take nothing of what the others
-/// need.
+/// It has two halves. The first half gives each owner a small part, which is enough for one large thing. The second
+/// half is for owners that want more. An owner may never hold more of a half than is still free in it. So the owners
+/// that want most have equal parts, and something is always left for the others.
 package struct ShareAmounts: Sendable {
     /// Whether an owner got what it wanted.
     package enum Answer: Sendable, Equatable {

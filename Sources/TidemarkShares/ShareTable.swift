@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Things of owners that can be taken back, such as open files, in a table with so many places. If an owner has as many
-/// as it may, or if the table is full, the thing that was used longest ago gives way: of that owner, or of whoever has
-/// most.
+/// as it may, or if the table is full, the thing that was used longest ago gives way. It is one of that owner, or of
+/// the owner that has most.
 package struct ShareTable<Key: Hashable, Value> {
     private struct Entry {
         let value: Value

@@ -14,9 +14,9 @@ internal import DequeModule
 /// - *Nothing for nobody.* An owner with nothing under way, nothing waiting and no debt to those who wait takes no
 ///   memory.
 ///
-/// The order is that of start-time fair queueing. An owner's next work has a start tag: the later of the time of the
-/// shares and the end of what the owner was charged so far. The least tag is next, and the time is the tag of what began
-/// last. While nothing waits, a work costs two look-ups in a table.
+/// The order is that of start-time fair queueing. An owner's next work has a start tag. It is the later of the time of
+/// the shares and the end of what the owner was charged so far. The least tag is next, and the time is the tag of what
+/// began last. While nothing waits, a work costs two look-ups in a table.
 package struct Shares: Sendable {
     /// What becomes of a work.
     package enum Answer: Equatable, Sendable {

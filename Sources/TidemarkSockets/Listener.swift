@@ -8,9 +8,9 @@ internal import TidemarkTelemetry
 /// Accepts connections on one loop. Several listeners, of one process or more, may share an address; then the kernel
 /// spreads the connections.
 ///
-/// If the process or the machine runs out of descriptors (EMFILE, ENFILE), the listener pauses for a moment, so that
-/// waiting connections are served when descriptors become free. If none becomes free, it accepts and closes a batch of
-/// them with a descriptor that it keeps in reserve. So clients notice at once, and try elsewhere or later. The listener
+/// If the process or the machine runs out of descriptors (EMFILE, ENFILE), the listener pauses for a moment. Waiting
+/// connections are served when descriptors become free. If none becomes free, it accepts and closes a batch of them
+/// with a descriptor that it keeps in reserve. So clients notice at once, and try elsewhere or later. The listener
 /// neither spins nor ends.
 ///
 /// Loop-confined; Sendable only so that work on the loop can capture it.

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Writes failures of the program itself to the log. However many there are, the log stays readable: the first of a
+/// Writes failures of the program itself to the log. However many there are, the log stays readable. The first of a
 /// kind gets a line at once, and the others of a minute are one line with their count (``FailureLimiter``).
 ///
 /// A failure is what an operator should know of: the store or the disk does not do what it should. What clients do wrong

@@ -19,7 +19,7 @@ enum HTTPDate {
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     /// Year, month and day for a number of days since 1970. It counts in periods of 400, 100, 4 and 1 years that begin
-    /// in March, so that the leap day is the last of a year.
+    /// in March. So the leap day is the last of a year.
     private static func civil(_ daysSince1970: Int) -> (Int, Int, Int) {
         // 1970-01-01 is 719 468 days after 0000-03-01.
         let (era, dayOfEra) = (daysSince1970 + 719_468).quotientAndRemainder(dividingBy: 146_097)

@@ -29,8 +29,8 @@ package struct HTTPResponse: Sendable {
         text(status, status.reason, fields: fields)
     }
 
-    /// The response for a target that exists for GET and HEAD, or not at all: `found` if the method is one of these and
-    /// the target exists, otherwise 404, 405 or 501 (RFC 9110 §9.1).
+    /// The response for a target that exists for GET and HEAD, or not at all. It is `found` if the method is one of
+    /// these and the target exists, otherwise 404, 405 or 501 (RFC 9110 §9.1).
     package static func answer(_ head: RequestHead, found: HTTPResponse?) -> HTTPResponse {
         switch head.method {
         case "GET", "HEAD": found ?? plain(.notFound)

@@ -4,8 +4,8 @@ internal import TidemarkSockets
 internal import TidemarkTelemetry
 internal import TidemarkWebSocket
 
-/// The memory that connections on one loop hold for their peers, and whose they are: messages that have arrived
-/// in part, or what was not taken yet.
+/// The memory that connections on one loop hold for their peers, and whose they are. It is messages that have
+/// arrived in part, or what was not taken yet.
 ///
 /// A peer that says that a message will be long, and never ends it, holds memory for as long as it sends a little. So
 /// does one that asks for much and does not read. One connection has bounds of its own; many connections of one owner

@@ -26,7 +26,7 @@ package struct TransportLimits: Sendable {
     /// frees the kernel's memory.
     package var writeProgressDeadline = Duration.seconds(30)
     /// How long an incomplete message may take before its rate counts. The next value is the bytes a second that it
-    /// must have from then on: a peer that sends a byte now and then occupies memory for nothing.
+    /// must have from then on. A peer that sends a byte now and then occupies memory for nothing.
     package var messageGrace = Duration.seconds(30)
     package var messageBytesPerSecondMin = 256
     /// The time for the peer's part of the closing handshake, and again for the end of its stream. Longer: the
@@ -45,8 +45,8 @@ package struct TransportLimits: Sendable {
     package var queuedBytesLow = 256 * 1024
 
     /// Encrypted bytes that may wait to be sent to one peer when TLS itself adds to them. Messages make some 64 KiB of
-    /// them, and otherwise wait unencrypted. So more come from TLS's answers to a peer that asks for another handshake
-    /// again and again, and does not read that there will be none. Beyond: the connection is reset.
+    /// them, and otherwise wait unencrypted. More come only if TLS answers a peer that asks for another handshake again
+    /// and again. Such a peer does not read the refusals. Beyond: the connection is reset.
     package var encryptedBytesMax = 262_144
 
     /// Bytes of messages on one loop that have arrived in part. Beyond, the largest of them ends, of the owner who has

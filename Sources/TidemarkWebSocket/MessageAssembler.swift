@@ -74,8 +74,8 @@ struct MessageAssembler {
         try checkText(payload)
         let count = start + payload.count
         if count > buffer.capacity {
-            // Memory is reserved by what has arrived, not by what a header promises: many times as much, so that a
-            // chunk of an asset is not moved while it grows. Memory that is not written to costs addresses only.
+            // Memory is reserved by what has arrived, not by what a header promises. It is many times as much, so that
+            // a chunk of an asset is not moved while it grows. Memory that is not written to costs addresses only.
             // NB: `reserveCapacity` does not double by itself: each small fragment would move everything before it.
             let doubled = min(2 * buffer.capacity, max(limits.messageBytesMax, count))
             buffer.reserveCapacity(max(count, doubled, min(frameStart + promised, max(65_536, count * 32))))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds of what a peer may send (I-7). Bytes and cost are limited, not the number of fragments: a message of 65 536
+/// Bounds of what a peer may send (I-7). Bytes and cost are limited, not the number of fragments. A message of 65 536
 /// small fragments is legal and cheap, because they are collected in one buffer.
 package struct MessageLimits: Equatable, Sendable {
     /// Bytes of one frame's payload. The header decides, before any payload has arrived. Beyond: 1009.

@@ -222,8 +222,8 @@ extension FileTree {
         case old = ".old"
     }
 
-    /// The name in the staging directory encodes the path, in letters that a name may have, so that a crash leaves no
-    /// file of unknown origin. If the path is too long, the name is its hash.
+    /// The name in the staging directory encodes the path, in letters that a name may have. So a crash leaves no file
+    /// of unknown origin. If the path is too long, the name is its hash.
     private func staged(_ path: RelativePath, _ stage: Stage) -> String {
         let name = Data(path.text.utf8).base64EncodedString().replacing("/", with: "_")
         return "\(stagingDirectory)/" + (name.utf8.count <= 250 ? name : "#" + FileRecord.name(of: path))

@@ -95,8 +95,8 @@ extension Syncer {
             if entry?.tag == record.recordChangeTag && entry?.version == content.version { return nil }
             return Arrival(record: record, content: content, standing: Standing(of: record, for: entry))
         }
-        // Recorded first: if this program ends before it can record that it has written these files, they must not look
-        // like local changes at the next start.
+        // This is recorded first. If this program ends before it can record that it has written these files, they must
+        // not look like local changes at the next start.
         for content in arrivals.map(\.content) {
             var entry = journal[content.path] ?? Journal.Entry(path: content.path)
             entry.receiving = Journal.Entry.Arrival(version: content.version)
@@ -197,7 +197,7 @@ extension Syncer {
         return Meeting(file: tree.look(at: path).version, synced: synced, record: record)
     }
 
-    /// Makes the file match the record. A file that differs from the last synced version is never replaced: it gets
+    /// Makes the file match the record. A file that differs from the last synced version is never replaced. It gets
     /// another name that says so, and is sent as a new file.
     ///
     /// - Parameter copyOf: a version that other devices may have too. If that one is set aside, its name says so, and

@@ -2,8 +2,8 @@
 
 import CloudKit
 
-/// What happens to files when all records of the folder are fetched again, because the server was restored from a
-/// backup, or has forgotten deletions of which this device had not heard.
+/// What happens to files when all records of the folder are fetched again. Then the server was restored from a backup,
+/// or has forgotten deletions of which this device had not heard.
 extension Syncer: TidemarkSyncEngineDelegate {
     func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async {
         guard !hasFailed else { return }

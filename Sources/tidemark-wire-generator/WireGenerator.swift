@@ -13,8 +13,8 @@ internal import TidemarkBytes
 ///     tidemark-wire-generator --tags set FieldTag.swift
 @main
 enum WireGenerator {
-    /// Arguments: a file with the descriptor set ("-" for standard input), the folder for the code, and optionally the file for
-    /// the table of the tests.
+    /// Arguments: a file with the descriptor set ("-" for standard input), then the folder for the code, and optionally
+    /// the file for the table of the tests.
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {

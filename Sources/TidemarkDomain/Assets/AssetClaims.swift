@@ -2,7 +2,7 @@
 
 package import TidemarkFields
 
-/// Why users may name an asset in records of a public database: they have sent it themselves, or may read a
+/// Why users may name an asset in records of a public database. They have sent it themselves, or may read a
 /// record that names it. Whoever merely knows the hash may not, and is not told that the asset is there.
 package struct AssetClaims: Sendable, Equatable {
     /// A living record that names the asset.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a client has read in a database feed: everything up to a number, and the states of a few zones that had no
-/// number yet.
+/// How far a client has read in a database feed. It has read everything up to a number, and the states of a few zones
+/// that had no number yet.
 ///
 /// The feed's numbers are written before a client sees them, which costs a wait for the disk. A zone's own change
 /// number is durable already. So a page may include a few zones by their own numbers. The position records which state
@@ -39,8 +39,8 @@ package struct FeedPosition: Sendable, Equatable {
 }
 
 extension DatabaseFeedRead {
-    /// Whether zones must get numbers before a page can be made. That is so if too many have none, if one of them has
-    /// ended (ends are kept by number, R-221), or if they do not fit on the page.
+    /// Whether zones must get numbers before a page can be made. That is so if too many have none, or if one of them
+    /// has ended, because ends are kept by number. It is so too if they do not fit on the page.
     package func needsNumbers(entriesMax: Int) -> Bool {
         !hasMore && !isTellable(entriesMax: entriesMax)
     }

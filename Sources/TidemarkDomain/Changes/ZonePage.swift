@@ -24,7 +24,7 @@ package struct ZonePage: Sendable, Equatable {
     /// Cuts what was read to a page, or says why there is none.
     ///
     /// The first of these failures wins: `feedUnavailable`; the zone is missing;
-    /// `tokenExpired`, because the token is of an earlier incarnation, ahead of the zone, or older than the
+    /// `tokenExpired`. A token expires if it is of an earlier incarnation, ahead of the zone, or older than the
     /// tombstones that are kept.
     package static func make(
         of read: ZonePageRead, for query: ZonePageQuery, store: StoreIncarnation

@@ -5,7 +5,7 @@ package import TidemarkFields
 /// A scalar as queries compare and index it. Everything that is stored for queries is computed here, so that the
 /// evaluator in memory and a store's indexes cannot disagree.
 ///
-/// Dates are compared by the millisecond, even if they are stored with more precision: two dates in the same
+/// Dates are compared by the millisecond, even if they are stored with more precision. Two dates in the same
 /// millisecond are equal to a query. Values of one kind are ordered among themselves. Across kinds, numbers come first,
 /// then dates, strings, references and users.
 package enum IndexValue: Sendable, Hashable, Comparable {

@@ -52,7 +52,8 @@ struct RefusalCauses {
 
 extension FailureReason {
     /// Whether the reason can be passed on to items that fail as a consequence. Reasons that tell an app what to do
-    /// with that very record cannot: a conflict, which brings the record that is in the way, and a record that is gone.
+    /// with that very record cannot. They are a conflict, which brings the record that is in the way, and a record that
+    /// is gone.
     fileprivate var canBeOfAnother: Bool { !isConflict && self != .recordMissing }
 }
 

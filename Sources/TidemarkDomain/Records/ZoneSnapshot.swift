@@ -51,7 +51,7 @@ package struct ZoneRead: Sendable {
         self.referencesFollowedMax = referencesFollowedMax
     }
 
-    /// Whether nothing must be read but the zone with its keys, records by name, and the memory of requests that are
+    /// Whether only a little must be read: the zone with its keys, records by name, and the memory of requests that are
     /// sent for the first time. That is so for most saves.
     package var isPlain: Bool {
         parentNames.isEmpty && newParentNames.isEmpty && referenceTargets.isEmpty && assets.isEmpty && users.isEmpty

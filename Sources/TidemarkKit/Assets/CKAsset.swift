@@ -9,7 +9,7 @@ internal import TidemarkFields
 /// or removed. It must not change until `save` has returned, nor as long as the same object is saved with
 /// `allKeys`.
 ///
-/// The app also owns the file of a fetched asset, and nobody else uses it: each fetched record has its own files, in a
+/// The app also owns the file of a fetched asset, and nobody else uses it. Each fetched record has its own files, in a
 /// staging directory. Move the file, or leave it. Files that are a day old are removed from time to time. The
 /// file is read again only if the database does not have its content any more. So changes to it are not saved (make a
 /// new asset), and a record whose file was moved can still be saved. The article <doc:Assets> shows how to keep a file.

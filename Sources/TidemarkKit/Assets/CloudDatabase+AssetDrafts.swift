@@ -32,8 +32,8 @@ extension CloudDatabase {
     /// the network leaves time for it.
     ///
     /// If all is hashed first, the server is asked whether it has the content. If all is sent first, the server says
-    /// the hash, because it hashes in any case what comes. Whatever goes wrong with a draft, ``upload(_:for:report:)``
-    /// finds out, or goes on with.
+    /// the hash, because it hashes in any case what comes. If something goes wrong with a draft,
+    /// ``upload(_:for:report:)`` finds that out, and goes on from what the server has.
     ///
     /// - Throws: as `AssetFile.init(_:)`; `operationCancelled`; `networkFailure` if the time of the whole operation is
     ///   over.

@@ -18,7 +18,7 @@ internal import TidemarkFields
 /// to `ended`, and so does the answer to the last part if nothing is left to send.
 ///
 /// Nothing is lost if a draft ends early. The driver's caller computes the rest of the hash, and ``UploadMachine`` asks
-/// how much of the file the server has by then. So every failure ends the draft, except a cut in `awaiting`: then it is
+/// how much of the file the server has by then. So every failure ends the draft, except a cut in `awaiting`. Then it is
 /// `asking` again, unless the last byte was sent or ``TransferPatience`` is over.
 ///
 /// Once everything is hashed, nothing more is sent. What is under way is still waited for.

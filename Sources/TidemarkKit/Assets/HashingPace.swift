@@ -12,7 +12,7 @@ struct HashingPace {
 
     /// A network on which a MiB is under way for longer leaves time to hash.
     private static let busyTimePerMebibyte: Duration = .milliseconds(16)
-    /// By this share of itself the time of a part may grow with each part: a network that has become ten times slower
+    /// By this share of itself the time of a part may grow with each part. A network that has become ten times slower
     /// is believed to be so after some eighty parts.
     private static let partTimeDecay = 32
     /// While a part is under way for so long, a piece of the file can be hashed as well: several times what that takes.

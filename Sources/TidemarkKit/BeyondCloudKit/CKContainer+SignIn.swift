@@ -4,7 +4,7 @@
 ///
 /// Both hold for the container, for all `CKContainer` objects of its identifier, and for later starts of the user's
 /// programs with it. The credential is kept in a file that only its owner can read
-/// (`TidemarkConfiguration.credentialFile`), and is sent only to the server for which it was given. A credential in the
+/// (`TidemarkConfiguration.credentialFile`). It is sent only to the server for which it was given. A credential in the
 /// configuration wins when a program starts, and until the program signs in or out.
 ///
 /// Signing out is remembered too, and nothing else counts as a sign-out. If a program starts without a credential

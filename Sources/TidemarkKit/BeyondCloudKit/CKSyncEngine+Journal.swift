@@ -14,11 +14,11 @@ extension CKSyncEngine.Configuration {
     /// the journal when the delegate has handled the event with its outcome.
     ///
     /// Making the engine reads the file and rewrites it. The file belongs to the engine: use one file for each engine,
-    /// in a directory that lasts (files that end in `.lock` and `.new` appear beside it). Store the state in
+    /// in a directory that lasts. Files that end in `.lock` and `.new` appear beside it. Store the state in
     /// `handleEvent` before it returns, and give engine and state back together: if you delete one, delete the other.
     ///
     /// If lines of the file are damaged, the log says so, and the damaged file is kept under a name that ends in
-    /// `.damaged`. All changes of the state are then pending, besides those of the readable lines: a change may be sent
+    /// `.damaged`. All changes of the state are then pending, besides those of the readable lines. A change may be sent
     /// twice, but none is dropped for want of a line. If the file cannot be written, the engine goes on without it, and
     /// says so in the log and in ``CKSyncEngine/journalError``.
     public var journalFile: URL? {

@@ -27,7 +27,7 @@ struct ConfigurationFile: Sendable {
         var endToEnd: Bool?
 
         /// These settings, with the others' values where these have none. Settings that name a server do not take the
-        /// others' token and authority: they would be sent to, or trusted for, a server for which nobody meant them.
+        /// others' token and authority. They would be sent to, or trusted for, a server for which nobody meant them.
         func merged(over other: Settings) -> Settings {
             Settings(
                 url: url ?? other.url, token: token ?? (url == nil ? other.token : nil),

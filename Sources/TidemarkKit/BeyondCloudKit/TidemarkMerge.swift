@@ -16,7 +16,8 @@ public import Foundation
 ///
 /// If the server was restored from a backup, its record may be older than the version in which the client made
 /// its edits. That is nobody's edit, so the client's record wins as it is. If it is unknown whether one version follows
-/// from the other, every field that differs is in dispute, even if the client did not set it, and the policies decide.
+/// from the other, every field that differs is in dispute. So is a field that the client did not set. The policies
+/// decide.
 public struct TidemarkMerge: Sendable {
     /// What happens to a field that both sides changed differently.
     public enum Policy: Sendable {
@@ -30,7 +31,7 @@ public struct TidemarkMerge: Sendable {
         /// The client wins if it was edited after the server's record was last saved (`modificationDate`).
         ///
         /// `clientDate` returns when the client's record was edited; it must not change the record. The date comes from
-        /// the client's clock and is compared with one of the server's: a client whose clock is fast wins where it
+        /// the client's clock and is compared with one of the server's. A client whose clock is fast wins where it
         /// should not.
         case newestEdit(clientDate: @Sendable (CKRecord) -> Date)
         /// For lists: the result has the elements that either side added, and lacks those that either side removed.
@@ -121,7 +122,7 @@ extension CKSyncEngine.Event.SentRecordZoneChanges {
     ///
     /// Call it in `handleEvent`. The app stores the returned records, because its next batch must contain them. A
     /// record that no longer differs from the server's is not saved again. A record that is pending again, because it
-    /// was edited or deleted while its save was under way, is left out: storing or saving the merge would undo that.
+    /// was edited or deleted while its save was under way, is left out. Storing or saving the merge would undo that.
     /// The save of the newer edit meets the same conflict, and is merged then.
     ///
     /// Other failures are not touched: the app adds changes again that failed with `batchRequestFailed` beside a

@@ -41,8 +41,8 @@ extension CKRecord {
         return version.order(relativeTo: others)
     }
 
-    /// Whether to keep the other version, because this one was saved before it, in the same life of the store or in the
-    /// one that was restored. False if that is unknown.
+    /// Whether to keep the other version, because this one was saved before it. That was in the same life of the store
+    /// or in the one that was restored. False if that is unknown.
     public func isOlder(than other: CKRecord) -> Bool {
         switch versionOrder(relativeTo: other) {
         case .older, .wentBack: true

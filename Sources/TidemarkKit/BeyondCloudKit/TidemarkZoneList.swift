@@ -15,8 +15,8 @@ public struct TidemarkZoneList: Sendable, CustomStringConvertible {
     /// deleted. Zones that the engine knows, and that were erased or lost their keys before the backup, are not among
     /// them. A `fetchedDatabaseChanges` that reports those follows.
     ///
-    /// Pass the zones of all records that the app ever fetched or saved. The engine's state may lack some of them: it is
-    /// stored after the app has heard what was saved, and the process may have ended in between.
+    /// Pass the zones of all records that the app ever fetched or saved. The engine's state may lack some of them. It
+    /// is stored after the app has heard what was saved, and the process may have ended in between.
     public func zoneIDsNotFetched(among zoneIDs: some Sequence<CKRecordZone.ID>) -> [CKRecordZone.ID] {
         zoneIDs.filter { !accounted.contains($0) && $0.zoneName != CKRecordZone.ID.defaultZoneName }
     }

@@ -13,8 +13,8 @@ extension CloudDatabase {
         try await databaseChanges(since: token, limit: limit, withEnds: withEnds, then: nil, follows: false).page
     }
 
-    /// As above, and if the server likes, the answer to a request for a page of a zone's feed, which is not older; and whether
-    /// a database subscription is gone.
+    /// As above. If the server likes, the answer to a request for a page of a zone's feed comes along, which is not
+    /// older. It also says whether a database subscription is gone.
     func databaseChanges(
         since token: CKServerChangeToken?, limit: Int = 0, withEnds: Bool, then zoneRequest: WireFetchZoneChanges?,
         follows: Bool, relyingOn subscriptionID: CKSubscription.ID? = nil

@@ -31,7 +31,7 @@ struct RecordVersion: Equatable, Sendable {
 
     private static let tagVersion: UInt64 = 1
 
-    /// In how many lives of the store the zone has been when this was saved: each restore moves its number on to the
+    /// In how many lives of the store the zone has been when this was saved. Each restore moves its number on to the
     /// next multiple of 2^40.
     var generation: UInt64 { number >> 40 }
 
@@ -131,7 +131,7 @@ struct FeedPlace: Equatable, Sendable {
     private static let databaseKind: UInt64 = 2
 
     /// Whether a feed that was read to its end here continues from that earlier place. It does not if the store has
-    /// another life, or was restored without beginning a new one: the numbers of zones, and those of versions in a
+    /// another life, or was restored without beginning a new one. The numbers of zones, and those of versions in a
     /// zone, only grow.
     func goesOn(from before: FeedPlace) -> Bool {
         life == before.life && (zone, number) >= (before.zone, before.number)

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Keeps the connections of a context together from connecting too often, whatever the cause: programs that call in a
+/// Keeps the connections of a context together from connecting too often, whatever the cause. Programs may call in a
 /// loop, sign in again and again, or make one engine after the other. A TLS handshake costs a server some 400 µs.
 ///
 /// Some attempts may follow each other at once, as when a program starts with several engines. After that they are as

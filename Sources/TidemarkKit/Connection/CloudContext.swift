@@ -100,8 +100,8 @@ package final class CloudContext: Sendable {
         state = Mutex(State(token: token, absence: absence, keys: keys))
     }
 
-    /// Whether anybody is signed in at all. Who could not be read out of a faulty configuration counts: requests
-    /// then fail with what is to be mended, instead of with `notAuthenticated`.
+    /// Whether anybody is signed in at all. A faulty configuration counts as signed in. Requests then fail with
+    /// what must be corrected in it, and not with `notAuthenticated`.
     package var hasCredential: Bool { absence == nil }
 
     /// Why there is no credential; nil if there is one.

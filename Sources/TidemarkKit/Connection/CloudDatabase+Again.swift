@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Repairs what was valid when a call began and is not any more when it ends: a machine may sleep for days between two
+/// Repairs what was valid when a call began and is not any more when it ends. A machine may sleep for days between two
 /// requests of one call. That is no item's fault. Each kind is repaired once, and the items are sent again.
 extension CloudDatabase {
     /// What the server no longer has.

@@ -138,8 +138,8 @@ extension CKError {
         }
     }
 
-    /// What the server says, but no more than a day; else 1 s, doubling up to five minutes, each between half and all of
-    /// that, by chance.
+    /// What the server says, but no more than a day. Without that, 1 s, doubling up to five minutes, each between half
+    /// and all of that, by chance.
     func waitBeforeRetry(failures: Int, randomBits: UInt64) -> Duration {
         if let retryAfterSeconds { return .seconds(max(0, min(retryAfterSeconds, 86_400))) }
         let nominal: Duration = min(.seconds(300), .seconds(1) * (1 << min(failures, 9)))

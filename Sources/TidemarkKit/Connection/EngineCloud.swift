@@ -74,7 +74,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     /// Only who has signed out has no account any more. A credential that is not configured says nothing of the account
-    /// whose data the app has: the engine waits, and the log says once what for.
+    /// whose data the app has. The engine waits, and the log says once what for.
     private func nobody(_ absence: AccountAbsence) throws(CKError) -> CKRecord.ID? {
         let isSignedOut = absence == .signedOut
         let isNew = state.withLock { state in

@@ -2,9 +2,9 @@
 
 internal import TidemarkWire
 
-/// How a sync engine follows the feeds of its database: for each page that the engine wants it says whether a push or an
-/// answer has brought that page already, or whether the server must be asked. Decided from what happened: no connection,
-/// no clock, no lock.
+/// How a sync engine follows the feeds of its database. The engine wants page after page. For each, this says whether a
+/// push or an answer has brought it already, or whether the server must be asked. Decided from what happened: no
+/// connection, no clock, no lock.
 ///
 /// | state | begins with | the engine wants a page of the database's feed |
 /// | --- | --- | --- |
@@ -17,7 +17,7 @@ internal import TidemarkWire
 /// In `behind` pushes bring nothing, because the pages would leave out what was missed. Only an answer ends that state.
 ///
 /// The engine's tokens say where it is. They move when the app has taken a page. So a page that is lost, comes
-/// twice, or comes late does no harm: it does not continue from these tokens, and the server is asked (I-2).
+/// twice, or comes late does no harm. It does not continue from these tokens, and the server is asked (I-2).
 ///
 /// The first page of the zone that the engine reads next comes with the database's page. It is used once, for the place
 /// for which it was asked. `DevicePushMachine` in TidemarkSessions is the server's side.
@@ -73,9 +73,10 @@ struct FeedFollowMachine {
     private(set) var user: String?
     /// Whose state the engine goes on from; nil: nobody's.
     private let returningUser: String?
-    /// What the app may have stored something of, whatever the engine's tokens say: of it ends are asked for even
-    /// without a token. A process may have died between storing the records and the state that has their token. Of
-    /// another user's the app has nothing: ends would make it drop what it is to send.
+    /// Whether the app may have stored records of this user already, whatever the engine's tokens say. A process may
+    /// have died after it stored the records, and before it stored the state that has their token. So ends are asked
+    /// for even without a token. Of another user the app has stored nothing. Ends would make it drop
+    /// what it is to send.
     private var isReturning = false
     private var hasFetchedZones = false
     private var fetchedZones: Set<CKRecordZone.ID> = []

@@ -3,8 +3,8 @@
 /// How long a device waits before it connects again.
 ///
 /// The first attempt after a working connection comes within 100 ms, because most cuts are short. Then the wait doubles
-/// from 200 ms up to 15 s, so that a laptop that wakes up finds a server within seconds, and so does a server that is
-/// back. Each wait is a random time between half and all of its nominal length. After a server's restart, five thousand
+/// from 200 ms up to 15 s. So a laptop that wakes up finds a server within seconds, and so does a server that is back.
+/// Each wait is a random time between half and all of its nominal length. After a server's restart, five thousand
 /// devices must not come back in the same instant: a TLS handshake costs a server some 400 µs.
 struct ReconnectPolicy: Sendable {
     static let firstWait: Duration = .milliseconds(100)

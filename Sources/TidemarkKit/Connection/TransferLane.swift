@@ -2,8 +2,8 @@
 
 internal import Synchronization
 
-/// Chooses the size of asset chunks by the time of the last ones: large enough to use a fast network, and small enough
-/// that a request behind them does not wait long on a slow one.
+/// Chooses the size of asset chunks by the time of the last ones. A chunk is large enough to use a fast network. It is
+/// small enough that a request behind them does not wait long on a slow one.
 struct TransferPace: Equatable {
     static let chunkBytesMin = 16_384
     static let chunkBytesMax = 524_288

@@ -52,8 +52,8 @@ extension CKError {
                 .notAuthenticated,
                 text: "The account has changed since this request was made. Make it again for the new account.")
         case .refused(let code):
-            // somebody is signed in, and what an app keeps for them is to stay; only their credential is not
-            // good at the moment. Who has none is told that one is needed.
+            // somebody is signed in, and what an app keeps for them must stay. Only their credential is
+            // not valid at the moment. An app without a credential is told that it needs one.
             let isCredential = code == .notAuthenticated && failure.hasCredential
             var wire = WireFailure()
             wire.code = isCredential ? .accountTemporarilyUnavailable : code
@@ -88,8 +88,8 @@ extension CKError {
         self.init(code, userInfo: userInfo)
     }
 
-    /// Whether it says something of the network, the server or the account, and nothing of the record or zone that was asked
-    /// for: the next one would fail in the same way.
+    /// Whether it says something of the network, the server or the account, and nothing of the record or zone that was
+    /// asked for. The next one would fail in the same way.
     var isAboutNoItem: Bool {
         if userInfo[Self.greetingRefusedKey] != nil { return true }
         return switch code {

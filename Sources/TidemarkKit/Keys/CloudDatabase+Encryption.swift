@@ -75,8 +75,7 @@ extension CloudDatabase {
     /// Decrypts the values of records that nobody has seen yet.
     ///
     /// - Parameter missing: what happens to a record that cannot be decrypted. With `leaveOut`, a failure that an
-    ///   import of the recovery key or another server may still fix ends the call, so that no token moves past it
-    ///   (I-2).
+    ///   import of the recovery key or another server may still fix ends the call. So no token moves past it (I-2).
     /// - Returns: the results, with a failure instead of each record that cannot be decrypted.
     /// - Throws: errors that do not concern a single record: the network, the account.
     func unsealed(

@@ -28,7 +28,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             ) -> Void
         )?
     /// The result of the operation; `partialFailure` has the errors of the zones that failed. An error that
-    /// concerns no single zone, such as that of the network or the account, ends the fetch at once; the remaining zones
+    /// concerns no single zone, such as that of the network or the account, ends the fetch at once. The remaining zones
     /// are not reported.
     public final var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 

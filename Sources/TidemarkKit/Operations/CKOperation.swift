@@ -4,9 +4,9 @@ public import Foundation
 
 /// Work for a server. Add it to a queue, a container or a database.
 ///
-/// Its blocks are called one after another, on a serial queue of the operation and never on the main queue: progress,
-/// items, zones, the result of the operation, and then `completionBlock`. A block may wait for other CloudKit
-/// calls. Set everything before it starts. An operation runs once.
+/// Its blocks are called one after another, on a serial queue of the operation and never on the main queue. The order
+/// is progress, items, zones, the result of the operation, and then `completionBlock`. A block may wait for
+/// other CloudKit calls. Set everything before it starts. An operation runs once.
 open class CKOperation: Operation, @unchecked Sendable {
     /// The name of an operation in logs.
     public typealias ID = String

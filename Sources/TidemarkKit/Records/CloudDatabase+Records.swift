@@ -189,8 +189,8 @@ extension CloudDatabase {
 
     /// Records by ID, each once.
     ///
-    /// A record whose asset the server does not have any more is fetched once more: between the two requests, and the machine
-    /// may have slept there, it may have got another one.
+    /// A record whose asset the server does not have any more is fetched once more. Between the two requests it may
+    /// have got another one, because the machine may have slept.
     ///
     /// - Parameter bringsFiles: whether their assets are downloaded as well.
     func records(

@@ -45,8 +45,8 @@ final class FreedMemory: Sendable {
     }
 }
 
-/// When freed memory is returned: the process has grown by much since it was done last, and has been idle for two looks,
-/// so that memory does not go and come back between two requests.
+/// When freed memory is returned. The process has grown by much since it was done last, and has been idle for two
+/// looks. So memory does not go and come back between two requests.
 struct FreedMemoryRule {
     /// Less is not worth it.
     static let growthMin = 32 * 1_048_576

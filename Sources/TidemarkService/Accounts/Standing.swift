@@ -4,7 +4,7 @@ package import TidemarkDomain
 internal import TidemarkScheduling
 
 extension CloudService {
-    /// The current life of the store, which is part of the change tags that a session gives out, and its
+    /// The current life of the store, which is part of the change tags that a session gives out. And the
     /// memory epoch, by which devices date their requests. The server also remembers the epoch for requests
     /// that arrive.
     package func standing() async -> Result<StoreStanding, FailureReason> {

@@ -6,7 +6,7 @@ package import TidemarkDomain
 ///
 /// Writers never touch the database feed: its reader finds the zones that have changed. A few of them are included with
 /// their own change numbers (``FeedPosition``), so that nothing need be written. If there are more, they get feed
-/// numbers, and the answer waits until these are durable: a number that a client saw and the store lost would be given
+/// numbers, and the answer waits until these are durable. A number that a client saw and the store lost would be given
 /// out twice (I-2).
 struct FeedReader: Sendable {
     let storage: any Storage

@@ -6,10 +6,10 @@ internal import TidemarkScheduling
 
 /// Reads pages of zones' feeds before clients ask for them, while the client is busy with the page before.
 ///
-/// A page that was read ahead is used only if more pages follow it: what has changed since it was read has later
+/// A page that was read ahead is used only if more pages follow it. What has changed since it was read has later
 /// numbers, and comes with those. The last page of a fetch is always read when the client asks for it, so a fetch sees
-/// everything that was committed before. No page is older than the one before it: a page that was read ahead for an
-/// earlier fetch is not used by a later one, which may have seen newer changes (I-3).
+/// everything that was committed before. No page is older than the one before it. A page that was read ahead for an
+/// earlier fetch is not used by a later one. That one may have seen newer changes (I-3).
 ///
 /// ``AheadPages`` has the rules. It bounds the pages in number, in age, and in bytes.
 final class PagesAhead: Sendable {

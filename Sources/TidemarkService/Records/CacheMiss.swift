@@ -18,7 +18,7 @@ enum CacheMiss: Error, CaseIterable {
     case nothingToWrite
     /// The decision writes more than records and outcomes (``ZoneChanges/isPlain``), for example a client's token.
     case notPlain
-    /// The commit showed that the cache is out of date: somebody else has written in a zone, or a record that was
+    /// The commit showed that the cache is out of date. Somebody else has written in a zone, or a record that was
     /// assumed to be new is not.
     case outdated
     /// The database refuses the statement. A transaction tells whether it refuses the requests as well.

@@ -23,9 +23,9 @@ package struct RecordsLookup: Sendable {
 }
 
 extension CloudService {
-    /// Fetches records by name: `recordUnknown` for each that does not exist or was deleted, `zoneNotFound` and
-    /// its kin for a missing zone, `tooManyItems` over the limit of R-155. What `access` may not read does not exist
-    /// (I-5).
+    /// Fetches records by name. The failure is `recordUnknown` for each that does not exist or was deleted. It
+    /// is `zoneNotFound` or one of its kind for a missing zone, and `tooManyItems` over the limit of R-155. What
+    /// `access` may not read does not exist (I-5).
     package func records(
         named names: [String], in key: ZoneKey, by access: RecordAccess
     ) async -> Result<RecordsLookup, FailureReason> {

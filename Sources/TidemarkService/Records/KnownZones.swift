@@ -7,10 +7,10 @@ internal import TidemarkFields
 /// requests.
 ///
 /// A request that this cache can decide needs one database round trip instead of two. If a zone has more records than
-/// the cache keeps, the missing ones that a request names are read first, without a lock, unless the request says that
-/// they are new.
+/// the cache keeps, the missing ones that a request names are read first, without a lock. They are not read if the
+/// request says that they are new.
 ///
-/// The cache is never trusted: ``Storage/commit(_:at:)`` writes only if nobody else has written in the zone since, and
+/// The cache is never trusted. ``Storage/commit(_:at:)`` writes only if nobody else has written in the zone since, and
 /// if records that were assumed to be new are new. So servers need not tell each other anything, and an entry may be
 /// dropped at any time.
 struct KnownZones {
@@ -22,9 +22,9 @@ struct KnownZones {
 
         var hasUnknown: Bool { moments.contains { !$0.absentNames.isEmpty } }
 
-        /// Whether every request that names unknown records saves them as new: without a tag, and with the policy that
-        /// never replaces what it has not seen. If the guess is wrong it costs one more round trip, and nothing
-        /// else.
+        /// Whether every request that names unknown records saves them as new. That is without a tag, and with the
+        /// policy that never replaces what it has not seen. If the guess is wrong it costs one more round trip,
+        /// and nothing else.
         ///
         /// - Parameter keys: one for each moment.
         func areUnknownNew(to entries: [WriteQueue.Entry], keys: [ZoneKey]) -> Bool {
@@ -174,7 +174,7 @@ private struct KnownZone {
     /// Whether this server has seen everything that was ever written in the zone. Then a record that is not here does
     /// not exist.
     private var isWhole: Bool
-    /// Whether this server wrote twice in a row. A zone that several servers write in turn is never trusted: a decision
+    /// Whether this server wrote twice in a row. A zone that several servers write in turn is never trusted. A decision
     /// from the cache would then cost one more round trip, not one less.
     var isTrusted: Bool
     private var records: [String: RecordState] = [:]

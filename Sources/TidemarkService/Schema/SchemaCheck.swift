@@ -9,7 +9,7 @@ enum SchemaCheck {
     /// stay atomic and outcomes are remembered. Requests to the public database have their grants and
     /// roles.
     case checked([WriteQueue.Entry])
-    /// These schemas are not remembered, or not in the version that the transaction saw, or seem full: others may have
+    /// These schemas are not remembered, or not in the version that the transaction saw, or seem full. Others may have
     /// taught what is missing, which does not change the version.
     case unknown(Set<ContainerID>)
     /// These must be learned first. `users`: how many types and fields come from whom.

@@ -208,8 +208,8 @@ package protocol Storage: AnyObject, Sendable {
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?)
 
-    /// Locks the viewer's feed row (never a zone's), gives each zone that has changed the next feed number, and returns
-    /// the feed in that state once it is durable.
+    /// Locks the viewer's feed row (never a zone's), and gives each zone that has changed the next feed number. It
+    /// returns the feed in that state once it is durable.
     func advanceDatabaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead>
@@ -235,8 +235,9 @@ package protocol Storage: AnyObject, Sendable {
 
     /// Makes an uploaded asset known. Its grace time begins, or begins anew.
     ///
-    /// An unknown asset is kept only if the database's quota has room for it. That is decided in the transaction
-    /// that keeps it, under the lock that all other writers of the database take: two assets never fill the same room.
+    /// An unknown asset is kept only if the database's quota has room for it. That is decided in the
+    /// transaction that keeps it, under the lock that all other writers of the database take. Two assets never fill the
+    /// same room.
     ///
     /// - Parameters:
     ///   - sender: the user who has sent it to a public database, and may name it there from now on.
@@ -307,8 +308,8 @@ package protocol Storage: AnyObject, Sendable {
     /// Notifies every server, including this one if it listens. A hint: it may be lost (I-4).
     func post(_ notices: [ServerNotice]) async throws(StorageError)
 
-    /// A mark of each of these databases, for the sweep that makes up for lost hints: the sum of its zones' change
-    /// numbers and of zone creations and ends. It differs from the last answer if anything changed.
+    /// A mark of each of these databases, for the sweep that makes up for lost hints. It is the sum of its zones'
+    /// change numbers and of zone creations and ends. It differs from the last answer if anything changed.
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64]
 }
 

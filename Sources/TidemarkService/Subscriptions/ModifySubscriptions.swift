@@ -10,10 +10,10 @@ package struct SubscriptionsOutcome: Sendable {
 
 extension CloudService {
     /// Saves and deletes subscriptions of one user and scope. A save replaces a subscription with the same ID.
-    /// Each item has its own result: `subscriptionInvalid` if this database cannot have it, `zoneNotFound` if
-    /// its zone does not exist, `subscriptionUnknown` if the one to delete does not exist,
-    /// `tooManySubscriptions` for a new one beyond `Limits.subscriptionsMax`, and `tooManyItems` for all over the limit
-    /// of R-155.
+    /// Each item has its own result. It is `subscriptionInvalid` if this database cannot have it, and
+    /// `zoneNotFound` if its zone does not exist. It is `subscriptionUnknown` if the one to delete does not
+    /// exist, and `tooManySubscriptions` for a new one beyond `Limits.subscriptionsMax`. It is `tooManyItems` for all
+    /// over the limit of R-155.
     package func modifySubscriptions(
         saves: [Subscription], deletes: [String], scope: DatabaseScope, of user: UserID
     ) async -> Result<SubscriptionsOutcome, FailureReason> {

@@ -133,7 +133,7 @@ struct AssetStatements: Sendable {
         """)
 
     /// Touches assets. Those that are named now are locked already (``lock``). Those that are no longer named may be
-    /// locked by a group that names them, which touches them itself; waiting for it could deadlock two groups that
+    /// locked by a group that names them, which touches them itself. Waiting for it could deadlock two groups that
     /// exchange assets.
     let touch = DeclaredStatement<[AssetUseWrites.Touch], Void>(
         .write, "touch_assets",

@@ -92,7 +92,7 @@ extension PostgresStorage {
             sql.queries.lockZones((page[0].database, Set(page.map(\.zone)).sorted())), sql.queries.fill(rows))
     }
 
-    /// Returns when every transaction has ended that may have read an older version of a schema: such a transaction
+    /// Returns when every transaction has ended that may have read an older version of a schema. Such a transaction
     /// locked its zones before it read the version.
     private func waitForWriters() async throws(StorageError) {
         let old = try await writers()

@@ -13,9 +13,9 @@ internal import TidemarkPostgres
 struct PredicateCompiler {
     let type: RecordTypeSchema
     var parameters = SQLParameters()
-    /// Whether the number of found rows depends on a parameter in a way that a plan for all values ignores: on the
-    /// length of a list, or on a bound without a second one. A bound of the value that orders the records does not
-    /// count.
+    /// Whether the number of found rows depends on a parameter in a way that a plan for all values ignores. It depends
+    /// on the length of a list, or on a bound without a second one. A bound of the value that orders the records does
+    /// not count.
     private(set) var dependsOnValues = false
     private let indexes: Set<PhysicalIndex.Kind>
     /// The key that orders the records first. An index of it serves every bound of its values.

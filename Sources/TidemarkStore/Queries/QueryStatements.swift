@@ -91,9 +91,9 @@ struct QueryStatements: Sendable {
          WHERE container_id = \(\.container) AND record_type = \(\.type) AND marked_at_version <= \(\.version)
         """)
 
-    /// The indexes for queries on the table of records: name, whether they are good, whether somebody is building them,
-    /// bytes, whether there are statistics of that name, how often they were used, and who asked for them
-    /// (``PhysicalIndex/askerSQL(_:)``).
+    /// The indexes for queries on the table of records. A row has the name, whether the index is good, whether somebody
+    /// is building it, and its bytes. It also has whether there are statistics of that name, how often it was used, and
+    /// who asked for it (``PhysicalIndex/askerSQL(_:)``).
     let indexes = DeclaredStatement<String, ExistingIndex>(
         .read, "query_indexes",
         """

@@ -41,7 +41,7 @@ struct QueryType: Sendable {
         }
     }
 
-    /// Whether a query can rely on this even if fields may have been learned since: it names no field that is missing
+    /// Whether a query can rely on this even if fields may have been learned since. It names no field that is missing
     /// here, and searches by marks.
     func covers(_ query: Query) -> Bool {
         isKnown && (isFrozen || Schema(types: [name: schema]).knows(query))

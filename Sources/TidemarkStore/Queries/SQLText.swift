@@ -4,8 +4,8 @@ internal import TidemarkPostgres
 
 /// Builds SQL from our own text, with values that are always parameters.
 ///
-/// Names of types and keys are literals in the text, because PostgreSQL uses an index only for exactly the expression
-/// and condition with which it was created.
+/// Names of types and keys are literals in the text. PostgreSQL uses an index only for exactly the expression and
+/// condition with which it was created.
 struct SQLParameters {
     private(set) var values: [PostgresValue] = []
     private(set) var types: [PostgresType] = []

@@ -9,8 +9,8 @@ package import TidemarkScheduling
 /// Runs a ``TestCloud`` and its engines: work runs at once, one piece after the other, on a thread of its own. Time
 /// stands still until it is moved.
 ///
-/// Pauses are different: what is planned within ``pauseMax`` is done once there is nothing else to do, and the time is
-/// then that for which it was planned.
+/// Pauses are different: what is planned within ``pauseMax`` is done once there is nothing else to do. The time is then
+/// that for which it was planned.
 package final class TestLoop: Scheduler {
     /// Engines, connections and servers wait for up to 200 ms to collect related work, or between two attempts. Longer
     /// waits are what tests are about.

@@ -193,8 +193,8 @@ struct MemoryTables {
             schema: schemaStamp(of: page.database), matches: scan.matches, hasMore: scan.hasMore)
     }
 
-    /// The viewer's zones that have a feed entry or need one, by id: all but the default zone, unless its container
-    /// gives that a feed too.
+    /// The viewer's zones that have a feed entry or need one, by id. These are all but the default zone, unless its
+    /// container gives that a feed too.
     func feedZones(of viewer: DatabaseID) -> [ZoneState] {
         let all = (databases[viewer]?.zones ?? []).compactMap { zones[$0]?.state }
         return hasFeedsEverywhere(viewer) ? all : all.filter { $0.key.name != ZoneName.default }

@@ -47,8 +47,8 @@ package final class DeviceLine: CloudTransport {
         if !isOnline { cut() }
     }
 
-    /// Breaks every connection. The device may connect again. When this returns its side knows: what it is asked for from
-    /// then on is not taken for sent, whose outcome somebody would have to wait for.
+    /// Breaks every connection. The device may connect again. When this returns its side knows. What it is asked for
+    /// from then on is not taken for sent, whose outcome somebody would have to wait for.
     package func cut() {
         let channels = state.withLock { Array($0.channels.values) }
         for channel in channels { channel.cut() }

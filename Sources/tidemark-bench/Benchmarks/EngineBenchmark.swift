@@ -6,7 +6,7 @@ internal import TidemarkTLS
 
 /// The cost of an engine: pending saves until all are acknowledged, and a zone's changes until the delegate has seen
 /// all. The reference is a loop of the same requests through `CKDatabase`. It also measures the growth of memory, for
-/// fetches of two sizes, so that what depends on a page can be told from what depends on the backlog.
+/// fetches of two sizes. So what depends on a page can be told from what depends on the backlog.
 enum EngineBenchmark: Benchmark {
     static let name = "engine"
     /// As many as an engine sends at once.

@@ -100,8 +100,8 @@ final class BenchDatabase {
         try PostgresAdministration.execute(statements, url: url)
     }
 
-    /// Makes `count` records from the only one in a zone: equal ones with the names `r00000001` and so on, each a
-    /// change of its own, as if they had been saved one after the other.
+    /// Makes `count` records from the only one in a zone. They are equal, and have the names `r00000001` and so on.
+    /// Each is a change of its own, as if they had been saved one after the other.
     ///
     /// - Parameter zone: the only zone of that name in the store.
     func multiply(inZone zone: String, count: Int) throws {

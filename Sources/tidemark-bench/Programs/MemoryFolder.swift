@@ -5,7 +5,7 @@ internal import Foundation
 /// A folder for files that must not wait for a disk: in memory, if the system has a place for that.
 ///
 /// For root it is a file system of its own with large pages. Finding, clearing and freeing small pages costs more than
-/// writing into them, and twice as much as a file of ext4, whose pages in memory are large too.
+/// writing into them. It costs twice as much as a file of ext4, whose pages in memory are large too.
 final class MemoryFolder {
     let path: String
     private let isMounted: Bool

@@ -3,7 +3,7 @@
 internal import TidemarkDomain
 
 extension Fuzzer {
-    /// A stored memory of a device's requests: it is read only if it is what we would write, and does no harm to the
+    /// A stored memory of a device's requests. It is read only if it is what we would write, and does no harm to the
     /// rules, whatever the next request is.
     static let requestMemory = Fuzzer(name: "request-memory", seeds: { MemorySeeds.memories }) {
         input throws(Finding) in

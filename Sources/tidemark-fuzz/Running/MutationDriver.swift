@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Runs a fuzzer on mutated seeds. It does not see which code an input reaches, as libFuzzer does, but needs nothing
-/// beyond this package: it is for every run of the tests and for machines without libFuzzer.
+/// beyond this package. It is for every run of the tests and for machines without libFuzzer.
 struct MutationDriver {
     /// An input that breaks a promise.
     struct Failure: Error, CustomStringConvertible {

@@ -10,7 +10,7 @@ extension Limits {
 
 /// Limits of one request.
 ///
-/// The lower bounds keep what clients rely on: a sync engine sends batches of 250 records and 1.5 MB, and a message is
+/// The lower bounds keep what clients rely on. A sync engine sends batches of 250 records and 1.5 MB, and a message is
 /// not longer than 4 MiB.
 struct LimitOptions: ParsableArguments {
     @Option(

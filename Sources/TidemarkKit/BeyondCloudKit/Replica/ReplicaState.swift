@@ -484,8 +484,8 @@ extension ReplicaState {
         owner = user?.recordName
         // The engine has forgotten its zones, and another user may have zones of the same names.
         zones = []
-        // If the process ends before the engine's new state is stored, and the account changes back, the engine must
-        // not take its account for the one of the records.
+        // The process may end before the engine's new state is stored, and the account may change back. Then the engine
+        // must not take its account for the one of the records.
         engineState = nil
         changedRows.formUnion([.account, .engine])
         plan.isNewAccount = true

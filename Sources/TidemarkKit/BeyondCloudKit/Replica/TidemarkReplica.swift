@@ -5,7 +5,8 @@
 ///
 /// The app keeps its own data in its own way, with the replica beside it. It tells the replica of each edit, passes it
 /// each event, and carries out the steps that it returns. So no edit is lost, whatever happens in between (R-640 …
-/// conflicts, lost answers, a process that dies, changes of account, deleted zones, a server that begins anew.
+/// There may be conflicts, lost answers, a process that dies, changes of account, deleted zones, a server that
+/// begins anew.
 ///
 /// ```swift
 /// func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
@@ -22,10 +23,10 @@
 ///     try? save()
 /// }
 /// ```
-/// Store the replica together with the app's data, in one file or one transaction: after each edit, at the end of each
-/// `handleEvent`, and before a batch is returned. It is `Codable`, for apps with one file. For apps with a table there
-/// are ``takeChangedRows()`` and ``init(rows:)``. It contains whole records, with encrypted values in the clear, so
-/// protect it as you protect the data.
+/// Store the replica together with the app's data, in one file or one transaction. Do so after each edit, at the end of
+/// each `handleEvent`, and before a batch is returned. It is `Codable`, for apps with one file. For apps with a table
+/// there are ``takeChangedRows()`` and ``init(rows:)``. It contains whole records, with encrypted values in the clear,
+/// so protect it as you protect the data.
 ///
 /// It decides what an engine has pending: do not call `state.add` and `state.remove` for records beside it. Use one
 /// replica for one engine. Safe to use from any thread.
@@ -64,8 +65,8 @@ public final class TidemarkReplica: Sendable {
 
     /// Call this when the user has deleted a record, and the app has stored that.
     ///
-    /// The record comes back if somebody else has edited it and this device hears of that before it sends the deletion,
-    /// because a deletion carries no tag.
+    /// The record comes back if somebody else has edited it and this device hears of that before it sends the deletion.
+    /// The reason is that a deletion carries no tag.
     public func deleted(_ id: CKRecord.ID, _ engine: CKSyncEngine?) {
         guarded.withLock { state in
             state.deleted(id)
