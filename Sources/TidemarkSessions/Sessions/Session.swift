@@ -430,7 +430,8 @@ extension Session {
         return answer
     }
 
-    /// Waits for the owner's turn. No answer is made for a peer that is gone. An answer that is being made is finished.
+    /// Waits for the owner's turn. No answer is made for a peer that is gone. An answer that is being made is
+    /// finished.
     private func turn(
         of owner: ShareOwner, at gate: ShareGate, room: Int = 1, for id: UInt64
     ) async throws(ShareRefusal) -> ShareTicket {
