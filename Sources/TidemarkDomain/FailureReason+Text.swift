@@ -66,6 +66,7 @@ extension FailureReason {
         case .assetTooLarge: (limits.assetBytesMax, "bytes per asset")
         case .tooManyItems: (Int64(limits.itemsMax), "items per request")
         case .requestTooLarge: (Int64(limits.requestBytesMax), "bytes of fields per request")
+        case .tooMuchStored: (Int64(limits.storedBytesMax), "stored bytes per request")
         case .tooManyReferences: (Int64(limits.referencesMax), "references per record")
         case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references per deletion")
         case .tooManyZones: (Int64(limits.zonesMax), "zones per database")
@@ -109,6 +110,10 @@ extension FailureReason {
             "Your request contains more than the maximum number of items in a single request. Split it in half."
         case .requestTooLarge:
             "Your request's records are too large together. Split it in half."
+        case .tooMuchAtOnce:
+            "The records that your request changes are too large together. Try again those that were not saved."
+        case .tooMuchStored:
+            "The records that your atomic request changes are too large together. Split it in half."
         case .tooManyZones:
             "The database cannot have more zones. Delete zones that are no longer needed."
         case .requestForgotten:

@@ -98,6 +98,10 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case cascadeTooLarge = 46
     /// a zone's encryption scope is chosen when it is created.
     case zoneScopeFixed = 47
+    /// with those before it in the request, the stored record is too large.
+    case tooMuchAtOnce = 48
+    /// the same in an atomic batch, which cannot be carried out in parts.
+    case tooMuchStored = 49
     /// the asset was not uploaded to this database, or the caller may not read it.
     case assetMissing = 50
     /// the asset is larger than one asset may be.

@@ -19,6 +19,10 @@ package struct Limits: Sendable, Equatable {
     /// Stored bytes after which a page, a group or an answer is cut. It bounds the server's answers as the other limits
     /// bound its requests.
     package var answerBytesMax = 4_194_304
+    /// Stored bytes of the records that one modify request saves, so that what a transaction reads stays bounded.
+    /// The records beyond it get `zoneBusy`, and are sent again with fewer others. If the zone's part is atomic, they get
+    /// `limitExceeded`. A single record is always within it.
+    package var storedBytesMax = 16_777_216
     /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
     package var zonesMax = 10_000
     /// Containers in development that an account may have before it creates no more by naming them. Each has

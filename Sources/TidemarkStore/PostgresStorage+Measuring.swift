@@ -12,10 +12,12 @@ extension PostgresStorage {
         package let settings: [(name: String, value: String)]
     }
 
-    /// The statement of ``records(named:in:)``.
+    /// The statement of ``records(named:in:bytesMax:)``.
     package func statement(recordsNamed names: [String], in key: ZoneKey) -> SentStatement {
         SentStatement(
-            statement: sql.records.lookUpRecords((key, names)).bound,
+            statement: sql.records.lookUpRecords(
+                LookUpQuery(zone: key, names: names, bytesMax: Limits().answerBytesMax)
+            ).bound,
             settings: Self.sessionSettings.map { (name: $0.0, value: $0.1) })
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFields
 internal import TidemarkService
 
 extension StorageConformance {
@@ -49,6 +50,65 @@ extension StorageConformance {
             try expectEqual(children[0]["p"], ["c1", "c2"], "those that live")
             try expectEqual(children[0]["none"] ?? [], [], "none")
             try expectEqual(children[1]["p"] ?? [], [], "none in another zone")
+        },
+        Scenario("R-724, R-170: records by name have their fields as long as these fit, in the order of the names") {
+            store in
+            let (key, size) = try await store.equalRecords("a", "b", "c")
+            let names = ["c", "a", "gone", "b", "never"]
+            func unread(bytesMax: Int) async throws -> [String: Int] {
+                let snapshot = try await store.second.records(named: names, in: key, bytesMax: bytesMax)
+                try expectEqual(Set(snapshot.records.keys), ["a", "b", "c", "gone"], "all of them are there")
+                for (name, record) in snapshot.records where name != "gone" {
+                    try expectEqual(record.fields.isEmpty, snapshot.unread[name] != nil, "the fields of \(name)")
+                }
+                return snapshot.unread
+            }
+            try expectEqual(try await unread(bytesMax: 3 * size), [:], "all that fits")
+            try expectEqual(
+                try await unread(bytesMax: 3 * size - 1), ["b": size], "what is too much, and how much it is")
+            try expectEqual(try await unread(bytesMax: 2 * size), ["b": size], "a tombstone takes no room")
+            try expectEqual(try await unread(bytesMax: size), ["a": size, "b": size], "one")
+            try expectEqual(try await unread(bytesMax: 0), ["a": size, "b": size], "one in any case")
+        },
+        Scenario("R-724: a transaction reads fields up to its bound, first those that are needed") { store in
+            let (key, size) = try await store.equalRecords("a", "b", "c")
+            func unread(bytesMax: Int) async throws -> [String: Int] {
+                var read = key.read(records: ["a", "b", "c", "gone"])
+                read.fieldlessNames = ["a"]
+                read.storedBytesMax = bytesMax
+                let transaction = try await store.second.beginWrite([read])
+                await transaction.rollback()
+                let snapshot = transaction.snapshots[0]
+                try expectEqual(snapshot.records["a"]?.changeNumber, 1, "all else is read")
+                try expectEqual(snapshot.records["a"]?.fields.isEmpty, snapshot.unread["a"] != nil, "the fields")
+                try expectEqual(snapshot.isCut(of: read), snapshot.unread["c"] != nil, "what is needed is missing")
+                return snapshot.unread
+            }
+            try expectEqual(try await unread(bytesMax: 3 * size), [:], "all that fits")
+            try expectEqual(try await unread(bytesMax: 2 * size), ["a": size], "what is not needed is left out first")
+            try expectEqual(try await unread(bytesMax: size), ["a": size, "c": size], "then the last")
+            try expectEqual(try await unread(bytesMax: 0), ["a": size, "c": size], "one comes in any case")
+        },
+        Scenario("R-724, R-136: no more children are read than may be taken away, and one more") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
+            try await store.write(
+                ["p", "q"].map { RecordDraft($0) } + (0..<10).map { RecordDraft("p\($0)", parent: "p") }
+                    + (0..<3).map { RecordDraft("q\($0)", parent: "q") }, in: key)
+            func children(of parents: String..., followedMax: Int) async throws -> ([String: Int], isCut: Bool) {
+                let read = ZoneRead(
+                    key: key, recordNames: parents, parentNames: parents, lives: [], referencesFollowedMax: followedMax)
+                let transaction = try await store.second.beginWrite([read])
+                await transaction.rollback()
+                let snapshot = transaction.snapshots[0]
+                return (snapshot.children.mapValues(\.count), snapshot.areChildrenCut)
+            }
+            let one = try await children(of: "p", followedMax: 100)
+            try expect(one == (["p": 3], false), "the request names one record, and reaches one")
+            let both = try await children(of: "p", "q", followedMax: 100)
+            try expect(both == (["p": 5, "q": 3], false), "of each parent its own")
+            let cut = try await children(of: "p", "q", followedMax: 1)
+            try expect(cut.isCut, "more than the two and what they may take along")
         },
         Scenario("several zones, also of two databases, go in one transaction, in the order that was asked") { store in
             let alice = try await store.alice().privateDatabase
@@ -106,4 +166,17 @@ extension StorageConformance {
             try expectEqual(transaction.snapshots.first?.records.count, 1_000, "all of them")
         },
     ]
+}
+
+extension StorageFixture {
+    /// Writes records whose fields have the same size, and the tombstone `gone` after them.
+    ///
+    /// - Returns: their zone, and the size.
+    fileprivate func equalRecords(_ names: String...) async throws -> (ZoneKey, size: Int) {
+        let database = try await alice().privateDatabase
+        let key = try require(try await createZones("notes", in: database).first, "a zone").key
+        try await write(names.map { RecordDraft($0) } + [RecordDraft("gone", isDeleted: true)], in: key)
+        let record = try await first.records(named: [names[0]], in: key).records[names[0]]
+        return (key, try require(record, "a record").fields.byteCount)
+    }
 }

@@ -20,7 +20,7 @@ extension ZoneKey {
         ZoneRead(
             key: self, recordNames: records.sorted(), parentNames: parents.sorted(), lives: lives.sorted(),
             assets: assets, needsZoneKeys: needsZoneKeys,
-            users: users.sorted { $0.rawValue < $1.rawValue })
+            users: users.sorted { $0.rawValue < $1.rawValue }, referencesFollowedMax: 100)
     }
 
     /// A first page, unless a position is given.

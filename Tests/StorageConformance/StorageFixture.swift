@@ -80,6 +80,11 @@ struct RecordDraft: Sendable {
 }
 
 extension Storage {
+    /// Records that are small.
+    func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
+        try await records(named: names, in: key, bytesMax: Limits().answerBytesMax)
+    }
+
     /// All zones of a database that has few.
     func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
         try await zones(in: database, after: nil, zonesMax: 1_000)

@@ -23,9 +23,10 @@ import TidemarkDomain
         limits.schemaEntriesMax = 1_009
         limits.zoneKeysMax = 1_010
         limits.querySecondsMax = 1_011
+        limits.storedBytesMax = 1_012
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
-            .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow,
+            .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

@@ -131,7 +131,7 @@ struct RecordsPlan {
 
     /// Finds all records that the deletes take along. Refuses deletes that would leave a child without its parent.
     private mutating func planCascade(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
-        if table.references.isCut { refuseUnknownCascades(table) }
+        if table.references.isCut || table.areChildrenCut { refuseUnknownCascades(table) }
         let causes = RefusalCauses(request)
         let graph = CascadeGraph(saves: saves.compactMap(\.record), table: table)
         let isPrivate = request.access.scope == .private
@@ -172,7 +172,9 @@ struct RecordsPlan {
     private mutating func refuseUnknownCascades(_ table: ZoneTable) {
         for index in deletes.indices {
             guard case .write(let tombstone) = deletes[index] else { continue }
-            if !table.references.holders(of: tombstone.name).isEmpty { deletes[index] = .refuse(.cascadeTooLarge) }
+            if table.areChildrenCut || !table.references.holders(of: tombstone.name).isEmpty {
+                deletes[index] = .refuse(.cascadeTooLarge)
+            }
         }
     }
 }

@@ -24,6 +24,7 @@ internal import TidemarkFields
 // 12. notPermitted     : the record exists, and is not this user's to change. If the user may not read it
 //                       either, 14 or 15 as for a record that does not exist, or notPermitted
 // 13. recordTypeChanged R-108: whatever the policy and the tag
+//     tooMuchAtOnce, tooMuchStored R-724: the record was not read
 // 14. recordExists, recordChanged, recordMissing , R-095 (never two of them)
 // 15. createNotPermitted R-008: the record would be new
 // 16. recordTooLarge    R-082, of the record as it would be
@@ -38,7 +39,7 @@ internal import TidemarkFields
 //     or, for all three, the reason for which the request's save of the parent was refused
 // For one delete: 7 and 8, then
 // 22. notPermitted      R-139
-// 23. cascadeTooLarge   Limits.cascadeReferencesMax
+// 23. cascadeTooLarge   Limits.cascadeReferencesMax, of references and of children
 // 24. stillParent       R-136, of the record or one that goes with it, on the end state of the request
 //     or the reason for which the request's delete, or move, of the child was refused
 // Last, for every item of an atomic request that has no failure of its own:
@@ -123,6 +124,10 @@ extension ZoneRead {
             assets: assets.isEmpty ? [] : assets.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) },
             needsZoneKeys: !zoneKeyIDs.isEmpty, users: users.sorted { $0.rawValue < $1.rawValue },
             referencesFollowedMax: limits.cascadeReferencesMax)
+        if !deletes.isEmpty || !parents.isEmpty {
+            fieldlessNames = Set(deletes + parents).subtracting(names).subtracting(userNames)
+        }
+        storedBytesMax = limits.storedBytesMax
         namedZoneKeyIDs = zoneKeyIDs
         self.hasRepeats = hasRepeats
         assetClaimants = Array(claimants)

@@ -12,6 +12,8 @@ struct ReferenceTable: Sendable {
     private var counts: [String: Int]
     /// For each changed holder, the targets in its rows before and after.
     private var changes: [String: (before: Set<String>, after: Set<String>)] = [:]
+    /// Changed records whose stored references are not all known.
+    private var unreadHolders: Set<String> = []
     /// Whether ``holders`` is incomplete, because there are too many references.
     let isCut: Bool
     private let referencesMax: Int?
@@ -41,12 +43,18 @@ struct ReferenceTable: Sendable {
     func count(of target: String) -> Int { counts[target] ?? 0 }
 
     /// Takes in a new version of a record. Either version may be a tombstone, and the old one may be missing.
-    mutating func replace(_ old: RecordState?, with new: RecordState) {
+    ///
+    /// - Parameter wasUnread: whether the stored version was read without its fields. Then it may hold references that
+    ///   nobody knows here, and all of its rows are replaced.
+    mutating func replace(_ old: RecordState?, with new: RecordState, wasUnread: Bool) {
         let name = new.name
-        guard !targets.isEmpty || new.fields.mayNameOthers || old?.fields.mayNameOthers == true else { return }
+        if wasUnread { unreadHolders.insert(name) }
+        guard wasUnread || !targets.isEmpty || new.fields.mayNameOthers || old?.fields.mayNameOthers == true else {
+            return
+        }
         let before = (old?.livingTargets ?? []).union(targets[name] ?? [])
         let after = new.livingTargets
-        guard before != after else { return }
+        guard wasUnread || before != after else { return }
         for target in before.subtracting(after) {
             holders[target]?.remove(name)
             counts[target]? -= 1
@@ -62,8 +70,10 @@ struct ReferenceTable: Sendable {
     /// What the transaction must write.
     var written: ReferenceChanges {
         var written = ReferenceChanges()
-        for (holder, change) in changes.sorted(by: { $0.key < $1.key }) where change.before != change.after {
-            if !change.before.isEmpty { written.dropped.append(holder) }
+        for (holder, change) in changes.sorted(by: { $0.key < $1.key }) {
+            let wasUnread = unreadHolders.contains(holder)
+            guard wasUnread || change.before != change.after else { continue }
+            if wasUnread || !change.before.isEmpty { written.dropped.append(holder) }
             written.added += change.after.sorted().map { HeldReference(holder: holder, target: $0) }
         }
         return written

@@ -37,6 +37,7 @@ struct SaveRules {
             return .refuse(ItemFailure(refusal(of: save, overForeign: current)))
         }
         if let current, current.type != save.type { return .refuse(ItemFailure(.recordTypeChanged)) }
+        if table.isUnread(save.name) { return .refuse(refusalOfUnread) }
         switch request.policy.verdict(tag: save.tag, current: current.map { table.tag(of: $0) }) {
         case .refuse(let reason):
             return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
@@ -65,6 +66,11 @@ struct SaveRules {
     func refusal(ofParent parent: RecordState?) -> FailureReason? {
         guard let parent, permissions(on: parent).contains(.read) else { return .parentMissing }
         return permissions(on: parent).contains(.write) ? nil : .notPermitted
+    }
+
+    /// what a batch can do without is left for another request.
+    private var refusalOfUnread: ItemFailure {
+        request.isCarriedOutAsWhole ? ItemFailure(.tooMuchStored, within: limits) : ItemFailure(.tooMuchAtOnce)
     }
 
     private func create(_ save: RecordSave, over tombstone: RecordState?) -> PlannedSave {

@@ -79,8 +79,7 @@ package final class ZoneOverlay {
     private static func decide(
         _ request: RecordsRequest, on table: inout ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp
     ) -> RecordsOutcome {
-        // the default zone has no atomic batches. Each of its records stands alone.
-        let isAtomic = request.isAtomic && request.zoneName != ZoneName.default
+        let isAtomic = request.isCarriedOutAsWhole
         var plan = RecordsPlan(request, on: table, use: use, limits: limits, now: now)
         if isAtomic, plan.isRefusedInPart { plan.refuseWhole() }
         return plan.carryOut(on: &table, asBatch: isAtomic)
@@ -104,6 +103,8 @@ package final class ZoneOverlay {
             // the record that is in the way now, with which the client has to merge. If it is gone by now, or if
             // the user may no longer read it, the failure says so.
             let current = table?.living(save.name).flatMap { request.access.mayRead($0) ? $0 : nil }
+            // the client fetches a record that is not read here.
+            if current != nil, table?.isUnread(save.name) == true { continue }
             outcome.saves[index] = .failed(
                 current.map { ItemFailure(failure.reason, serverRecord: $0, serverZone: table?.zone) }
                     ?? ItemFailure(.recordMissing))
@@ -118,6 +119,10 @@ extension FailureReason {
 }
 
 extension RecordsRequest {
+    /// Whether the items succeed or fail together.: the default zone has no atomic batches. Each of its
+    /// records stands alone.
+    var isCarriedOutAsWhole: Bool { isAtomic && zoneName != ZoneName.default }
+
     /// The outcome in which every item fails for this reason (R-105 … ).
     package func failing(_ reason: FailureReason) -> RecordsOutcome {
         RecordsOutcome(

@@ -8,7 +8,8 @@ extension ZoneSnapshot {
     /// - Parameters:
     ///   - access: the caller's access. A record that the caller may not read does not exist for it (I-5).
     ///   - limits: once the fields hold `answerBytesMax` bytes, the remaining names are left out, so that an answer stays
-    ///     bounded. At least one name is answered. The client asks for the rest.
+    ///     bounded. They are left out, too, from the first record on that was read without its fields. At least one name
+    ///     is answered. The client asks for the rest.
     package func lookUp(
         _ names: [String], by access: RecordAccess, within limits: Limits
     ) -> [Result<RecordState, FailureReason>] {
@@ -16,7 +17,10 @@ extension ZoneSnapshot {
         var results: [Result<RecordState, FailureReason>] = []
         for name in names {
             let result = lookUp(name, by: access, within: limits)
-            if case .success(let record) = result { byteCount += record.fields.byteCount }
+            if case .success(let record) = result {
+                if unread[name] != nil { return results }
+                byteCount += record.fields.byteCount
+            }
             if byteCount > limits.answerBytesMax, !results.isEmpty { return results }
             results.append(result)
         }

@@ -7,6 +7,10 @@ package struct ZoneRead: Sendable {
     package let key: ZoneKey
     /// Records that are saved, deleted or named as new parents; sorted, each once.
     package let recordNames: [String]
+    /// Those of them whose fields are not needed, because they are not saved.
+    package var fieldlessNames: Set<String> = []
+    /// Bytes of fields that may be read (`Limits.storedBytesMax`). Records beyond it come without fields.
+    package var storedBytesMax = Int.max
     /// Records whose living children must be read, because they are deleted; sorted, each once.
     package let parentNames: [String]
     /// New parents, whose own ancestors must be read as well; sorted, each once.
@@ -58,6 +62,11 @@ package struct ZoneRead: Sendable {
             && !hasRepeats
     }
 
+    /// Whether the fields of a record are needed.
+    package func needsFields(of name: String) -> Bool {
+        !fieldlessNames.contains(name) && recordNames.contains(name)
+    }
+
     /// The records where cascades may begin. All that refers to them, directly or not, must be read, with the
     /// living children of all of those. Empty unless something is deleted, so that saves need no further read.
     package var cascadeRoots: [String] {
@@ -75,17 +84,20 @@ package struct ZoneSnapshot: Sendable {
     /// If no incarnation lives: why the last one ended. Nil if there never was one, or if it is forgotten.
     package var lastRemoval: ZoneRemovalReason?
     /// By name, with tombstones. A name that was never used has no entry. Records that were read only as ancestors or
-    /// because a cascade reaches them have no fields.
+    /// because a cascade reaches them have no fields, nor have those that are beyond the bound of the read.
     package var records: [String: RecordState]
     /// How many bytes of fields each record has that was read without them.
     package var unread: [String: Int] = [:]
-    /// The living children of each parent, for every record that a cascade may reach.
+    /// Living children of each parent, for every record that a cascade may reach. If there are more than the requests
+    /// and their cascades may take away, some of them.
     package var children: [String: [String]]
     /// The living holders of deleteSelf references to each record, for everything that a cascade from the
     /// ``ZoneRead/cascadeRoots`` may reach.
     package var holders: [String: [String]] = [:]
     /// Whether there were more references than are followed (`Limits.cascadeReferencesMax`).
     package var isCascadeCut = false
+    /// Whether there were more children of all parents together than may be taken away. Then some parents lack theirs.
+    package var areChildrenCut = false
     /// How many records hold a deleteSelf reference to each of the ``ZoneRead/referenceTargets``.
     package var referenceCounts: [String: Int] = [:]
     /// The container's own limit of them; nil for `Limits.referencesMax`.
@@ -122,6 +134,14 @@ package struct ZoneSnapshot: Sendable {
         self.children = children
         self.memories = memories
         self.schema = schema
+    }
+}
+
+extension ZoneSnapshot {
+    /// Whether something is left out that the requests of the read need, because all of it together is too much. A single
+    /// request is then refused in part. Several are decided one after another instead.
+    package func isCut(of read: ZoneRead) -> Bool {
+        isCascadeCut || areChildrenCut || unread.keys.contains(where: read.needsFields)
     }
 }
 

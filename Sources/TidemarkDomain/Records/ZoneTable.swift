@@ -14,8 +14,10 @@ struct ZoneTable: Sendable {
     /// version is.
     private var versions: [RecordState] = []
     private var newest: [String: Int] = [:]
-    /// The children of the records that a request of the group deletes; complete for these.
+    /// The children of the records that a request of the group deletes, as many as the snapshot has.
     private var children: [String: Set<String>]
+    /// Whether some of these lack theirs, because there are too many.
+    let areChildrenCut: Bool
     /// The uploaded ones among the assets that the group's saves name.
     private let uploadedAssets: Set<FieldAsset>
     /// As they were read.
@@ -42,6 +44,7 @@ struct ZoneTable: Sendable {
         changeNumber = zone.changeNumber
         records = snapshot.records
         children = snapshot.children.mapValues(Set.init)
+        areChildrenCut = snapshot.areChildrenCut
         references = ReferenceTable(snapshot)
         uploadedAssets = snapshot.assets
         assetClaims = snapshot.assetClaims
@@ -58,6 +61,11 @@ struct ZoneTable: Sendable {
     func living(_ name: String) -> RecordState? {
         guard let record = self[name], !record.isDeleted else { return nil }
         return record
+    }
+
+    /// Whether the newest version of the record was read without its fields.
+    func isUnread(_ name: String) -> Bool {
+        !unread.isEmpty && unread[name] != nil && newest[name] == nil
     }
 
     func tag(of record: RecordState) -> ChangeTag {
@@ -105,7 +113,7 @@ struct ZoneTable: Sendable {
 
     /// How many bytes the zone would grow if the record replaced `old`. A tombstone has no bytes.
     func growth(by record: RecordState, over old: RecordState?) -> Int64 {
-        let unreadCount = !unread.isEmpty && newest[record.name] == nil ? unread[record.name] : nil
+        let unreadCount = isUnread(record.name) ? unread[record.name] : nil
         return Int64(record.fields.byteCount) - Int64(unreadCount ?? old?.fields.byteCount ?? 0)
     }
 
@@ -136,13 +144,14 @@ struct ZoneTable: Sendable {
         versions.append(record)
         if let parent = old?.parent { children[parent]?.remove(record.name) }
         if let parent = record.parent { children[parent, default: []].insert(record.name) }
-        references.replace(old, with: record)
+        let wasUnread = unread[record.name] != nil
+        references.replace(old, with: record, wasUnread: wasUnread)
         if !assetClaims.isEmpty, record.fields.mayNameOthers {
             for asset in record.fields.assets { newHolders[asset, default: []].insert(record.name) }
         }
         let before = isFirstChange ? old?.fields.assets ?? [] : []
         if !before.isEmpty { assetsBefore[record.name] = before }
-        if !before.isEmpty || record.fields.mayNameOthers || unread[record.name] != nil {
+        if !before.isEmpty || record.fields.mayNameOthers || wasUnread {
             changedWithAssets.insert(record.name)
         }
     }

@@ -31,9 +31,10 @@ extension CloudService {
     ) async -> Result<RecordsLookup, FailureReason> {
         guard names.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
-        let stored = Set(names).filter { RecordName.canBeStored($0, limits: limits) }.sorted()
+        var seen: Set<String> = []
+        let stored = names.filter { RecordName.canBeStored($0, limits: limits) && seen.insert($0).inserted }
         return await retry.run { () async throws(StorageError) in
-            let snapshot = try await storage.records(named: stored, in: key)
+            let snapshot = try await storage.records(named: stored, in: key, bytesMax: limits.answerBytesMax)
             guard let zone = snapshot.zone else { return .failure(snapshot.refusal ?? .zoneNotFound) }
             return .success(
                 RecordsLookup(zone: zone, records: snapshot.lookUp(names, by: access, within: limits)))

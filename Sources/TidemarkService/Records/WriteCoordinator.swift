@@ -171,7 +171,9 @@ final class WriteCoordinator: Sendable {
         // NB: for a single record, a transaction with a lock takes no more round trips, and its statements take the
         // database less time.
         guard keys.count == 1, known.moments[0].absentNames.count > 1 else { return .recordsUnknown }
-        let found = try await storage.records(named: known.moments[0].absentNames, in: keys[0])
+        let found = try await storage.records(
+            named: known.moments[0].absentNames, in: keys[0], bytesMax: limits.storedBytesMax)
+        guard found.unread.isEmpty else { return .recordsUnknown }
         guard let now = found.zone, let zone = known.snapshots[0].zone, now.id == zone.id,
             now.changeNumber == zone.changeNumber
         else { return .zoneMoved }
@@ -200,6 +202,11 @@ final class WriteCoordinator: Sendable {
         var isFresh = false
         for _ in 0..<Self.schemaRoundsMax {
             let transaction = try await storage.beginWrite(reads)
+            // what a request gets must not depend on the others of its group.
+            if part.count > 1, zip(reads, transaction.snapshots).contains(where: { $1.isCut(of: $0) }) {
+                await transaction.rollback()
+                throw StorageError(.groupTooLarge)
+            }
             if let epoch = transaction.snapshots.first?.memoryEpoch { shared.learn(epoch, now: scheduler.now) }
             let known = schemas.known
             let check = SchemaCheck(

@@ -56,7 +56,8 @@ struct WriteQueue {
 
     /// What to do after a transaction failed.
     enum Recovery {
-        /// Run these in this order, each in a transaction of its own: one of them has the request that fails.
+        /// Run these in this order, each in a transaction of its own: one of them has the request that fails, or they
+        /// are too much together.
         case bisect([Entry], [Entry])
         /// All undecided requests are back in their lanes, except these; then wake the lanes.
         case later(refusals: [RefusedRequest], wakes: [Wake])
@@ -211,7 +212,7 @@ struct WriteQueue {
     mutating func recover(
         from code: StorageError.Code, part: [Entry], rest: [[Entry]], now: Duration, randomBits: () -> UInt64
     ) -> Recovery {
-        if code == .rejected, part.count > 1 {
+        if code == .rejected || code == .groupTooLarge, part.count > 1 {
             return .bisect(Array(part[..<(part.count / 2)]), Array(part[(part.count / 2)...]))
         }
         var refusals: [RefusedRequest] = []

@@ -26,7 +26,8 @@ extension StorageError.Code {
     var isPassing: Bool {
         switch self {
         case .unavailable, .commitUnknown, .zoneBusy, .outdated: true
-        case .tooSlow, .queryTooSlow, .crowded, .rejected, .containerUnknown, .notMarked, .stopped: false
+        case .tooSlow, .queryTooSlow, .crowded, .rejected, .groupTooLarge, .containerUnknown, .notMarked, .stopped:
+            false
         }
     }
 
@@ -34,7 +35,7 @@ extension StorageError.Code {
     var reason: FailureReason {
         switch self {
         case .unavailable, .commitUnknown, .tooSlow, .stopped: .storeUnavailable
-        case .zoneBusy, .outdated: .zoneBusy
+        case .zoneBusy, .outdated, .groupTooLarge: .zoneBusy
         case .rejected: .serverFault
         case .containerUnknown: .containerUnknown
         case .notMarked: .fieldNotQueryable

@@ -119,6 +119,11 @@ package protocol Storage: AnyObject, Sendable {
     /// Opens a transaction: locks the zones that exist, in the order of their ids, then reads what is asked for.
     /// Databases with a quota are locked before their zones, so that no two transactions use the same room.
     ///
+    /// What is read is bounded. The records whose fields are needed come first, then the others, in the order of
+    /// the reads and of their names. As in ``records(named:in:bytesMax:)``, those beyond the largest
+    /// ``ZoneRead/storedBytesMax`` come without fields. References and children are cut
+    /// (``ZoneSnapshot/isCascadeCut``, ``ZoneSnapshot/areChildrenCut``).
+    ///
     /// - Returns: the transaction, with one snapshot for each read, in the order of `reads`. Its schema stamps are read
     ///   after the locks too. So an operator who changes a schema can tell when nobody writes by the old one any more.
     /// - Throws: ``StorageError/Code/zoneBusy`` if a lock was not available in time.
@@ -138,7 +143,15 @@ package protocol Storage: AnyObject, Sendable {
     func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError)
 
     /// Records by name, with tombstones. Names that were never used are left out.
-    func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot
+    ///
+    /// - Parameters:
+    ///   - names: each once.
+    ///   - bytesMax: the records come with their fields, in the order of the names, as long as these have no more bytes
+    ///     together. Those of the first record with fields always come. The others are ``ZoneSnapshot/unread``, and
+    ///     their fields are not read.
+    func records(
+        named names: [String], in key: ZoneKey, bytesMax: Int
+    ) async throws(StorageError) -> ZoneSnapshot
 
     // MARK: Queries
 

@@ -19,6 +19,9 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
         case tooSlow
         /// The statement itself fails, however often it is tried. Only the request that caused it may fail.
         case rejected
+        /// What several requests need together is more than one transaction reads: nothing was written. Each of them can
+        /// be decided alone.
+        case groupTooLarge
         case containerUnknown
         /// A query needs a mark that it may not make (`QueryPageQuery.mayMark`).
         case notMarked
@@ -61,7 +64,7 @@ extension StorageError {
         switch code {
         case .unavailable, .commitUnknown, .zoneBusy, .tooSlow: level = .warning
         case .rejected: level = .error
-        case .outdated, .containerUnknown, .notMarked, .queryTooSlow, .crowded, .stopped: return
+        case .outdated, .groupTooLarge, .containerUnknown, .notMarked, .queryTooSlow, .crowded, .stopped: return
         }
         FailureLog.shared.note(
             level, "the store failed", cause: kind.isEmpty ? code.rawValue : "\(code.rawValue), \(kind)",

@@ -15,7 +15,7 @@ extension PostgresStorage {
     ) async throws(StorageError) -> StoreRead<ZonePageRead> {
         var (page, store) = decodePage(rows, of: query)
         if let store { return StoreRead(page, in: store) }
-        page.lastRemoval = try await records(named: [], in: query.key).lastRemoval
+        page.lastRemoval = try await records(named: [], in: query.key, bytesMax: 0).lastRemoval
         return StoreRead(page, in: try await incarnation())
     }
 

@@ -90,7 +90,8 @@ extension PostgresStorage {
         let schema = SchemaStamp(container: container, version: store.schemaVersion)
         var read = StoreRead(QueryPageRead(isZoneFound: true, schema: schema), in: store.incarnation)
         guard let name = page.query.zoneName else { return read }
-        let snapshot = try await records(named: [], in: ZoneKey(database: page.database, name: name))
+        let snapshot = try await records(
+            named: [], in: ZoneKey(database: page.database, name: name), bytesMax: 0)
         read.isZoneFound = snapshot.zone != nil
         read.lastRemoval = snapshot.lastRemoval
         return read

@@ -56,12 +56,17 @@ extension PostgresStorage {
         throw StorageError(.outdated)
     }
 
-    package func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
+    package func records(
+        named names: [String], in key: ZoneKey, bytesMax: Int
+    ) async throws(StorageError) -> ZoneSnapshot {
         var snapshot = ZoneSnapshot(key: key)
-        for row in try await read(sql.records.lookUpRecords((key, names))) {
+        let query = LookUpQuery(zone: key, names: names, bytesMax: bytesMax)
+        for (row, unread) in try await read(sql.records.lookUpRecords(query)) {
             switch row {
             case .zone(let zone): snapshot.zone = zone.state(key)
-            case .record(let record): snapshot.records[record.name] = record
+            case .record(let record):
+                snapshot.records[record.name] = record
+                if let unread { snapshot.unread[record.name] = Int(unread) }
             }
         }
         guard snapshot.zone == nil else { return snapshot }

@@ -29,6 +29,28 @@ struct RelatedRecord {
     }
 }
 
+/// A question for records by name.
+struct LookUpQuery: Sendable {
+    let zone: ZoneKey
+    let names: [String]
+    /// Bytes of fields.
+    let bytesMax: Int
+}
+
+/// A question for the children of what deletions may reach.
+struct ChildrenQuery: Sendable {
+    /// Where the cascades begin.
+    let records: [WantedKey<String>]
+    /// How many records the requests name.
+    let namedCount: Int
+    /// References that the deletions may follow.
+    let followedMax: Int
+
+    /// One child more than the requests and their cascades take away together, which tells that there are more.
+    fileprivate var rowsMax: Int { namedCount + followedMax + 1 }
+    fileprivate var parentsMax: Int { records.count + followedMax }
+}
+
 /// The SQL of the write path.
 ///
 /// Nothing here depends on table statistics, so a freshly filled table, which has none, is as fast as an old one. Rows
@@ -59,56 +81,94 @@ struct RecordStatements: Sendable {
         """
     }
 
-    /// Records by name, each with its place in the list.
+    /// Of the records `found`, in the order of `k.ordinal`, the first ones with their fields, as long as these have no
+    /// more than some bytes together. Those of the first record with fields always come. The others have `is_read` false.
+    ///
+    /// NB: `unnest … WITH ORDINALITY` is known to be in order, so nothing is sorted. Fields that are not selected in the
+    /// end are not read from where PostgreSQL keeps large values.
+    private static func bounded<Input>(
+        _ found: SQL<Input>, to bytesMax: any KeyPath<Input, Int> & Sendable
+    ) -> SQL<Input> {
+        """
+        (SELECT r.*, r.byte_count = 0 OR r.bytes_through <= \(bytesMax) OR r.bytes_through = r.byte_count AS is_read
+           FROM (SELECT k.ordinal, r.*,
+                        sum(r.byte_count) OVER (ORDER BY k.ordinal ROWS UNBOUNDED PRECEDING) AS bytes_through
+                   FROM \(found)) AS r) AS r
+        """
+    }
+
+    /// The columns of a record of ``bounded(_:to:)``. The last, `unread`, has the bytes of fields that were not read.
+    private static let boundedColumns =
+        RecordColumn.selected("r", ["fields": "CASE WHEN r.is_read THEN r.fields ELSE '' END"])
+        + ", CASE WHEN NOT r.is_read THEN r.byte_count END AS unread"
+
+    /// Records by name, each with its place in the list. In the order of the list they have their fields, up to a number
+    /// of bytes.
     let readRecords = DeclaredStatement<
-        (zones: [ZoneKey], wanted: [WantedKey<String>]), (ordinal: Int, record: RecordState)
+        (zones: [ZoneKey], wanted: [WantedKey<String>], bytesMax: Int),
+        (ordinal: Int, record: RecordState, unread: Int32?)
     >(
         .read, "read_records",
         """
-        SELECT k.ordinal, \(RecordColumn.selected())
-          FROM unnest(\(\.wanted, \.place), \(\.wanted, \.key)) WITH ORDINALITY AS k (place, record_name, ordinal)
+        SELECT r.ordinal, \(boundedColumns)
+          FROM \(bounded(wantedRecords, to: \.bytesMax))
+        """
+    ) { row throws(PostgresError) in
+        (try row["ordinal"], try RecordRow.decode(row, isSurveyed: true), try row["unread"])
+    }
+
+    private static let wantedRecords: SQL<(zones: [ZoneKey], wanted: [WantedKey<String>], bytesMax: Int)> = """
+        unnest(\(\.wanted, \.place), \(\.wanted, \.key)) WITH ORDINALITY AS k (place, record_name, ordinal)
          CROSS JOIN LATERAL (
                SELECT * FROM record
                 WHERE database_id = (\(\.zones, \.database))[k.place] AND zone_id = \(ids(of: \.zones))[k.place]
                   AND name BETWEEN k.record_name AND k.record_name ORDER BY name LIMIT 1) AS r
         """
-    ) { row throws(PostgresError) in (try row["ordinal"], try RecordRow.decode(row, isSurveyed: true)) }
 
-    /// Records by name without a lock, and their zone, in one snapshot.
-    let lookUpRecords = DeclaredStatement<(zone: ZoneKey, names: [String]), ZonePageRow>(
+    /// Records by name without a lock, and their zone, in one snapshot. In the order of the names the records have their
+    /// fields, up to a number of bytes.
+    let lookUpRecords = DeclaredStatement<LookUpQuery, (row: ZonePageRow, unread: Int32?)>(
         .read, "look_up_records",
         """
         WITH z AS MATERIALIZED (
             SELECT \(ZonePageRow.zoneColumns) FROM zone
              WHERE database_id = \(\.zone.database) AND name BETWEEN \(\.zone.name) AND \(\.zone.name)
                AND removal IS NULL ORDER BY name LIMIT 1)
-        SELECT \(ZonePageRow.zone(clientToken: "NULL", store: "NULL"))
+        SELECT \(ZonePageRow.zone(clientToken: "NULL", store: "NULL")), NULL::integer AS unread
           FROM z
          UNION ALL
-        SELECT \(RecordColumn.selected())
-          FROM unnest(\(\.names)) AS k (name)
+        SELECT \(boundedColumns)
+          FROM \(bounded(namedRecords, to: \.bytesMax))
+        """
+    ) { row throws(PostgresError) in (try ZonePageRow(row), try row["unread"]) }
+
+    private static let namedRecords: SQL<LookUpQuery> = """
+        unnest(\(\.names)) WITH ORDINALITY AS k (name, ordinal)
          CROSS JOIN LATERAL (
                SELECT * FROM record
                 WHERE database_id = \(\.zone.database) AND zone_id = (SELECT id FROM z)
                   AND name BETWEEN k.name AND k.name ORDER BY name LIMIT 1) AS r
         """
-    ) { row throws(PostgresError) in try ZonePageRow(row) }
 
-    /// Living children of some records.
-    let readChildren = DeclaredStatement<[WantedKey<String>], (ordinal: Int, child: String)>(
+    /// Living children of everything that a cascade may reach, its roots included.
+    ///
+    /// The requests can take away the records that they name and those that the cascade reaches. So of each parent one
+    /// more is enough to see that a child stays.
+    let readChildren = DeclaredStatement<ChildrenQuery, (zone: ZoneID, parent: String, child: String)>(
         .read, "read_children",
         """
-        SELECT k.ordinal, r.name
-          FROM unnest(\(\.self, \.database), \(\.self, \.zone.name), \(\.self, \.key)) WITH ORDINALITY
-               AS k (database_id, zone_name, parent_name, ordinal)
-         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+        WITH RECURSIVE \(reached(from: \.records)),
+        parents AS MATERIALIZED (SELECT * FROM reached LIMIT \(\.parentsMax))
+        SELECT t.zone_id, t.name AS parent, r.name AS child
+          FROM parents t
          CROSS JOIN LATERAL (
                SELECT name FROM record
-                WHERE database_id = k.database_id AND zone_id = z.id
-                  AND parent BETWEEN k.parent_name AND k.parent_name AND parent IS NOT NULL AND NOT is_deleted
-                ORDER BY parent OFFSET 0) AS r
+                WHERE database_id = t.database_id AND zone_id = t.zone_id
+                  AND parent BETWEEN t.name AND t.name AND parent IS NOT NULL AND NOT is_deleted
+                ORDER BY parent LIMIT (SELECT count(*) FROM parents) + \(\.namedCount) + 1) AS r
+         LIMIT \(\.rowsMax)
         """
-    ) { row throws(PostgresError) in (try row["ordinal"], try row["name"]) }
+    ) { row throws(PostgresError) in (try row["zone_id"], try row["parent"], try row["child"]) }
 
     /// The ancestors of some records, themselves included, as far as R-081 needs them. Each record comes once, so a
     /// cycle ends.
@@ -116,7 +176,7 @@ struct RecordStatements: Sendable {
         .read, "read_ancestors",
         """
         WITH RECURSIVE line (database_id, zone_id, name) AS (
-            \(livingRecords)
+            \(living(\.records))
              UNION
             SELECT l.database_id, l.zone_id, r.parent
               FROM line l
@@ -136,12 +196,16 @@ struct RecordStatements: Sendable {
     ) { row throws(PostgresError) in try RelatedRecord(row) }
 
     /// Where a recursion begins: the names of the records, with the ids of their living zones.
-    private static let livingRecords: SQL<(records: [WantedKey<String>], rowsMax: Int)> = """
+    private static func living<Input>(
+        _ records: any KeyPath<Input, [WantedKey<String>]> & Sendable
+    ) -> SQL<Input> {
+        """
         SELECT k.database_id, z.id, k.name COLLATE "C"
-              FROM unnest(\(\.records, \.database), \(\.records, \.zone.name), \(\.records, \.key))
+              FROM unnest(\(records, \.database), \(records, \.zone.name), \(records, \.key))
                    AS k (database_id, zone_name, name)
              CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
         """
+    }
 
     /// The holders of deleteSelf references to `t.name`, for a `LATERAL` join.
     private static let holders = """
@@ -150,23 +214,28 @@ struct RecordStatements: Sendable {
          ORDER BY target, holder OFFSET 0
         """
 
+    /// All that a cascade from the records may reach, themselves included. Cycles end, because UNION takes each record
+    /// once.
+    private static func reached<Input>(
+        from records: any KeyPath<Input, [WantedKey<String>]> & Sendable
+    ) -> SQL<Input> {
+        """
+        reached (database_id, zone_id, name) AS (
+            \(living(records))
+             UNION
+            SELECT t.database_id, t.zone_id, f.holder FROM reached t CROSS JOIN LATERAL (\(holders)) AS f)
+        """
+    }
+
     /// Everything that a cascade may reach (R-133): every deleteSelf reference from the roots on, with its holder's
-    /// record and the holder's living children. Cycles end, because UNION takes each record once.
+    /// record.
     let readCascade = DeclaredStatement<
-        (records: [WantedKey<String>], rowsMax: Int), (target: String, children: [String], holder: RelatedRecord)
+        (records: [WantedKey<String>], rowsMax: Int), (target: String, holder: RelatedRecord)
     >(
         .read, "read_cascade",
         """
-        WITH RECURSIVE reached (database_id, zone_id, name) AS (
-            \(livingRecords)
-             UNION
-            SELECT t.database_id, t.zone_id, f.holder FROM reached t CROSS JOIN LATERAL (\(holders)) AS f)
-        SELECT t.zone_id, t.name AS target,
-               ARRAY(SELECT name FROM record
-                      WHERE database_id = t.database_id AND zone_id = t.zone_id
-                        AND parent BETWEEN f.holder AND f.holder AND parent IS NOT NULL AND NOT is_deleted
-                      ORDER BY parent OFFSET 0) AS children,
-               \(RecordColumn.selectedWithoutFields), r.byte_count
+        WITH RECURSIVE \(reached(from: \.records))
+        SELECT t.zone_id, t.name AS target, \(RecordColumn.selectedWithoutFields), r.byte_count
           FROM reached t
          CROSS JOIN LATERAL (\(holders)) AS f
          CROSS JOIN LATERAL (
@@ -175,10 +244,7 @@ struct RecordStatements: Sendable {
                 ORDER BY name LIMIT 1) AS r
          LIMIT \(\.rowsMax)
         """
-    ) { row throws(PostgresError) in
-        let children = try row.stringArray(row.column("children")).compactMap(\.self)
-        return (try row["target"], children, try RelatedRecord(row))
-    }
+    ) { row throws(PostgresError) in (try row["target"], try RelatedRecord(row)) }
 
     /// How many records have a deleteSelf reference to each target, and how many may (R-079).
     let countReferences = DeclaredStatement<[WantedKey<String>], (ordinal: Int, count: Int, countMax: Int32?)>(

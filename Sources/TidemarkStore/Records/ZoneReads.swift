@@ -18,6 +18,7 @@ struct ZoneReads {
         /// The snapshot of each living zone.
         fileprivate var indexes: [ZoneID: Int] = [:]
         fileprivate var cascadeRowCount = 0
+        fileprivate var childCount = 0
 
         /// Adds a record without its fields, unless it was read with them.
         fileprivate mutating func add(_ related: RelatedRecord, at index: Int) {
@@ -36,6 +37,8 @@ struct ZoneReads {
     private static let ancestorsMax = 50_000
     /// References that the deletions of the group may follow.
     private var followedMax: Int { reads.lazy.map(\.referencesFollowedMax).max() ?? 0 }
+    /// How many records the requests of the group name.
+    private var namedCount: Int { reads.reduce(0) { $0 + $1.recordNames.count } }
 
     /// - Parameter containers: what is remembered; the rest is read.
     init(_ reads: [ZoneRead], containers: [DatabaseID: DatabaseContainers.Entry]) {
@@ -57,18 +60,16 @@ struct ZoneReads {
         addContainers()
     }
 
-    /// Locks and reads, on a connection that stays with the transaction.
-    ///
-    /// - Throws: `unexpectedResult` if the references of several zones together exceed what is followed. The group is
-    ///   then tried again in parts, until the one zone that has so many is alone.
+    /// Locks and reads, on a connection that stays with the transaction. If references or children are cut, all
+    /// snapshots say so: nobody knows whose are missing.
     func run(on connection: PostgresConnection) async throws(PostgresError) -> Found {
         let nothing = Found(snapshots: reads.map { ZoneSnapshot(key: $0.key) })
         var found = try await connection.run(reading, into: nothing)
-        if found.cascadeRowCount > followedMax {
-            if reads.count > 1 { throw PostgresError(.unexpectedResult, detail: "cascade") }
-            found.snapshots[0].isCascadeCut = found.snapshots[0].zone != nil
-        }
+        let isCascadeCut = found.cascadeRowCount > followedMax
+        let areChildrenCut = found.childCount > namedCount + followedMax
         for index in reads.indices {
+            found.snapshots[index].isCascadeCut = isCascadeCut
+            found.snapshots[index].areChildrenCut = areChildrenCut
             let database = reads[index].key.database
             guard let entry = containers[database] ?? found.containers[database] else { continue }
             found.snapshots[index].schema = SchemaStamp(container: entry.container, version: found.schemaVersion)
@@ -106,11 +107,21 @@ struct ZoneReads {
     }
 
     private mutating func addRecords() {
-        let records = wanted(\.recordNames)
+        let records = wantedRecords
         guard !records.isEmpty else { return }
-        reading.add(sql.records.readRecords((zones, records))) { found, row in
-            found.snapshots[records[row.ordinal - 1].read].records[row.record.name] = row.record
+        let bytesMax = reads.lazy.map(\.storedBytesMax).max() ?? 0
+        reading.add(sql.records.readRecords((zones, records, bytesMax))) { found, row in
+            let index = records[row.ordinal - 1].read
+            found.snapshots[index].records[row.record.name] = row.record
+            if let unread = row.unread { found.snapshots[index].unread[row.record.name] = Int(unread) }
         }
+    }
+
+    /// The records whose fields are needed come first, so that the others are left out before them.
+    private var wantedRecords: [WantedKey<String>] {
+        guard reads.contains(where: { !$0.fieldlessNames.isEmpty }) else { return wanted(\.recordNames) }
+        return wanted { read in read.recordNames.filter { !read.fieldlessNames.contains($0) } }
+            + wanted { read in read.recordNames.filter(read.fieldlessNames.contains) }
     }
 
     /// Ancestors, children, and the holders of references.
@@ -124,9 +135,11 @@ struct ZoneReads {
         }
         let roots = wanted(\.cascadeRoots)
         if !roots.isEmpty {
-            reading.add(sql.records.readChildren(roots)) { found, row in
-                let root = roots[row.ordinal - 1]
-                found.snapshots[root.read].children[root.key, default: []].append(row.child)
+            let query = ChildrenQuery(records: roots, namedCount: namedCount, followedMax: followedMax)
+            reading.add(sql.records.readChildren(query)) { found, row in
+                found.childCount += 1
+                guard let index = found.indexes[row.zone] else { return }
+                found.snapshots[index].children[row.parent, default: []].append(row.child)
             }
             reading.add(sql.records.readCascade((roots, followedMax + 1))) { found, row in
                 found.cascadeRowCount += 1
@@ -135,7 +148,6 @@ struct ZoneReads {
                 found.snapshots[index].holders[row.target, default: []].append(name)
                 // Records that the request names have been read with their fields.
                 found.add(row.holder, at: index)
-                if !row.children.isEmpty { found.snapshots[index].children[name] = row.children }
             }
         }
         let targets = wanted(\.referenceTargets)

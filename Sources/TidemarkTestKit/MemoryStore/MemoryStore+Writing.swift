@@ -18,7 +18,7 @@ extension MemoryStore {
         try await transaction.lock(named.sorted().map { .asset($0) })
         try await transaction.reach(.beginLocked)
         let (snapshots, store) = database.withTables { tables in
-            (zip(reads, found).map { read, zone in tables.snapshot(read, zone: zone) }, tables.incarnation)
+            (tables.snapshots(reads, zones: found), tables.incarnation)
         }
         transaction.beginIdling()
         try await transaction.reach(.beginAnswered)

@@ -69,9 +69,12 @@ package final class MemoryStore: Storage {
         return try await call { $0.advanceMemoryEpoch(after: age, keeping: kept, now: now) }
     }
 
-    package func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
-        let read = ZoneRead(key: key, recordNames: names, parentNames: [], lives: [])
-        return try await call { $0.snapshot(read, zone: $0.livingZone(key)) }
+    package func records(
+        named names: [String], in key: ZoneKey, bytesMax: Int
+    ) async throws(StorageError) -> ZoneSnapshot {
+        var read = ZoneRead(key: key, recordNames: names, parentNames: [], lives: [])
+        read.storedBytesMax = bytesMax
+        return try await call { $0.snapshots([read], zones: [$0.livingZone(key)])[0] }
     }
 
     package func zones(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkFields
 internal import TidemarkService
 
 /// A commit, as ``MemoryDatabase/observe(_:)`` reports it.
@@ -139,8 +140,27 @@ struct MemoryTables {
 
     // MARK: Reading
 
-    /// The data that is asked for, from the locked zone. A zone that is not locked reads as missing.
-    func snapshot(_ read: ZoneRead, zone id: ZoneID?) -> ZoneSnapshot {
+    /// The data that is asked for, from the locked zones. A zone that is not locked reads as missing.
+    func snapshots(_ reads: [ZoneRead], zones: [ZoneID?]) -> [ZoneSnapshot] {
+        var snapshots = zip(reads, zones).map { read, zone in snapshot(read, zone: zone) }
+        var bytesThrough = 0
+        let bytesMax = reads.map(\.storedBytesMax).max() ?? 0
+        // As PostgreSQL does it: the records whose fields are needed come first.
+        for isNeeded in [true, false] {
+            for (index, read) in reads.enumerated() {
+                for name in read.recordNames where read.fieldlessNames.contains(name) != isNeeded {
+                    let byteCount = snapshots[index].records[name]?.fields.byteCount ?? 0
+                    bytesThrough += byteCount
+                    if byteCount == 0 || bytesThrough <= bytesMax || bytesThrough == byteCount { continue }
+                    snapshots[index].records[name] = snapshots[index].records[name]?.withoutFields
+                    snapshots[index].unread[name] = byteCount
+                }
+            }
+        }
+        return snapshots
+    }
+
+    private func snapshot(_ read: ZoneRead, zone id: ZoneID?) -> ZoneSnapshot {
         guard let id, let zone = zones[id], zone.state.removal == nil else {
             var missing = ZoneSnapshot(
                 key: read.key, lastRemoval: lastRemoval(read.key), schema: schemaStamp(of: read.key.database))

@@ -34,7 +34,7 @@ struct MemoryZone {
         for life in read.lives { snapshot.memories[life] = memories[life] }
         for name in read.newParentNames { readAncestors(of: name, into: &snapshot) }
         let roots = read.cascadeRoots
-        if !roots.isEmpty { readCascade(from: roots, followedMax: read.referencesFollowedMax, into: &snapshot) }
+        if !roots.isEmpty { readCascade(from: roots, for: read, into: &snapshot) }
         for target in read.referenceTargets { snapshot.referenceCounts[target] = references.holders(of: target).count }
         return snapshot
     }
@@ -51,7 +51,8 @@ struct MemoryZone {
         }
     }
 
-    private func readCascade(from roots: [String], followedMax: Int, into snapshot: inout ZoneSnapshot) {
+    private func readCascade(from roots: [String], for read: ZoneRead, into snapshot: inout ZoneSnapshot) {
+        let (followedMax, namedCount) = (read.referencesFollowedMax, read.recordNames.count)
         var waiting = roots
         var reached = Set(roots)
         var count = 0
@@ -67,7 +68,8 @@ struct MemoryZone {
                 if reached.insert(holder).inserted { waiting.append(holder) }
             }
         }
-        snapshot.children = children(of: reached)
+        snapshot.children = children(of: reached).mapValues { Array($0.prefix(reached.count + namedCount + 1)) }
+        snapshot.areChildrenCut = snapshot.children.values.reduce(0) { $0 + $1.count } > namedCount + followedMax
     }
 
     private func children(of parents: Set<String>) -> [String: [String]] {

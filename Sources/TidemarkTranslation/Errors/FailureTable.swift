@@ -43,11 +43,11 @@ extension FailureReason {
         case .zoneScopeFixed: FailureLine(.serverRejectedRequest)
         case .tokenExpired: FailureLine(.changeTokenExpired)
         case .batchFailed: FailureLine(.batchRequestFailed)
-        case .zoneBusy: FailureLine(.zoneBusy, retryAfter: 1)
+        case .zoneBusy, .tooMuchAtOnce: FailureLine(.zoneBusy, retryAfter: 1)
         case .wrongDatabase: FailureLine(.badDatabase)
         case .zoneNotFound: FailureLine(.zoneNotFound)
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
-        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooManyZones, .tooManySubscriptions,
+        case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooMuchStored, .tooManyZones, .tooManySubscriptions,
             .schemaFull, .tooManyReferences, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys:
             FailureLine(.limitExceeded)
         case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)

@@ -97,7 +97,9 @@ struct AdminImport: ParsableCommand {
         let place = try await records.place(in: AdminStore(storage), service, now: now, creator: account)
         guard let user = place.user else { throw RecordsOption.noDatabase(account, in: records.key) }
         let key = ZoneKey(database: place.database, name: zone)
-        guard ZoneName.isValid(zone, limits: limits), try await storage.records(named: [], in: key).zone != nil else {
+        guard ZoneName.isValid(zone, limits: limits),
+            try await storage.records(named: [], in: key, bytesMax: 0).zone != nil
+        else {
             throw CommandError("There is no zone \(zone) in this database. Have an app create it, or drop --zone.")
         }
         let input = try InputFile(path: file)

@@ -207,8 +207,10 @@ final class PlantedStorage: Storage {
         try await base.voidCredentials(among: credentials, now: now)
     }
 
-    func records(named names: [String], in key: ZoneKey) async throws(StorageError) -> ZoneSnapshot {
-        try await base.records(named: names, in: key)
+    func records(
+        named names: [String], in key: ZoneKey, bytesMax: Int
+    ) async throws(StorageError) -> ZoneSnapshot {
+        try await base.records(named: names, in: key, bytesMax: bytesMax)
     }
 
     func beginZonesWrite(

@@ -209,7 +209,7 @@ import TidemarkTestKit
             for notice in told.notices { notices.append(notice) }
             let key = fixture.key("a")
             fixture.scheduler.run {
-                let zone = try? await MemoryStore(fixture.database).records(named: [], in: key).zone
+                let zone = try? await MemoryStore(fixture.database).records(named: [], in: key, bytesMax: 0).zone
                 durable.append(Int(zone?.changeNumber ?? 0))
             }
         })

@@ -50,7 +50,7 @@ import TidemarkTestSupport
         (sql.zones.page, ["using zone_pkey", "(database_id = $1) AND (id > $2)"]),
         (
             sql.records.readRecords,
-            [livingOnce, "(database_id = ($3)[k.place]) AND (zone_id = ($2)[k.place]) AND (name >= k.record_name)"]
+            [livingOnce, "(database_id = ($4)[k.place]) AND (zone_id = ($2)[k.place]) AND (name >= k.record_name)"]
         ),
         (
             sql.records.readMemories,
@@ -58,7 +58,7 @@ import TidemarkTestSupport
         ),
         (
             sql.records.readChildren,
-            [living, "(database_id = k.database_id) AND (zone_id = zone.id) AND (parent >= k.parent_name)"]
+            [living, "AND (target >= t_1.name)", "(zone_id = t.zone_id) AND (parent >= t.name)"]
         ),
         (
             sql.records.lookUpRecords,
@@ -73,10 +73,7 @@ import TidemarkTestSupport
         ),
         (
             sql.records.readCascade,
-            [
-                living, "AND (target >= t_1.name)", "AND (target >= t.name)", "AND (name >= record_reference.holder)",
-                "AND (parent >= record_reference.holder)",
-            ]
+            [living, "AND (target >= t_1.name)", "AND (target >= t.name)", "AND (name >= record_reference.holder)"]
         ),
         (sql.records.countReferences, [living, "(zone_id = zone.id) AND (target >= k.target)"]),
         (sql.records.dropReferences, ["(zone_id = k.zone_id) AND (holder >= k.holder)"]),

@@ -39,7 +39,7 @@ import TidemarkWire
         (.fieldNotComparable, .invalidArguments),
         (.fieldNotQueryable, .invalidArguments), (.fieldNotSortable, .invalidArguments),
         (.sortInvalid, .invalidArguments), (.cursorInvalid, .invalidArguments), (.zoneRequired, .invalidArguments),
-        (.queryTooSlow, .limitExceeded),
+        (.queryTooSlow, .limitExceeded), (.tooMuchAtOnce, .zoneBusy), (.tooMuchStored, .limitExceeded),
     ]
 
     @Test func `R-370: every reason has the code that the rules name, and a text`() {
