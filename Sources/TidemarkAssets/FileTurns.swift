@@ -9,12 +9,12 @@ internal import TidemarkSockets
 /// chunks count.
 final class FileTurns: Sendable {
     /// Called once: on the thread, or with the reason why it may not begin.
-    typealias Work = @Sendable (ShareRefusal?) -> Void
+    typealias DiskWork = @Sendable (ShareRefusal?) -> Void
 
     private struct State {
         var shares: Shares
         /// By the numbers of their tickets.
-        var waiting: [UInt64: Work] = [:]
+        var waiting: [UInt64: DiskWork] = [:]
     }
 
     /// Most works are 512 KiB or less and take some milliseconds. So even the last work of an owner waits about as long
@@ -33,8 +33,8 @@ final class FileTurns: Sendable {
     var waitingCount: Int { state.withLock { $0.shares.waitingCount } }
 
     /// Runs the work when it is the owner's turn. From any thread.
-    func run(for owner: ShareOwner, _ work: @escaping Work) {
-        let (answer, loser) = state.withLock { state -> (Shares.Answer, Work?) in
+    func run(for owner: ShareOwner, _ work: @escaping DiskWork) {
+        let (answer, loser) = state.withLock { state -> (Shares.Answer, DiskWork?) in
             let answer = state.shares.ask(for: owner)
             guard case .wait(let ticket, let gaveWay) = answer else { return (answer, nil) }
             state.waiting[ticket.number] = work
@@ -47,7 +47,7 @@ final class FileTurns: Sendable {
         }
     }
 
-    private func begin(_ work: @escaping Work, _ ticket: ShareTicket) {
+    private func begin(_ work: @escaping DiskWork, _ ticket: ShareTicket) {
         loop.execute { [self] in
             let start = loop.now
             work(nil)

@@ -13,7 +13,7 @@ import TidemarkWire
 /// Requests that wait for their owners' turns.
 @Suite struct RequestGatesTests {
     enum Kind: String, CaseIterable, Sendable {
-        case zones, subscriptions, zoneKeys, preparedUploads, chunks
+        case zones, subscriptions, zoneKeys, chunks
 
         /// A request that no other one of the client is equal to.
         func request(_ client: TestClient, _ number: Int) -> WireClientEnvelope.OneOfRequest {
@@ -37,13 +37,6 @@ import TidemarkWire
                 request.key.accountKeyID = [UInt8](repeating: 9, count: 16)
                 request.key.wrapped = [UInt8](repeating: 9, count: 60)
                 return .saveZoneKey(request)
-            case .preparedUploads:
-                let content = Self.content(number)
-                var request = WirePrepareAssetUpload()
-                request.database = .private
-                request.sha256 = [UInt8](ContentHash.of(content))
-                request.byteCount = UInt64(content.count)
-                return .prepareAssetUpload(request)
             case .chunks:
                 let content = Self.content(number)
                 var request = WireUploadAssetChunk()
@@ -126,7 +119,7 @@ import TidemarkWire
         world.scheduler.runUntilIdle()
         #expect(client.failures.map(\.code) == [.requestRateLimited])
         #expect(client.failures.allSatisfy { $0.retryAfterSeconds >= 1 })
-        let subject = kind == .chunks || kind == .preparedUploads ? "parts of files" : "changes of zones"
+        let subject = kind == .chunks ? "parts of files" : "changes of zones"
         #expect(client.failures.allSatisfy { $0.message.contains(subject) })
     }
 
