@@ -56,8 +56,8 @@ extension FailureReason {
         case .assetModified: FailureLine(.assetFileModified)
         case .assetsFull, .quotaExceeded: FailureLine(.quotaExceeded)
         case .uploadsFull: FailureLine(.zoneBusy, retryAfter: 3)
-        // An operator gave the wrong key. Nothing is wrong with what was sent.
-        case .masterKeyWrong: FailureLine(.serviceUnavailable, retryAfter: 60)
+        // An operator gave the wrong key, which `Keys` logs. Nothing is wrong with what was sent.
+        case .masterKeyWrong: FailureLine(.internalError)
         case .assetsUnavailable, .keysUnavailable, .encryptionModeDiffers:
             FailureLine(.serverRejectedRequest)
         case .zoneKeyUnknown: FailureLine(.serverRejectedRequest, isKeyUnknown: true)

@@ -27,7 +27,7 @@ import TidemarkWire
         (.assetMissing, .assetNotAvailable), (.assetTooLarge, .limitExceeded), (.assetModified, .assetFileModified),
         (.assetsFull, .quotaExceeded), (.quotaExceeded, .quotaExceeded), (.uploadsFull, .zoneBusy),
         (.assetsUnavailable, .serverRejectedRequest),
-        (.keysUnavailable, .serverRejectedRequest), (.masterKeyWrong, .serviceUnavailable),
+        (.keysUnavailable, .serverRejectedRequest), (.masterKeyWrong, .internalError),
         (.zoneKeyUnknown, .serverRejectedRequest), (.encryptionModeDiffers, .serverRejectedRequest),
         (.valueNotEncrypted, .invalidArguments), (.tooManyZoneKeys, .limitExceeded),
         (.typeUnknown, .invalidArguments), (.fieldUnknown, .invalidArguments), (.fieldTypeDiffers, .invalidArguments),
