@@ -302,12 +302,15 @@ extension WireClientEnvelope.OneOfRequest {
     /// Whether the answer may be large, however small the request is. Parts of assets are counted apart.
     var isLarge: Bool { gate == .fetch || isQuery }
 
+    /// Of what may be a whole page.
+    private static let pageRoom = 8
+
     /// The room that it takes at its gate.
     var answerRoom: Int {
         switch self {
-        case .fetchRecords(let fetch): fetch.zones.reduce(0) { $0 + $1.names.count } <= 8 ? 1 : 4
-        case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : 4
-        default: isLarge ? 4 : 1
+        case .fetchRecords(let fetch): min(Self.pageRoom, max(1, fetch.zones.reduce(0) { $0 + $1.names.count }))
+        case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : Self.pageRoom
+        default: isLarge ? Self.pageRoom : 1
         }
     }
 
