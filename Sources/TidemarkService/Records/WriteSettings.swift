@@ -22,7 +22,7 @@ package struct WriteSettings: Sendable {
     /// Field bytes of those requests (I-7), shared in the same way.
     package var bytesMax = 134_217_728
     /// The approximate memory of the cache of zones, with which saves need one round trip (``KnownZones``).
-    package var knownBytesMax = 134_217_728
+    package var knownBytesMax = 100_663_296
     /// How long a request may wait for its transaction to begin. Longer: `zoneBusy`, or what went wrong last.
     package var waitMax: Duration = .seconds(10)
     /// Attempts of one request when the store fails temporarily.

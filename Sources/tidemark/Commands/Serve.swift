@@ -66,7 +66,7 @@ struct Serve: ParsableCommand {
         help: ArgumentHelp(
             "Memory for the cache of zones that this server wrote in last.",
             discussion:
-                "Saves in cached zones need no read of the database first. In megabytes. Default: 128; 0 for no cache.",
+                "Saves in cached zones need no read of the database first. In megabytes. Default: 96; 0 for no cache.",
             valueName: "megabytes"))
     var knownZonesMegabytes: Int?
 
@@ -137,8 +137,8 @@ struct Serve: ParsableCommand {
         configuration.databaseConnections = try Setting.number(
             databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 8, in: 1...100)
         let known = try Setting.number(
-            knownZonesMegabytes, "--known-zones-megabytes", "TIDEMARK_KNOWN_ZONES_MEGABYTES", default: 128,
-            in: 0...65_536)
+            knownZonesMegabytes, "--known-zones-megabytes", "TIDEMARK_KNOWN_ZONES_MEGABYTES",
+            default: configuration.knownZonesBytesMax / 1_048_576, in: 0...65_536)
         configuration.knownZonesBytesMax = known * 1_048_576
         let days = try Setting.number(deviceDays, "--device-days", "TIDEMARK_DEVICE_DAYS", default: 400, in: 0...36_500)
         configuration.deviceAge = days == 0 ? nil : .seconds(days * 86_400)
