@@ -53,16 +53,22 @@ struct AheadPages<Reading: Sendable>: Sendable {
         return entries.remove(at: index).reading
     }
 
+    /// A page was read just now. What was to follow an earlier page with the same end is older, however many records it
+    /// was to have, and is forgotten.
+    mutating func forget(after page: ZonePage, of question: ZoneQuestion) {
+        let token = page.token.bytes
+        entries.removeAll {
+            $0.question.token == token && $0.question.device == question.device && $0.question.key == question.key
+        }
+    }
+
     /// The page is wanted ahead.
     ///
-    /// - Parameters:
-    ///   - isNew: whether the page before it was read just now. Then what is here is older.
-    ///   - reading: what the page is read by if it is not here.
+    /// - Parameter reading: what the page is read by if it is not here.
     /// - Returns: what the page is read by, and whether that had begun before.
     mutating func begin(
-        _ question: ZoneQuestion, isNew: Bool, at now: Duration, _ reading: @autoclosure () -> Reading
+        _ question: ZoneQuestion, at now: Duration, _ reading: @autoclosure () -> Reading
     ) -> (reading: Reading, isBegun: Bool) {
-        if isNew { entries.removeAll { $0.question == question } }
         if let entry = entries.first(where: { $0.question == question }) { return (entry.reading, true) }
         let reading = reading()
         entries.append(Entry(question: question, begunAt: now, reading: reading))

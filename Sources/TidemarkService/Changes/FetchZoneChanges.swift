@@ -10,17 +10,18 @@ extension CloudService {
     ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
     ///   - device: the device that asks.
+    ///   - connection: as ``ZoneQuestion/connection``.
     ///   - tellsEnds: whether a first fetch includes all deletions.
     ///   - reader: the caller's access, unless everything may be read (I-5).
     ///   - feedsEverywhere: whether the default zone has a feed too, see ``feedsEverywhere(in:)``.
     package func zoneChanges(
-        in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool = false,
-        reader: RecordAccess? = nil, feedsEverywhere: Bool = false
+        in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, connection: UInt64 = 0,
+        tellsEnds: Bool = false, reader: RecordAccess? = nil, feedsEverywhere: Bool = false
     ) async -> Result<ZonePage, FailureReason> {
         await pagesAhead.page(
             ZoneQuestion(
-                key: key, token: token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds, reader: reader,
-                feedsEverywhere: feedsEverywhere))
+                key: key, token: token, recordsMax: recordsMax, device: device, connection: connection,
+                tellsEnds: tellsEnds, reader: reader, feedsEverywhere: feedsEverywhere))
     }
 
     /// Whether the container gives all zones a feed, even default zones and those of the public database. That is

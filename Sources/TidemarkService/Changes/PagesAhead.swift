@@ -49,11 +49,11 @@ final class PagesAhead: Sendable {
     ///
     /// - Parameter isNew: whether this page was read just now.
     private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, depth: Int) {
-        guard depth > 0, case .success(let page) = page, let next = Pages.next(after: page, of: question) else {
-            return
-        }
+        guard case .success(let page) = page else { return }
+        if isNew { pages.withLock { $0.forget(after: page, of: question) } }
+        guard depth > 0, let next = Pages.next(after: page, of: question) else { return }
         let now = scheduler.now
-        let (answer, isBegun) = pages.withLock { $0.begin(next, isNew: isNew, at: now, Answer<Page>()) }
+        let (answer, isBegun) = pages.withLock { $0.begin(next, at: now, Answer<Page>()) }
         scheduler.run { [self] in
             if !isBegun { answer.give(await read(next)) }
             readAhead(of: await answer.value(), isNew: !isBegun, next, depth: depth - 1)

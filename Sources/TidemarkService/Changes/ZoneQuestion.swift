@@ -11,6 +11,9 @@ package struct ZoneQuestion: Sendable, Equatable {
     package let recordsMax: Int
     /// The device that asks.
     package let device: DeviceID
+    /// The connection over which it asks, by a number that no other connection to this service has. What is read ahead
+    /// for a connection is used by no other one: meanwhile another server may have answered with newer pages (I-3).
+    package let connection: UInt64
     /// Whether a first fetch includes all deletions.
     package let tellsEnds: Bool
     /// The caller's access, unless everything may be read (I-5).
@@ -19,13 +22,14 @@ package struct ZoneQuestion: Sendable, Equatable {
     package let feedsEverywhere: Bool
 
     package init(
-        key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, tellsEnds: Bool = false,
-        reader: RecordAccess? = nil, feedsEverywhere: Bool = false
+        key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, connection: UInt64 = 0,
+        tellsEnds: Bool = false, reader: RecordAccess? = nil, feedsEverywhere: Bool = false
     ) {
         self.key = key
         self.token = token
         self.recordsMax = recordsMax
         self.device = device
+        self.connection = connection
         self.tellsEnds = tellsEnds
         self.reader = reader
         self.feedsEverywhere = feedsEverywhere

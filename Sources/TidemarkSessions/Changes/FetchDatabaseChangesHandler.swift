@@ -16,7 +16,8 @@ extension RequestRouter {
             then.zoneName.map { zoneName in
                 ZoneQuestion(
                     key: ZoneKey(database: viewpoint.database, name: zoneName), token: then.token,
-                    recordsMax: then.limit, device: viewpoint.device, tellsEnds: then.tellsEnds)
+                    recordsMax: then.limit, device: viewpoint.device, connection: context.session.number,
+                    tellsEnds: then.tellsEnds)
             }
         }
         let answer = try await service.databaseChanges(

@@ -16,7 +16,7 @@ extension RequestRouter {
             ? try await service.feedsEverywhere(in: context.member.container).orRefusal() : false
         let page = try await service.zoneChanges(
             in: ZoneKey(database: viewpoint.database, name: zoneName), token: query.token, recordsMax: query.limit,
-            device: viewpoint.device, tellsEnds: query.tellsEnds,
+            device: viewpoint.device, connection: context.session.number, tellsEnds: query.tellsEnds,
             reader: viewpoint.access.scope == .private ? nil : viewpoint.access, feedsEverywhere: feedsEverywhere
         ).orRefusal()
         if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }

@@ -78,9 +78,12 @@ extension SimulatedDevice {
             let (before, store) = (world.history.zones, world.history.store)
             let recordsMax = world.below(5)
             let (device, tellsEnds) = (id, self.tellsEnds)
-            let answer = await world.send {
+            let server = world.oneOf(world.servers)
+            let connection = connection(to: server)
+            let answer = await world.send(to: server) {
                 await $0.zoneChanges(
-                    in: key, token: view.token, recordsMax: recordsMax, device: device, tellsEnds: tellsEnds)
+                    in: key, token: view.token, recordsMax: recordsMax, device: device, connection: connection,
+                    tellsEnds: tellsEnds)
             }
             switch answer {
             case .success(let page):

@@ -37,6 +37,8 @@ final class SimulatedDevice: @unchecked Sendable {
     var bookmark = Bookmark()
     /// Every bookmark that it ever had.
     private(set) var bookmarks: [Bookmark] = []
+    /// The connection over which it fetches, and the connection's number.
+    private var connection: (server: SimulatedServer, number: UInt64)?
     /// What names its requests until the process ends.
     private var life: DeviceID
     private var counter: UInt64 = 0
@@ -115,6 +117,14 @@ final class SimulatedDevice: @unchecked Sendable {
     }
 
     var tellsEnds: Bool { bookmark.isReturning && world.planted != .returnUnknown }
+
+    /// The number of the connection to a server. One to another server is a new one.
+    func connection(to server: SimulatedServer) -> UInt64 {
+        if let connection, connection.server === server { return connection.number }
+        world.connectionCount += 1
+        connection = (server, world.connectionCount)
+        return world.connectionCount
+    }
 
     func keepBookmark() {
         bookmarks.append(bookmark)

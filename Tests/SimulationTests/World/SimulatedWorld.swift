@@ -16,6 +16,8 @@ final class SimulatedWorld: @unchecked Sendable {
     private(set) var servers: [SimulatedServer] = []
     private(set) var identity: Identity?
     var history: History
+    /// How many connections devices have made to fetch.
+    var connectionCount: UInt64 = 0
     var limits = Limits()
     /// From now on nothing goes wrong any more.
     private(set) var isCalm = false
@@ -227,9 +229,10 @@ final class SimulatedWorld: @unchecked Sendable {
     /// Sends a request to some server, and waits for the answer for a while. It may get lost on either way, and it may
     /// arrive twice.
     func send<Value: Sendable>(
-        mayDouble: Bool = true, _ request: @escaping @Sendable (CloudService) async -> Value
+        to server: SimulatedServer? = nil, mayDouble: Bool = true,
+        _ request: @escaping @Sendable (CloudService) async -> Value
     ) async -> Value? {
-        let server = oneOf(servers)
+        let server = server ?? oneOf(servers)
         if isCalm { return await server.call(request) }
         if oneIn(15) { return nil }
         if mayDouble, oneIn(15) {

@@ -45,27 +45,40 @@ import TidemarkFields
 
     @Test func `I-3: a page that was read ahead is used once`() {
         var pages = AheadPages<Int>()
-        #expect(pages.begin(question(1), isNew: true, at: .zero, 1) == (1, false))
-        #expect(pages.begin(question(2), isNew: true, at: .zero, 2) == (2, false))
+        #expect(pages.begin(question(1), at: .zero, 1) == (1, false))
+        #expect(pages.begin(question(2), at: .zero, 2) == (2, false))
         #expect(pages.take(question(2), at: .zero) == 2)
         #expect(pages.take(question(2), at: .zero) == nil)
         #expect(pages.take(question(3), at: .zero) == nil)
         #expect(pages.take(question(1), at: .zero) == 1)
     }
 
-    @Test func `I-3: after a page that was read just now, the next one is read anew`() {
+    @Test func `I-3: after a page that was read just now, what was to follow one with the same end is forgotten`()
+        throws
+    {
+        let page = try page(moreComing: true)
         var pages = AheadPages<Int>()
-        #expect(pages.begin(question(), isNew: true, at: .zero, 1) == (1, false))
-        #expect(pages.begin(question(), isNew: false, at: .zero, 2) == (1, true))
-        #expect(pages.begin(question(), isNew: true, at: .zero, 3) == (3, false))
-        #expect(pages.take(question(), at: .zero) == 3)
-        #expect(pages.take(question(), at: .zero) == nil)
+        var next = question()
+        next.token = page.token.bytes
+        let others = [
+            ZoneQuestion(key: key, token: next.token, recordsMax: 0, device: DeviceID(high: 0, low: 2)),
+            ZoneQuestion(
+                key: ZoneKey(database: DatabaseID(1), name: "b"), token: next.token, recordsMax: 0, device: device),
+        ]
+        let shorter = ZoneQuestion(key: key, token: next.token, recordsMax: 1, device: device)
+        for (number, question) in ([next, shorter] + others).enumerated() {
+            #expect(pages.begin(question, at: .zero, number) == (number, false))
+            #expect(pages.begin(question, at: .zero, 9) == (number, true))
+        }
+        pages.forget(after: page, of: question(7))
+        #expect([next, shorter].map { pages.take($0, at: .zero) } == [nil, nil])
+        #expect(others.map { pages.take($0, at: .zero) } == [2, 3])
     }
 
     @Test func `I-3: a page that waits for more than two seconds is not used`() {
         for (age, expected) in [(Duration.seconds(2), 1), (.milliseconds(2_001), nil)] as [(Duration, Int?)] {
             var pages = AheadPages<Int>()
-            _ = pages.begin(question(), isNew: true, at: .seconds(5), 1)
+            _ = pages.begin(question(), at: .seconds(5), 1)
             #expect(pages.take(question(), at: .seconds(5) + age) == expected, "\(age)")
         }
     }
@@ -74,7 +87,7 @@ import TidemarkFields
         var pages = AheadPages<Int>()
         let countMax = AheadPages<Int>.countMax
         for number in 0...countMax {
-            _ = pages.begin(question(UInt8(number)), isNew: true, at: .zero, number)
+            _ = pages.begin(question(UInt8(number)), at: .zero, number)
         }
         #expect(pages.take(question(0), at: .zero) == nil)
         for number in 1...countMax { #expect(pages.take(question(UInt8(number)), at: .zero) == number) }
