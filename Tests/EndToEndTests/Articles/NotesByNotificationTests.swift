@@ -63,6 +63,9 @@ import TidemarkTestSupport
         return try await value
     }
 
+    /// Carried out twice, these requests do what they do once: so it is no matter whether the answer was lost.
+    private static let cuts: [CKError.Code] = [.networkUnavailable, .networkFailure, .serverResponseLost]
+
     /// As an app does: a request that a cut or a restart has ended is made again.
     private func insisting<Value: Sendable>(
         on cloud: TestCloud, _ request: @escaping @Sendable () async throws -> Value
@@ -70,7 +73,7 @@ import TidemarkTestSupport
         for _ in 0..<20 {
             do {
                 return try await passingTime(of: cloud, request)
-            } catch let error as CKError where [.networkUnavailable, .networkFailure].contains(error.code) {
+            } catch let error as CKError where Self.cuts.contains(error.code) {
                 continue
             }
         }
