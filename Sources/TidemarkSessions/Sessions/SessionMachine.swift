@@ -303,7 +303,7 @@ extension WireClientEnvelope.OneOfRequest {
     var isLarge: Bool { gate == .fetch || isQuery }
 
     /// Of what may be a whole page.
-    private static let pageRoom = 8
+    private static let pageRoom = 4
 
     /// The room that it takes at its gate.
     var answerRoom: Int {

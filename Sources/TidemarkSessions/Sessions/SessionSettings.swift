@@ -45,7 +45,7 @@ package struct SessionSettings: Sendable {
     /// `Limits.answerBytesMax` it bounds how much memory a connection can occupy.
     package var fetchesRunningMax = 4
     /// Room for the fetches that run at once for all connections of a hub, and for those of one account: one
-    /// that may bring a whole page takes eight times as much as one that brings a record. Others wait for their
+    /// that may bring a whole page takes four times as much as one that brings a record. Others wait for their
     /// account's turn. What runs at once takes turns on the loop, step by step, with everybody else's requests.
     package var fetches = ShareBounds(
         room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
