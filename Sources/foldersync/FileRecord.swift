@@ -95,7 +95,7 @@ enum FileRecord {
         /// Nil if it was deleted.
         let version: String?
 
-        /// Nil if this program cannot have written the record. The path leaves the folder, something is missing, or the
+        /// Nil if this program cannot have written the record, because the path leaves the folder, something is missing, or the
         /// name does not belong to the path.
         init?(_ record: CKRecord) {
             guard let path = FileRecord.path(of: record) else { return nil }

@@ -117,8 +117,9 @@ struct ConnectionMachine {
     /// The life of the store according to the last greeting; nil: the server does not say.
     private(set) var storeLife: UInt64?
     private(set) var refusal: RequestFailure?
-    /// Why the last attempt failed, until one succeeds.
+    /// Why the last attempt failed, until one succeeds: the server was not reached, or it said that it cannot serve now.
     private var fault: ConnectionFault?
+    private var busyRefusal: RequestFailure?
     private var greeting = WireServerEnvelope()
     private var hello: WireHello
     private let serverName: String?
@@ -224,7 +225,7 @@ struct ConnectionMachine {
         }
     }
 
-    private var offline: RequestFailure { RequestFailure(code: .offline, fault: fault) }
+    private var offline: RequestFailure { busyRefusal ?? RequestFailure(code: .offline, fault: fault) }
 
     /// Why no connection is tried for a request though nobody waits for one: the last attempt was just now, or was refused.
     private func recentFailure(now: Moment) -> RequestFailure? {
@@ -275,7 +276,7 @@ struct ConnectionMachine {
         var actions = order.flatMap { finish($0, .failure(RequestFailure(code: .cancelled))) }
         if wasConnected { actions.append(.notify(.disconnected)) }
         if [.connecting, .greeting, .open].contains(state) { actions.append(.closeChannel) }
-        (wasConnected, refusal, userRecordName, failures, silenceEnd) = (false, nil, nil, 0, nil)
+        (wasConnected, refusal, busyRefusal, userRecordName, failures, silenceEnd) = (false, nil, nil, nil, 0, nil)
         // signing out stops the socket.
         keepsConnection = keepsConnection && !credential.isEmpty
         state = .idle
@@ -380,8 +381,7 @@ struct ConnectionMachine {
     private mutating func greeted(_ answer: WireHelloAnswer, now: Moment) -> [Action] {
         state = .open
         failures = 0
-        refusal = nil
-        fault = nil
+        (refusal, fault, busyRefusal) = (nil, nil, nil)
         wasConnected = true
         userRecordName = answer.userRecordName
         storeLife = answer.storeLife == 0 ? nil : answer.storeLife
@@ -397,11 +397,16 @@ struct ConnectionMachine {
         return actions + sendWaiting(now: now)
     }
 
-    /// Only a person can help: everybody who waits is told, and it is tried again from time to time.
+    /// If only a person can help, everybody who waits is told, and it is tried again from time to time. If the server is
+    /// busy or stops, it is as if it had not been reached: what was sent waits for the next attempt.
     private mutating func refused(_ failure: WireFailure) -> [Action] {
         let refusal = RequestFailure(
             code: .refused(failure.code), message: failure.message, retryAfter: failure.retryAfterSeconds,
             isOfGreeting: true, hasCredential: !hello.credential.isEmpty)
+        if Self.passing.contains(failure.code) {
+            busyRefusal = refusal
+            return [.closeChannel]
+        }
         self.refusal = refusal
         userRecordName = nil
         // A change that was sent over an earlier channel may have been carried out.
@@ -409,6 +414,11 @@ struct ConnectionMachine {
         return order.flatMap { finish($0, .failure(requests[$0]?.stamp == nil ? refusal : lost)) }
             + [.notify(.refused(failure.code)), .closeChannel]
     }
+
+    /// Refusals of a connection that nobody needs to mend.
+    private static let passing: [WireErrorCode] = [.serviceUnavailable, .requestRateLimited, .zoneBusy, .internalError]
+    /// No busy server keeps a device away for longer, whatever it says.
+    private static let busySecondsMax: Double = 60
 
     mutating func closed(_ reason: ChannelClosing, now: Moment, randomBits: UInt64) -> [Action] {
         // Idle: the channel that signing out has closed.
@@ -447,9 +457,10 @@ struct ConnectionMachine {
         }
         if wasConnected { actions.append(.notify(.disconnected)) }
         wasConnected = false
+        let busy = Duration.seconds(min(busyRefusal?.retryAfter ?? 0, Self.busySecondsMax))
         let wait =
             refusal == nil
-            ? ReconnectPolicy.wait(failures: failures, randomBits: randomBits)
+            ? busy + ReconnectPolicy.wait(failures: failures, randomBits: randomBits)
             : ReconnectPolicy.jittered(ReconnectPolicy.refusedWait, randomBits: randomBits)
         waitEnd = now.later(by: wait)
         guard keepsConnection || !requests.isEmpty else {
@@ -482,6 +493,7 @@ struct ConnectionMachine {
 
     private mutating func connect(now: Moment) -> [Action] {
         state = .connecting
+        busyRefusal = nil
         isAttemptOld = false
         lastAttempt = now.monotonic
         return [.connect]

@@ -71,6 +71,9 @@ extension CKError {
 
     private static let greetingRefusedKey = "TidemarkConnectionRefused"
 
+    /// Whether the server refused the connection, and not one request.
+    var isGreetingRefused: Bool { userInfo[Self.greetingRefusedKey] != nil }
+
     private static let credentialRefusedKey = "TidemarkCredentialRefused"
 
     private static let cutKey = "TidemarkConnectionCut"
@@ -91,7 +94,7 @@ extension CKError {
     /// Whether it says something of the network, the server or the account, and nothing of the record or zone that was
     /// asked for. The next one would fail in the same way.
     var isAboutNoItem: Bool {
-        if userInfo[Self.greetingRefusedKey] != nil { return true }
+        if isGreetingRefused { return true }
         return switch code {
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .notAuthenticated,
             .accountTemporarilyUnavailable, .managedAccountRestricted, .badContainer, .missingEntitlement,

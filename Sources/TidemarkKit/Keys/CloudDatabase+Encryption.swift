@@ -127,7 +127,8 @@ extension CloudDatabase {
                     CKError(
                         .internalError,
                         message: "Encrypted values of \(record.recordID.recordName) cannot be decrypted: the zone does "
-                            + "not have their key (any more). Save the values again from a device that has them."))
+                            + "not have their key (any more). Save the values again from a device that has them.",
+                        userInfo: [CKError.unreadableKey: true]))
             case .damaged(let key):
                 Self.encryptionLog.warning(
                     "an encrypted value is damaged", ["zone": record.recordID.zoneID.zoneName, "key": key])
@@ -135,7 +136,8 @@ extension CloudDatabase {
                     CKError(
                         .internalError,
                         message: "Encrypted values of \(record.recordID.recordName) cannot be decrypted: \(key) was "
-                            + "changed, or put in another place. Save the values again from a device that has them."))
+                            + "changed, or put in another place. Save the values again from a device that has them.",
+                        userInfo: [CKError.unreadableKey: true]))
             }
         }
     }
@@ -153,7 +155,7 @@ extension CloudDatabase {
         do throws(CKError) {
             for (id, result) in try await unsealed(conflicts) {
                 // Decrypted in place, in the error.
-                if case .failure(let error) = result { results.saves[id] = .failure(error) }
+                if case .failure(let error) = result { results.saves[id] = .failure(error.ofConflict) }
             }
         } catch {
             for (id, _) in conflicts { results.saves[id] = .failure(error) }
@@ -172,7 +174,8 @@ extension CKRecord {
 extension CKError {
     /// Whether the error says that keys are not available, rather than that nothing is.
     var isAboutKeys: Bool {
-        switch code {
+        if isGreetingRefused { return false }
+        return switch code {
         case .accountTemporarilyUnavailable: !isCredentialRefused
         case .serverRejectedRequest, .internalError, .incompatibleVersion, .invalidArguments, .limitExceeded,
             .badDatabase, .permissionFailure, .zoneNotFound, .userDeletedZone:
@@ -184,9 +187,22 @@ extension CKError {
     /// The error as the failure of one zone's fetch, which must not hold up other zones. A code that concerns the whole
     /// account would do so.
     fileprivate var ofOneZone: CKError {
-        guard code == .accountTemporarilyUnavailable, !isCredentialRefused else { return self }
+        guard
+            code == .accountTemporarilyUnavailable && !isCredentialRefused
+                || code == .incompatibleVersion && !isGreetingRefused
+        else { return self }
         return CKError(
             .internalError, message: localizedDescription, userInfo: [NSUnderlyingErrorKey: self as NSError])
+    }
+
+    /// Of a record that this app cannot read, whenever it tries.
+    static let unreadableKey = "TidemarkRecordUnreadable"
+
+    /// Of a save that met a record that cannot be read. To save again would meet it again, so the item ends.
+    var ofConflict: CKError {
+        guard userInfo[Self.unreadableKey] != nil else { return self }
+        return CKError(
+            .serverRejectedRequest, message: localizedDescription, userInfo: [NSUnderlyingErrorKey: self as NSError])
     }
 
     static let zoneKeyUnknownKey = "TidemarkZoneKeyUnknown"

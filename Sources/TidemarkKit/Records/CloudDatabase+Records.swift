@@ -92,7 +92,8 @@ extension CloudDatabase {
             let fetched = try await records(for: ids, desiredKeys: nil, bringsFiles: false)
             for save in incomplete {
                 let id = save.copy.recordID
-                results.saves[id] = (fetched[id] ?? .failure(Self.wrongAnswer(to: .fetchRecords))).flatMap { server in
+                let found = fetched[id] ?? .failure(Self.wrongAnswer(to: .fetchRecords))
+                results.saves[id] = found.mapError(\.ofConflict).flatMap { server in
                     .failure(CKError(serverRecordChanged: server, client: save.copy))
                 }
             }
@@ -179,7 +180,8 @@ extension CloudDatabase {
             return .success(save.copy)
         case .failure(let failure):
             guard failure.hasServerRecord else { return .failure(CKError(failure.failure)) }
-            return CKRecord.make(failure.serverRecord, in: save.copy.recordID.zoneID).flatMap { server in
+            let found = CKRecord.make(failure.serverRecord, in: save.copy.recordID.zoneID)
+            return found.mapError(\.ofConflict).flatMap { server in
                 .failure(CKError(serverRecordChanged: server, client: save.copy, message: failure.failure.message))
             }
         case nil:
@@ -268,7 +270,7 @@ extension CKRecord {
             return .success(CKRecord.object(recordType: wire.type, recordID: recordID, state: state))
         } catch {
             let text = "The fields of record \(wire.name) cannot be read (\(error)). Update the app."
-            return .failure(CKError(.internalError, message: text))
+            return .failure(CKError(.internalError, message: text, userInfo: [CKError.unreadableKey: true]))
         }
     }
 }

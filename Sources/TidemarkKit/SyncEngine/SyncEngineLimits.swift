@@ -64,11 +64,11 @@ struct SyncEngineBackoff: Sendable {
 }
 
 extension CKError {
-    /// Whether the engine tries again on its own what failed (R-373, table in section 13): it says nothing of the item, and
-    /// may say nothing the next time.
+    /// Whether the engine tries again by itself what failed (R-373, table in section 13). The error is not about the item,
+    /// and the next attempt may succeed.
     var isRetriedBySyncEngine: Bool { isAboutNoItem || code == .zoneBusy || code == .serverResponseLost }
 
-    /// Whether a change that failed stays pending. A fault of the server is none of the item.
+    /// Whether a change that failed stays pending. A fault of the server is not the item's fault.
     var keepsChangePending: Bool { isRetriedBySyncEngine || code == .internalError }
 
     /// Whether the error concerns the account rather than the request.

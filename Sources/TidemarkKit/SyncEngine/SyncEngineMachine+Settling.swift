@@ -119,8 +119,8 @@ extension SyncEngineMachine {
         if case .failure(let error) = outcome, error.code != .internalError {
             snapshot.pendingRecords.restore(retried)
         } else {
-            // Items that failed for their own reasons, or because the server fails at one of them, go behind the others,
-            // which they would otherwise block as long as they fail.
+            // Items that failed for their own reasons, or because the server fails at one of them, go behind the others.
+            // A full batch of others is then sent without them.
             addBehind(retried)
         }
         addBehind(batch.changes.filter { waiting[$0.recordID] != nil })
