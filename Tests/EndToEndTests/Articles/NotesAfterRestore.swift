@@ -59,9 +59,16 @@ actor CarefulNotes: TidemarkSyncEngineDelegate {
                 if end.fullFetch?.reason == .deletionsForgotten { notes[id] = nil } else { saveAnew(id) }
             }
         case .sentRecordZoneChanges(let sent):
-            for record in sent.savedRecords { notes[record.recordID] = record }
+            for record in sent.savedRecords { saved(record) }
+            let pending = Set(syncEngine.state.pendingRecordZoneChanges)
             for failure in sent.failedRecordSaves {
-                if let theirs = failure.error.serverRecord { meet(theirs) } else { saveAnew(failure.record.recordID) }
+                let id = failure.record.recordID
+                if let theirs = failure.error.serverRecord {
+                    meet(theirs)
+                } else if !pending.contains(.saveRecord(id)) {
+                    // What is pending is sent again, with its tag.
+                    saveAnew(id)
+                }
             }
         default:
             break
@@ -109,13 +116,25 @@ actor CarefulNotes: TidemarkSyncEngineDelegate {
     }
 
     private func copy(_ mine: CKRecord) {
-        write(mine["text"] ?? "", to: "\(mine.recordID.recordName) (copy)")
+        var name = "\(mine.recordID.recordName) (copy)"
+        while notes[CKRecord.ID(recordName: name, zoneID: Self.zone.zoneID)] != nil { name += " (copy)" }
+        write(mine["text"] ?? "", to: name)
+    }
+
+    /// What the user wrote while the save was under way stays, on the new version.
+    private func saved(_ record: CKRecord) {
+        guard let mine = notes[record.recordID] else { return }
+        if mine["text"] as? String == record["text"] as? String {
+            notes[record.recordID] = record
+        } else {
+            saveAgain(mine, withTagOf: record)
+        }
     }
 
     private func saveAnew(_ id: CKRecord.ID) {
-        let text = notes[id]?["text"] as? String
+        guard let text = notes[id]?["text"] as? String else { return }
         notes[id] = nil
         engine?.state.add(pendingDatabaseChanges: [.saveZone(Self.zone)])
-        write(text ?? "", to: id.recordName)
+        write(text, to: id.recordName)
     }
 }

@@ -48,6 +48,21 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-518: an edit whose save failed for a while, or that was made meanwhile, is no conflict`() async throws
+    {
+        let (device, phone) = (cloud.account("alice").device("phone"), CarefulNotes())
+        await phone.start(in: device.container.privateCloudDatabase)
+        await phone.write("one", to: "note")
+        try await cloud.settle()
+        device.throttle(for: .seconds(10))
+        await phone.write("two", to: "note")
+        try await cloud.settle()
+        await phone.write("three", to: "note")
+        try await cloud.clock.advance(by: .seconds(60))
+        try await cloud.settle()
+        #expect(await phone.texts == ["note": "three"])
+    }
+
     @Test func `R-552: a zone that the backup does not have is told of, and made again`() async throws {
         // The user is in the backup.
         try await cloud.account("alice").database.save(CKRecordZone(zoneName: "Other"))

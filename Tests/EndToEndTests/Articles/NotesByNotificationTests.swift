@@ -63,7 +63,7 @@ import TidemarkTestSupport
         return try await value
     }
 
-    /// Carried out twice, these requests do what they do once: so it is no matter whether the answer was lost.
+    /// These requests may be carried out twice. So they are made again after a lost answer.
     private static let cuts: [CKError.Code] = [.networkUnavailable, .networkFailure, .serverResponseLost]
 
     /// As an app does: a request that a cut or a restart has ended is made again.
