@@ -45,7 +45,10 @@ extension FailureReason {
             "Too many references with the action deleteSelf to one record. Use the action none, or have the operator raise "
                 + "the limit: tidemark admin containers set-limit."
         case .cascadeTooLarge:
-            "Deleting the record would delete too many others with it. Delete some of those first."
+            """
+            The records that your request deletes have too many references or children together. Delete fewer at once, or \
+            delete some of those first.
+            """
         default: schemaText
         }
     }
@@ -68,7 +71,7 @@ extension FailureReason {
         case .requestTooLarge: (Int64(limits.requestBytesMax), "bytes of fields per request")
         case .tooMuchStored: (Int64(limits.storedBytesMax), "stored bytes per request")
         case .tooManyReferences: (Int64(limits.referencesMax), "references per record")
-        case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references per deletion")
+        case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references or children per deletion")
         case .tooManyZones: (Int64(limits.zonesMax), "zones per database")
         case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions per user")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
@@ -111,7 +114,7 @@ extension FailureReason {
         case .requestTooLarge:
             "Your request's records are too large together. Split it in half."
         case .tooMuchAtOnce:
-            "The records that your request changes are too large together. Try again those that were not saved."
+            "Your request changes more than fits into one. Send again what was not carried out."
         case .tooMuchStored:
             "The records that your atomic request changes are too large together. Split it in half."
         case .tooManyZones:

@@ -47,7 +47,8 @@ package struct Limits: Sendable, Equatable {
     /// References with the action deleteSelf to one record, unless the container sets its own limit. More:
     /// `limitExceeded` for the record that would be one too many.
     package var referencesMax = 750
-    /// References that one deletion follows, so that a transaction stays bounded. More: `limitExceeded`.
+    /// References that the deletions of one request follow, and children that they may have beside the named
+    /// records, so that a transaction stays bounded. More: `limitExceeded`.
     package var cascadeReferencesMax = 50_000
 
     /// Bytes of a subscription's notification info; a push that carries it stays small. More:

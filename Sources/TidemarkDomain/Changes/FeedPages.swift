@@ -98,6 +98,7 @@ package struct DatabaseFeedRead: Sendable, Equatable {
     /// Tokens below it are expired.
     package var oldestToken: ChangeNumber
     /// Some zones with changes that the feed has not numbered yet: at most one more than ``FeedPosition/aheadMax``.
+    /// None if there are more entries: they belong on the last page.
     package var unnumbered: [DatabaseFeedEntry]
     /// Whether the container gives the default zones a feed too, beyond CloudKit.
     package var feedsEverywhere: Bool

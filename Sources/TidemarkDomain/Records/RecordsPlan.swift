@@ -131,7 +131,13 @@ struct RecordsPlan {
 
     /// Finds all records that the deletes take along. Refuses deletes that would leave a child without its parent.
     private mutating func planCascade(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
-        if table.references.isCut || table.areChildrenCut { refuseUnknownCascades(table) }
+        // a save that is left for another request may be what keeps its record out of the cascade.
+        if saves.contains(where: \.isLeftForLater) { refuseDeletes { _ in .tooMuchAtOnce } }
+        if table.areChildrenCut { refuseDeletes { _ in .cascadeTooLarge } }
+        if table.references.isCut {
+            // Those of whose holders none was read may have some all the same.
+            refuseDeletes { table.references.holders(of: $0.name).isEmpty ? .tooMuchAtOnce : .cascadeTooLarge }
+        }
         let causes = RefusalCauses(request)
         let graph = CascadeGraph(saves: saves.compactMap(\.record), table: table)
         let isPrivate = request.access.scope == .private
@@ -169,12 +175,10 @@ struct RecordsPlan {
         }
     }
 
-    private mutating func refuseUnknownCascades(_ table: ZoneTable) {
+    /// Refuses what is left of the deletes.
+    private mutating func refuseDeletes(_ reason: (RecordState) -> FailureReason) {
         for index in deletes.indices {
-            guard case .write(let tombstone) = deletes[index] else { continue }
-            if table.areChildrenCut || !table.references.holders(of: tombstone.name).isEmpty {
-                deletes[index] = .refuse(.cascadeTooLarge)
-            }
+            if case .write(let tombstone) = deletes[index] { deletes[index] = .refuse(reason(tombstone)) }
         }
     }
 }

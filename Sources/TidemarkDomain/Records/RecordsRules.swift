@@ -76,7 +76,7 @@ extension RecordsRequest {
 }
 
 extension ZoneRead {
-    /// What must be read to decide requests to one zone, each thing once. It is the named records, new parents
+    /// What must be read to decide requests to one zone, each thing once: the named records, new parents
     /// with their ancestors, and everything that deletions reach. Names that cannot exist are
     /// left out.
     package init(of requests: [RecordsRequest], in key: ZoneKey, limits: Limits) {

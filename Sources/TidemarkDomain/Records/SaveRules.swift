@@ -18,6 +18,11 @@ enum PlannedSave: Sendable {
         case .refuse: nil
         }
     }
+
+    /// whether the save was refused only because its record was not read.
+    var isLeftForLater: Bool {
+        if case .refuse(let failure) = self { failure.reason == .tooMuchAtOnce } else { false }
+    }
 }
 
 /// The rules of one save (section 5), in the order of `RecordsRules`.

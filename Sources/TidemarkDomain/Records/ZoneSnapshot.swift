@@ -62,11 +62,6 @@ package struct ZoneRead: Sendable {
             && !hasRepeats
     }
 
-    /// Whether the fields of a record are needed.
-    package func needsFields(of name: String) -> Bool {
-        !fieldlessNames.contains(name) && recordNames.contains(name)
-    }
-
     /// The records where cascades may begin. All that refers to them, directly or not, must be read, with the
     /// living children of all of those. Empty unless something is deleted, so that saves need no further read.
     package var cascadeRoots: [String] {
@@ -141,7 +136,8 @@ extension ZoneSnapshot {
     /// Whether something is left out that the requests of the read need, because all of it together is too much. A single
     /// request is then refused in part. Several are decided one after another instead.
     package func isCut(of read: ZoneRead) -> Bool {
-        isCascadeCut || areChildrenCut || unread.keys.contains(where: read.needsFields)
+        isCascadeCut || areChildrenCut
+            || !unread.isEmpty && read.recordNames.contains { unread[$0] != nil && !read.fieldlessNames.contains($0) }
     }
 }
 

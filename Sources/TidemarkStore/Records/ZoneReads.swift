@@ -20,7 +20,7 @@ struct ZoneReads {
         fileprivate var cascadeRowCount = 0
         fileprivate var childCount = 0
 
-        /// Adds a record without its fields, unless it was read with them.
+        /// Adds a record without its fields, unless it has been read already.
         fileprivate mutating func add(_ related: RelatedRecord, at index: Int) {
             guard snapshots[index].records[related.record.name] == nil else { return }
             snapshots[index].records[related.record.name] = related.record
@@ -146,7 +146,7 @@ struct ZoneReads {
                 guard let index = found.indexes[row.holder.zone] else { return }
                 let name = row.holder.record.name
                 found.snapshots[index].holders[row.target, default: []].append(name)
-                // Records that the request names have been read with their fields.
+                // Records that the request names have been read before, most with their fields.
                 found.add(row.holder, at: index)
             }
         }

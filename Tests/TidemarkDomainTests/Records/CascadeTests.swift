@@ -178,17 +178,17 @@ import TidemarkTestSupport
         #expect(zone.references.isEmpty)
     }
 
-    @Test func `a cascade of more than may be followed is refused, and everything else is not`() {
+    @Test func `R-133: a cascade of more than may be followed is refused, and what may have holders waits`() {
         var zone = zone(["t", "a>t", "alone"])
         let request = zone.request(deletes: ["t", "alone"])
         var snapshot = zone.snapshot(for: request.read(in: database, limits: Limits()))
         snapshot.isCascadeCut = true
         let overlay = ZoneOverlay(snapshot: snapshot, store: store, limits: Limits())
-        #expect(overlay.apply(request, now: 1).reasons == [.cascadeTooLarge, nil])
+        #expect(overlay.apply(request, now: 1).reasons == [.cascadeTooLarge, .tooMuchAtOnce])
         // Nobody counts how many more there are.
         #expect(
             FailureReason.cascadeTooLarge.text(within: Limits()).hasSuffix(
-                "The limit is 50000 references per deletion."))
+                "The limit is 50000 references or children per deletion."))
     }
 
     @Test func `saves of records without deleteSelf references ask and write nothing about them`() {

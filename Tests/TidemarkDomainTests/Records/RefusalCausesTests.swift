@@ -50,9 +50,12 @@ import TidemarkTestSupport
         }
         let expected = said(by: reason, else: .stillParent)
         let moving = save("c", FieldMap(), parent: .set("q"), fieldsFailure: reason)
-        #expect(delete([moving], deletes: ["p", "d"]) == [reason, expected, nil])
+        // no delete goes ahead of a save that is left for another request, whatever is in its way.
+        let other = reason == .tooMuchAtOnce ? reason : nil
+        #expect(delete([moving], deletes: ["p", "d"]) == [reason, expected, other])
         let freeing = save("c", FieldMap(), parent: .removed, fieldsFailure: reason)
         #expect(delete([freeing, save("d", FieldMap(), parent: .removed)]) == [reason, nil, expected])
+        guard reason != .tooMuchAtOnce else { return }
         // The other child is in the way whatever becomes of this one.
         #expect(delete([moving]) == [reason, .stillParent])
         // It would not have been moved.
