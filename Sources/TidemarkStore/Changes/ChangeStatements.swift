@@ -108,22 +108,25 @@ struct ChangeStatements: Sendable {
     }
 
     /// The first row is the feed itself: its zone is null, and its last columns are the store's incarnation and the
-    /// container's choice. Then come the entries, and last the zones without a number.
+    /// container's choice. Then come the entries, and last the zones without a number. To find those, all zones of the
+    /// viewer are read. Only the last page needs them.
     let databaseFeed = DeclaredStatement<DatabaseFeedQuery, FeedRow>(
         .read, "database_feed",
         """
+        WITH entries AS MATERIALIZED (
+            SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.zone_change_number, e.removal
+              FROM feed_entry e JOIN zone z ON z.database_id = e.owner_database_id AND z.id = e.zone_id
+             WHERE e.database_id = \(\.viewer) AND e.number > \(\.after) AND (\(\.after) >= 0 OR e.removal IS NULL)
+             ORDER BY e.number LIMIT \(\.entriesMax))
         SELECT NULL::bigint AS zone_id, coalesce((SELECT head FROM feed WHERE database_id = \(\.viewer)), 0) AS number,
                coalesce((SELECT oldest_token FROM feed WHERE database_id = \(\.viewer)), 0) AS owner_database_id,
                NULL AS name, NULL::bigint AS change_number, NULL::smallint AS removal,
                (SELECT incarnation FROM store) AS incarnation, \(feedsEverywhere(\.viewer)) AS feeds_everywhere
          UNION ALL
-        (SELECT e.zone_id, e.number, e.owner_database_id, z.name, e.zone_change_number, e.removal, NULL, NULL
-           FROM feed_entry e JOIN zone z ON z.database_id = e.owner_database_id AND z.id = e.zone_id
-          WHERE e.database_id = \(\.viewer) AND e.number > \(\.after) AND (\(\.after) >= 0 OR e.removal IS NULL)
-          ORDER BY e.number LIMIT \(\.entriesMax))
+        (SELECT e.*, NULL, NULL FROM entries e ORDER BY e.number)
          UNION ALL
         (SELECT z.id, NULL, z.database_id, z.name, z.change_number, z.removal, NULL, NULL
-           FROM \(unseenZones(\.viewer))
+           FROM \(unseenZones(\.viewer)) AND (SELECT count(*) FROM entries) < \(\.entriesMax)
           LIMIT \(\.unnumberedMax))
         """
     ) { row throws(PostgresError) in

@@ -24,13 +24,14 @@ struct MemoryFeed {
                 number: seen.number, zone: zone.id, key: zone.key, changeNumber: seen.changeNumber,
                 removal: seen.removal)
         }.sorted { ($0.number ?? 0) < ($1.number ?? 0) }
-        let unnumbered = zones.filter(isUnseen).prefix(FeedPosition.aheadMax + 1).map {
+        let hasMore = entries.count > entriesMax
+        let unnumbered = (hasMore ? [] : zones.filter(isUnseen)).prefix(FeedPosition.aheadMax + 1).map {
             DatabaseFeedEntry(
                 number: nil, zone: $0.id, key: $0.key, changeNumber: $0.changeNumber, removal: $0.removal)
         }
         return DatabaseFeedRead(
             head: head, oldestToken: oldestToken, unnumbered: unnumbered, entries: Array(entries.prefix(entriesMax)),
-            hasMore: entries.count > entriesMax)
+            hasMore: hasMore)
     }
 
     /// Gives each changed zone the next number.
