@@ -106,7 +106,7 @@ final class FileUpload {
         try flush(descriptor)
     }
 
-    /// Keeps little for the end. What is whole has its end soon.
+    /// Leaves little to write at the end. A whole file is synchronized soon anyway.
     private func flush(_ descriptor: Int32) throws(AssetStoreError) {
         guard byteCount - flushedByteCount >= Self.flushBytes, !isWhole else { return }
         try orRestart { () throws(AssetStoreError) in try durability.flush(descriptor) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PostgresRow {
-    /// An array of texts, with nil for null.
+    /// An array of texts, with nil for null. Only tests read arrays.
     package func stringArray(_ column: Int) throws(PostgresError) -> [String?] {
         guard let array = decodeTextArray(try present(column, value(column, .textArray))) else {
             throw mismatch(column, "is not an array of one dimension")

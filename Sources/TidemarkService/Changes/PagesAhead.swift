@@ -49,7 +49,8 @@ final class PagesAhead: Sendable {
     ///
     /// - Parameter isNew: whether this page was read just now.
     private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, depth: Int) {
-        guard case .success(let page) = page else { return }
+        // Nothing was read ahead of the end of a feed.
+        guard case .success(let page) = page, page.moreComing else { return }
         if isNew { pages.withLock { $0.forget(after: page, of: question) } }
         guard depth > 0, let next = Pages.next(after: page, of: question) else { return }
         let now = scheduler.now

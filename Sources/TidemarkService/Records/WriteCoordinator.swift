@@ -125,7 +125,10 @@ final class WriteCoordinator: Sendable {
         } catch {
             // A store that was lost may come back in an earlier state, if a standby had not received everything.
             let isLost = error.code == .unavailable || error.code == .commitUnknown
-            shared.knownZones.withLock { if isLost { $0.forgetAll() } else { $0.forget(keys) } }
+            // The server itself has split the group: the cache is as good as before.
+            if error.code != .groupTooLarge {
+                shared.knownZones.withLock { if isLost { $0.forgetAll() } else { $0.forget(keys) } }
+            }
             throw error
         }
     }

@@ -50,8 +50,8 @@ final class SchemaCache: Sendable {
         return try await refresh(container)
     }
 
-    /// Reads a schema again if it is not the remembered one any more. Whoever asks for what no schema can have, again
-    /// and again, makes no server read thousands of fields each time.
+    /// Reads a schema again if it is not the remembered one any more. A client that keeps asking for what no schema has
+    /// does not make the server read thousands of fields each time.
     @discardableResult
     private func refresh(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
         if let known = known[container], try await storage.schemaRevision(of: container) == known.schema.revision {

@@ -160,11 +160,12 @@ struct DatabaseWatch {
     mutating func tellOfEnds(_ gone: [Subscription], by maker: UInt64?) {
         guard !gone.isEmpty else { return }
         endedBy = ended.isEmpty || endedBy == maker ? maker : nil
-        ended += gone.prefix(Self.endedMax - ended.count)
+        let new = gone.filter { one in !ended.contains { $0.id == one.id } }
+        ended += new.prefix(Self.endedMax - ended.count)
     }
 
-    /// Removes and returns what is due, in the order in which it is to be sent. What became due since the last call is
-    /// one push for each subscription.
+    /// Removes and returns what is due, in the order in which it is to be sent. All zones that changed since the last
+    /// call are told together.
     mutating func takeDue() -> [PushGroup] {
         guard isMovedDue || !uncertain.isEmpty || !ended.isEmpty else { return [] }
         let all = subscriptions ?? []
@@ -172,7 +173,9 @@ struct DatabaseWatch {
         if isMovedDue {
             groups = takeMoved().map { PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: all) }
         }
-        groups.append(PushGroup(sessions: uncertain.sorted(), zoneNames: [], subscriptions: all))
+        if !uncertain.isEmpty {
+            groups.append(PushGroup(sessions: uncertain.sorted(), zoneNames: [], subscriptions: all))
+        }
         if !ended.isEmpty {
             let others = sessions.keys.filter { $0 != endedBy }.sorted()
             groups.append(PushGroup(sessions: others, zoneNames: [], subscriptions: ended))

@@ -37,7 +37,7 @@ final class PushBatch: Sendable {
     }
 
     /// At most the work to make the pushes.
-    var workOnce: Int { subscriptions.count * (1 + min(zoneNames.count, Self.zonesNamedMax) / 16) }
+    var workOnce: Int { subscriptions.count * (1 + zoneNames.count / 16) }
 
     /// Sends a session all of its pushes: one for each subscription that fires.
     func send(to session: Session, of database: DatabaseID) {

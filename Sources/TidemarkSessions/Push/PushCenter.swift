@@ -106,7 +106,9 @@ final class PushCenter: Sendable {
         state.withLock { state in
             guard let known, let now = state.watches[database]?.subscriptions else { return }
             let ids = Set(now.map(\.id))
-            state.watches[database]?.tellOfEnds(known.filter { !ids.contains($0.id) }, by: maker)
+            let gone = known.filter { !ids.contains($0.id) }
+            guard !gone.isEmpty else { return }
+            state.watches[database]?.tellOfEnds(gone, by: maker)
             _ = state.lineUp(database)
         }
         sendRest()
@@ -286,6 +288,7 @@ final class PushCenter: Sendable {
     ///
     /// - Parameter atOnce: whether it does not wait for the next step. Only for few sessions.
     private func tell(_ numbers: [UInt64], of database: DatabaseID, atOnce: Bool = false) {
+        guard !numbers.isEmpty else { return }
         let isFirst = state.withLock { state in
             state.watches[database]?.tell(numbers)
             return state.lineUp(database)
@@ -296,7 +299,7 @@ final class PushCenter: Sendable {
     /// Sends from the lines of these databases, as much as one step does. The rest follows in later steps.
     private func send(_ databases: [DatabaseID]) {
         var room = PushLines.stepWork
-        for database in databases { send(database, &room) }
+        for database in databases where room > 0 { send(database, &room) }
         sendRest()
     }
 

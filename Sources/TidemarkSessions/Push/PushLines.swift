@@ -66,7 +66,8 @@ struct PushLines {
             lines[database]?.batches.removeFirst()
         } else {
             lines[database] = nil
-            turns.removeAll { $0 == database }
+            // After its turn it is the last.
+            if let index = turns.lastIndex(of: database) { turns.remove(at: index) }
         }
         return (batch, some)
     }

@@ -43,7 +43,7 @@ struct RequestGates: Sendable {
 }
 
 extension RequestGates.Kind {
-    /// What a client is told whose turn does not come.
+    /// What a client is told if its turn does not come.
     var refusal: String {
         switch self {
         case .fetch: "Too many fetches are under way. Wait for their answers, and ask again after the delay."

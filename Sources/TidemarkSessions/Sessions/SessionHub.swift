@@ -97,13 +97,16 @@ package final class SessionHub: Sendable {
     /// Takes in what servers that share the store have posted, including this one.
     package func heard(_ notices: [ServerNotice]) {
         var moved: [ZoneNotice] = []
+        var revoked: Set<CredentialID> = []
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
-            case .credentialRevoked(let credential):
-                scheduler.runAtOnce { [self] in await cutOff([credential]) }
-                siblings.each { await $0.cutOff([credential]) }
+            case .credentialRevoked(let credential): revoked.insert(credential)
             }
+        }
+        if !revoked.isEmpty {
+            scheduler.runAtOnce { [self, revoked] in await cutOff(revoked) }
+            siblings.each { [revoked] in await $0.cutOff(revoked) }
         }
         tell(ZonesMoved(poster.others(moved)))
     }

@@ -57,7 +57,7 @@ package struct SessionSettings: Sendable {
     /// write with the saves of records.
     package var changes = ShareBounds(
         room: 16, roomPerOwner: 4, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(10))
-    /// Credentials that are looked up at once, and how often one of them. As many wait as there may be newcomers.
+    /// How many credentials are looked up at once, and how many times the same one. As many wait as there may be newcomers.
     package var greetings = ShareBounds(
         room: 16, roomPerOwner: 4, waitingMax: 4_096, waitingPerOwnerMax: 4_096, workTime: .milliseconds(10))
     /// How long a request waits for its turn. Longer: `requestRateLimited`.

@@ -6,7 +6,7 @@ extension Scheduler {
     /// The most sessions that are visited in one step. If all of them are sent something, it takes a millisecond or two.
     private var visitsPerStep: Int { 128 }
 
-    /// Does something little for many sessions, in steps. Between two steps others have their turn.
+    /// Does a small piece of work for each of many sessions, in steps. Between two steps others have their turn.
     ///
     /// A session may end between two steps, so it is looked up when it is visited.
     func visit(_ numbers: [UInt64], _ visit: (UInt64) -> Void) async {

@@ -102,6 +102,7 @@ import TidemarkDomain
         watch.tellOfEnds([gone], by: 3)
         let ends = watch.takeDue()
         #expect(ends.map(\.sessions) == [[1, 2, 3]])
+        #expect(ends.map(\.subscriptions) == [[gone]])
     }
 
     @Test func `I-7: very many zones are told as one change, but not to a life that made all of them`() {
