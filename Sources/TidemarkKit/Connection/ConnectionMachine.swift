@@ -457,7 +457,8 @@ struct ConnectionMachine {
         }
         if wasConnected { actions.append(.notify(.disconnected)) }
         wasConnected = false
-        let busy = Duration.seconds(min(busyRefusal?.retryAfter ?? 0, Self.busySecondsMax))
+        // The server may say any number, also one that is none.
+        let busy = Duration.seconds(max(0, min(busyRefusal?.retryAfter ?? 0, Self.busySecondsMax)))
         let wait =
             refusal == nil
             ? busy + ReconnectPolicy.wait(failures: failures, randomBits: randomBits)

@@ -103,6 +103,27 @@ import TidemarkWire
         #expect(bench.failure(sent) == nil && bench.answers[sent] != nil)
     }
 
+    @Test(arguments: [Double.nan, -3_600, -1e300])
+    func `R-377: a busy server that says no possible time is tried again like one that is not reached`(
+        seconds: Double
+    ) throws {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        bench.take(bench.machine.opened())
+        var answer = WireServerEnvelope()
+        answer.id = bench.sent.last?.id ?? 0
+        answer.failure.code = .serviceUnavailable
+        answer.failure.retryAfterSeconds = seconds
+        bench.take(bench.machine.received(answer.encoded, now: bench.now))
+        bench.take(bench.machine.closed(.server(code: 1013, reason: "busy"), now: bench.now, randomBits: .max))
+        bench.clock += .milliseconds(50)
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        #expect(bench.connects == 1)
+        bench.clock += .seconds(1)
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        #expect(bench.connects == 2)
+    }
+
     @Test func `a credential that is revoked while connected refuses too`() throws {
         var bench = Bench()
         bench.take(bench.machine.keepConnection(now: bench.now))
