@@ -59,6 +59,12 @@ extension Contact {
         }
     }
 
+    /// Whether the server once had a newer version than this record, as its own dates say.
+    func isKnownNewer(than record: CKRecord) -> Bool {
+        guard let known = lastKnownRecord?.modificationDate, let date = record.modificationDate else { return false }
+        return date < known
+    }
+
     var lastKnownRecord: CKRecord? {
         get {
             guard let data = lastKnownRecordData,

@@ -182,6 +182,10 @@ final actor SyncedDatabase: CKSyncEngineDelegate {
             let record = modification.record
             // It is about to be deleted: there is no use in bringing it back for a moment.
             guard !syncEngine.state.pendingRecordZoneChanges.contains(.deleteRecord(record.recordID)) else { continue }
+            // The server may have gone back to a backup, which only the answer to a save tells.
+            if appData.contacts[record.recordID.recordName]?.isKnownNewer(than: record) == true {
+                syncEngine.state.add(pendingRecordZoneChanges: [.saveRecord(record.recordID)])
+            }
             take(record)
         }
         for deletion in event.deletions { appData.contacts[deletion.recordID.recordName] = nil }
@@ -204,6 +208,8 @@ final actor SyncedDatabase: CKSyncEngineDelegate {
         case .serverRecordChanged:
             guard let serverRecord = error.serverRecord else { return }
             take(serverRecord)
+            // Even if its date is not newer: with any other tag, each save would fail like this one.
+            appData.contacts[id]?.lastKnownRecord = serverRecord
         case .zoneNotFound:
             appData.contacts[id]?.lastKnownRecord = nil
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: record.recordID.zoneID))])

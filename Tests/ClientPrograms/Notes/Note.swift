@@ -59,13 +59,19 @@ extension Note {
 
     // MARK: Fetching
 
+    /// Whether the server once had a newer version than this record, as its own dates say.
+    func isKnownNewer(than record: CKRecord) -> Bool {
+        guard let known = archivedRecord?.modificationDate, let date = record.modificationDate else { return false }
+        return date < known
+    }
+
     /// Brings the server's version in: a field that was edited here stays, any other becomes the server's. Tags that were
     /// added or removed on either side are added and removed.
     ///
-    /// A version that is older than the one that is known changes nothing: it was fetched before this device's own save.
+    /// If the server went back to a backup, its version is nobody's edit: all fields stay, and are sent again.
     mutating func merge(_ record: CKRecord) {
-        if let known = archivedRecord?.modificationDate, let date = record.modificationDate, date < known { return }
         let theirs = Fields(record)
+        if isKnownNewer(than: record) { return remember(record, theirs) }
         let before = serverFields ?? Fields()
         // Deleted here and edited there: an edit outlives a deletion.
         if isDeleted, theirs != before {
@@ -83,7 +89,7 @@ extension Note {
     ///
     /// - Parameter sent: all fields as they were when the record was made. The record itself has only those that were edited.
     mutating func saved(_ record: CKRecord, _ sent: Fields) {
-        if let known = archivedRecord?.modificationDate, let date = record.modificationDate, date < known { return }
+        if isKnownNewer(than: record) { return }
         remember(record, sent)
     }
 

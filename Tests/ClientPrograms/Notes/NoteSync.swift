@@ -112,7 +112,7 @@ final actor NoteSync: CKSyncEngineDelegate {
     }
 
     private func recordToSave(_ recordID: CKRecord.ID) -> CKRecord? {
-        guard let note = store[recordID.recordName], note.isDirty, !note.isDeleted else { return nil }
+        guard let note = store[recordID.recordName], !note.isDeleted else { return nil }
         sent[note.id] = note.fields
         return note.makeRecord()
     }
@@ -133,7 +133,7 @@ final actor NoteSync: CKSyncEngineDelegate {
         case .sentDatabaseChanges(let sent):
             if sent.deletedZoneIDs.contains(Note.zoneID) { forgetAll() }
         case .fetchedRecordZoneChanges(let changes):
-            for modification in changes.modifications { merge(modification.record) }
+            for modification in changes.modifications { fetched(modification.record) }
             for deletion in changes.deletions { recordDeleted(deletion.recordID) }
         case .sentRecordZoneChanges(let sent):
             handle(sent)
@@ -178,6 +178,15 @@ final actor NoteSync: CKSyncEngineDelegate {
         default:
             fatalError("cannot save \(recordID.recordName): \(failure.error)")
         }
+    }
+
+    /// A record that is older than the known one was fetched before this device's own save, or the server went back to a
+    /// backup. Which it was, the answer to a save tells: the known tag is good, or there is a conflict.
+    private func fetched(_ record: CKRecord) {
+        guard let note = store[record.recordID.recordName], note.isKnownNewer(than: record) else {
+            return merge(record)
+        }
+        engine?.state.add(pendingRecordZoneChanges: [note.pendingChange])
     }
 
     private func merge(_ record: CKRecord) {

@@ -89,7 +89,7 @@ final class RestorableServer {
             "tidemark",
             [
                 "serve", "--listen", "127.0.0.1:\(port)", "--plain", "--create-containers", "--asset-directory",
-                assetDirectory,
+                assetDirectory, "--master-key-file", "\(directory.path)/master.key",
             ], environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
         self.server = server
         try await eventually("tidemark serve serves") {
