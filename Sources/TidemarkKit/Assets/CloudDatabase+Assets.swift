@@ -54,12 +54,13 @@ extension CloudDatabase {
     static func uploadStands(_ file: AssetFile, of recordID: CKRecord.ID, after last: CKError) -> CKError {
         CKError(
             .networkFailure,
-            text:
+            message:
                 "The upload of \(file.source.name) (\(file.content.byteCount) bytes) for record "
                 + "\(recordID.recordName) in zone \(recordID.zoneID.zoneName) stands still: "
                 + "\(TransferPatience.failuresMax) attempts in a row brought nothing more to the server. The "
                 + "last one: \(last.localizedDescription) Save the record again later. If that fails too, "
-                + "tell the server's operator.")
+                + "tell the server's operator.",
+            userInfo: [CKError.standstillKey: true])
     }
 
     /// What all parts of an upload have in common.

@@ -118,9 +118,13 @@ extension CKError {
         code == .assetNotAvailable && userInfo[NSUnderlyingErrorKey] == nil
     }
 
+    /// Of an upload that stands still. The server answers, so other uploads may go on.
+    static let standstillKey = "TidemarkUploadStandsStill"
+
     /// Whether the error concerns one asset or record, and no others.
     var isAboutAsset: Bool {
-        switch code {
+        if userInfo[Self.standstillKey] != nil { return true }
+        return switch code {
         case .assetFileNotFound, .assetFileModified, .assetNotAvailable, .limitExceeded, .quotaExceeded,
             .serverRejectedRequest, .invalidArguments, .internalError, .zoneNotFound, .userDeletedZone,
             .permissionFailure, .unknownItem:

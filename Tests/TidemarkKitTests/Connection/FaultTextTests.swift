@@ -57,7 +57,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `R-083: an upload that stands still says of which file and record`() throws {
+    @Test func `R-083, R-373: an upload that stands still says of which file, and holds up no other`() throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
         let file = URL(fileURLWithPath: directory.path).appendingPathComponent("beach.jpg")
@@ -70,5 +70,8 @@ import TidemarkWire
         #expect(
             text.hasPrefix(start) && text.contains("The last one: It was cut. Save the record again later"), "\(text)")
         #expect(!text.contains(directory.path))
+        // its record waits, and no other record waits for it.
+        #expect(error.keepsChangePending)
+        #expect(CloudDatabase.reason(of: [.success(1), .failure(error)]) == nil)
     }
 }
