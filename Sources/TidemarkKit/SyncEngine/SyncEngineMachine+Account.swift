@@ -90,6 +90,8 @@ extension SyncEngineMachine {
             cancelOperation()
             if let id = subscriptionRequest {
                 subscriptionRequest = nil
+                // The user may be back before the change is told.
+                schedule.subscriptionDue = moment.now
                 outbox.append(.cancel(id))
             }
         } else if !wasAvailable, let user {

@@ -308,6 +308,31 @@ import Testing
             harness.take().filter { $0.hasPrefix("account") } == ["accountChange switch _alice _carol"])
     }
 
+    @Test func `R-507, R-561: a subscription is looked for again if a change of account was taken back untold`() {
+        let harness = MachineHarness(automatic: true)
+        harness.holds = { request in
+            if case .ensureSubscription = request { true } else { request.isFeed }
+        }
+        harness.advance(by: .seconds(1))
+        harness.fetch()
+        harness.run()
+        harness.log = []
+        // While a handler runs, the account goes to bob and back.
+        harness.account = .success(user("bob"))
+        harness.onEvent = { event in
+            guard case .didFetchChanges = event else { return }
+            harness.account = .success(user("alice"))
+            harness.machine.accountHinted(at: harness.moment)
+        }
+        harness.machine.accountHinted(at: harness.moment)
+        harness.run()
+        harness.holds = { _ in false }
+        harness.release()
+        harness.advance(by: .seconds(1))
+        #expect(!harness.log.contains { $0.hasPrefix("account") })
+        #expect(harness.machine.snapshot.subscriptionID == "found")
+    }
+
     @Test func `R-500: an engine that could not ask who is signed in asks when the server comes into reach`() {
         let harness = MachineHarness(automatic: true)
         harness.account = .failure(CKError(.networkUnavailable))
