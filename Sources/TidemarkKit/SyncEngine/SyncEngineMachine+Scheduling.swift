@@ -16,8 +16,8 @@ struct SyncEngineSchedule: Sendable {
     var subscriptionDue: Duration? = .zero
     /// Until when the server asked for no requests.
     var throttledUntil: Duration?
-    /// Set after an answer was lost, even together with its process: the engine fetches the server's state before it
-    /// sends more.
+    /// Set after an answer was lost, even together with its process, or was no longer waited for: the engine fetches the
+    /// server's state before it sends more.
     var fetchesBeforeSend = false
     /// Set by `cancelOperations`: nothing begins until there is a change, a push or a call.
     var isSuspended = false

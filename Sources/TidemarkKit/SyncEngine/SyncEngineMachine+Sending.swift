@@ -146,6 +146,9 @@ extension SyncEngineMachine {
         outbox.append(contentsOf: send.callers.map { .finish($0, send.result) })
         let failedBefore = repeatedFailures
         repeatedFailures = send.stuckItems
+        // A lost request may have been carried out. Its outcome is fetched first, so that the app does not meet its own
+        // change as a conflict.
+        if send.lostAnswer { schedule.fetchesBeforeSend = true }
         if send.isCancelled {
             // An account change makes new plans. After cancelOperations nothing is planned.
             if !schedule.isSuspended, accountChange == nil, hasAnythingToSend { scheduleSend(at: moment) }
@@ -168,9 +171,6 @@ extension SyncEngineMachine {
     private mutating func retrySend(after error: CKError, _ send: SyncEngineSend, at moment: SyncEngineMoment) {
         let retryAt = moment.now + schedule.sendBackoff.nextDelay(after: error, at: moment)
         noteFailure(error, retryAt: retryAt, at: moment)
-        // A lost request may have been carried out. Its outcome is fetched first, so that the app does not meet its own
-        // change as a conflict.
-        if send.lostAnswer { schedule.fetchesBeforeSend = true }
         guard automaticallySync else { return }
         planSend(at: retryAt, after: send)
         guard send.lostAnswer else { return }

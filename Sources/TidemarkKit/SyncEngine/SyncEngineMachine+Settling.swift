@@ -175,7 +175,7 @@ extension SyncEngineSend {
     fileprivate mutating func note(_ error: CKError, of item: SyncEngineItem) -> Bool {
         itemErrors[item] = error
         if case .record(let recordID) = item { waiting[recordID] = nil }
-        if error.code == .serverResponseLost { lostAnswer = true }
+        if error.leavesOutcomeOpen { lostAnswer = true }
         guard error.keepsChangePending else {
             failedForGood.insert(item)
             return false

@@ -152,6 +152,7 @@ struct SyncEngineSend: Sendable {
     var waiting: [CKRecord.ID: SyncEngineWaiting] = [:]
     /// How many records were saved or deleted.
     var successCount = 0
+    /// Whether something that failed may have been carried out.
     var lostAnswer = false
 
     /// The result for the callers.

@@ -35,6 +35,31 @@ import Testing
         #expect(harness.log.filter { $0.hasPrefix("→") } == ["→ records A/2"], "the next one needs no fetch")
     }
 
+    @Test(arguments: [true, false])
+    func `R-157, R-393: what was under way when a send was cancelled, or its credential renewed, is sent after a fetch`(
+        isCancelled: Bool
+    ) {
+        let harness = MachineHarness.started()
+        harness.server.save(zone: zone("A"))
+        harness.add("A/1")
+        harness.holds = { $0.isRecords }
+        let call = harness.send()
+        harness.run()
+        if isCancelled {
+            harness.cancelCaller(call)
+        } else {
+            harness.release(.error(.operationCancelled))
+        }
+        harness.run()
+        #expect(harness.pending == ["A/1"])
+        harness.holds = { _ in false }
+        harness.log = []
+        harness.send()
+        harness.advance(by: .seconds(60))
+        let requests = harness.log.filter { $0.hasPrefix("→") }
+        #expect(requests.first?.hasPrefix("→ feed") == true && requests.last == "→ records A/1", "\(requests)")
+    }
+
     @Test func `R-157, R-517: what was in flight when the process ended is sent after a fetch`() {
         let harness = MachineHarness.started()
         harness.add("A/1")
