@@ -14,6 +14,15 @@ package final class ShareGate: Sendable {
         var shares: Shares
         /// By the numbers of their tickets.
         var waiters: [UInt64: Waiter] = [:]
+        /// How many tasks have their turn, and have not gone on yet.
+        var comingCount = 0
+
+        /// Whoever is next. Tell them when the lock is free.
+        mutating func come(_ tickets: [ShareTicket]) -> [Waiter] {
+            let coming = tickets.compactMap { waiters.removeValue(forKey: $0.number) }
+            comingCount += coming.count
+            return coming
+        }
     }
 
     private let state: Mutex<State>
@@ -30,21 +39,31 @@ package final class ShareGate: Sendable {
     /// How many tasks wait.
     package var waitingCount: Int { state.withLock { $0.shares.waitingCount } }
 
-    /// Suspends until the owner's turn. Call ``leave(_:charge:)`` when the work has ended, whatever becomes of it.
+    /// Suspends until the owner's turn. One owner's tasks go on in the order in which they came, if they run on one loop.
+    /// Call ``leave(_:charge:)`` when the work has ended, whatever becomes of it.
     ///
     /// - Throws: why the work may not begin; `cancelled` if the task is cancelled while it waits.
     package func enter(
         _ owner: ShareOwner, room: Int = 1, charge: Int = 1
     ) async throws(ShareRefusal) -> ShareTicket {
-        let (answer, waiter) = state.withLock { state -> (Shares.Answer, Waiter?) in
+        let (answer, waiter, isBehind) = state.withLock { state -> (Shares.Answer, Waiter?, isBehind: Bool) in
             let answer = state.shares.ask(for: owner, room: room, charge: charge)
-            guard case .wait(let ticket, _) = answer else { return (answer, nil) }
-            let waiter = Waiter()
-            state.waiters[ticket.number] = waiter
-            return (answer, waiter)
+            switch answer {
+            case .begin:
+                guard state.comingCount > 0 else { return (answer, nil, false) }
+                state.comingCount += 1
+                return (answer, nil, true)
+            case .wait(let ticket, _):
+                let waiter = Waiter()
+                state.waiters[ticket.number] = waiter
+                return (answer, waiter, false)
+            case .refuse: return (answer, nil, false)
+            }
         }
         switch (answer, waiter) {
-        case (.begin(let ticket), _): return ticket
+        case (.begin(let ticket), _):
+            if isBehind { await goBehind() }
+            return ticket
         case (.refuse(let refusal), _): throw refusal
         case (.wait(let ticket, let gaveWay), let waiter?):
             if let gaveWay { dismiss(gaveWay) }
@@ -58,10 +77,14 @@ package final class ShareGate: Sendable {
     ///
     /// - Parameter charge: what it cost; nil: as expected.
     package func leave(_ ticket: ShareTicket, charge: Int? = nil) {
-        let begun = state.withLock { state in
-            state.shares.finish(ticket, charge: charge).compactMap { state.waiters.removeValue(forKey: $0.number) }
-        }
+        let begun = state.withLock { state in state.come(state.shares.finish(ticket, charge: charge)) }
         for waiter in begun { waiter.give(nil) }
+    }
+
+    /// Lets those go on whose turn came before: they are in the scheduler's queue.
+    private func goBehind() async {
+        await scheduler.run {}.value
+        state.withLock { $0.comingCount -= 1 }
     }
 
     private func turn(of ticket: ShareTicket, _ waiter: Waiter) async throws(ShareRefusal) {
@@ -73,6 +96,7 @@ package final class ShareGate: Sendable {
         }
         timer.cancel()
         if let refusal { throw refusal }
+        state.withLock { $0.comingCount -= 1 }
     }
 
     /// Ends the wait, unless the turn has come.
@@ -81,8 +105,7 @@ package final class ShareGate: Sendable {
             let refusal = state.shares.refusal(reason)
             guard let begun = state.shares.cancel(ticket) else { return (nil, [], refusal) }
             return (
-                state.waiters.removeValue(forKey: ticket.number),
-                begun.compactMap { state.waiters.removeValue(forKey: $0.number) }, refusal
+                state.waiters.removeValue(forKey: ticket.number), state.come(begun), refusal
             )
         }
         waiter?.give(refusal)

@@ -22,9 +22,9 @@ import TidemarkTestSupport
     private let alice = ShareOwner.account(1)
     private let bob = ShareOwner.account(2)
 
-    private func gate(waiting: Int = 8) -> ShareGate {
+    private func gate(room: Int = 1, waiting: Int = 8) -> ShareGate {
         ShareGate(
-            ShareBounds(room: 1, roomPerOwner: 1, waitingMax: waiting, waitingPerOwnerMax: waiting),
+            ShareBounds(room: room, roomPerOwner: room, waitingMax: waiting, waitingPerOwnerMax: waiting),
             patience: .seconds(5), scheduler: scheduler)
     }
 
@@ -58,6 +58,22 @@ import TidemarkTestSupport
         }
         #expect(journal.all.prefix(2) == ["alice 0", "bob"])
         #expect(journal.all.count == 5 && gate.waitingCount == 0)
+    }
+
+    @Test func `R-711: who finds room does not go before one whose turn has just come`() {
+        let gate = gate(room: 3)
+        let ends = (0..<3).map { _ in Answered() }
+        for end in ends { enter(gate, alice, "early", until: end) }
+        scheduler.runUntilIdle()
+        enter(gate, alice, "first", until: Answered())
+        scheduler.runUntilIdle()
+        #expect(gate.waitingCount == 1)
+        // All works end, and two more tasks begin before the first one goes on.
+        for end in ends { end.give() }
+        enter(gate, alice, "second", until: Answered())
+        enter(gate, alice, "third", until: Answered())
+        scheduler.runUntilIdle()
+        #expect(journal.all.dropFirst(3) == ["first", "second", "third"])
     }
 
     @Test func `R-713: a cancelled task leaves the queue, and the next has its turn`() {
