@@ -165,10 +165,9 @@ struct DatabaseWatch {
     }
 
     /// Removes and returns what is due, in the order in which it is to be sent. All zones that changed since the last
-    /// call are told together.
+    /// call are told together. While the subscriptions are unknown it stays due.
     mutating func takeDue() -> [PushGroup] {
-        guard isMovedDue || !uncertain.isEmpty || !ended.isEmpty else { return [] }
-        let all = subscriptions ?? []
+        guard let all = subscriptions, isMovedDue || !uncertain.isEmpty || !ended.isEmpty else { return [] }
         var groups: [PushGroup] = []
         if isMovedDue {
             groups = takeMoved().map { PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: all) }

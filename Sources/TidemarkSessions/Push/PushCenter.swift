@@ -231,16 +231,13 @@ final class PushCenter: Sendable {
         state.withLock { $0.isSweeping = false }
     }
 
-    /// NB: if subscriptions could not be read when a session joined, nobody else would read them, and what was to be
-    /// pushed until then reached nobody.
+    /// NB: if subscriptions could not be read when a session joined, nobody else may read them, and what is due waits for
+    /// them.
     private func sessionsToTell(of database: DatabaseID, at mark: Int64) async -> [UInt64] {
-        let isKnown = state.withLock { $0.watches[database]?.subscriptions != nil }
-        if !isKnown { await readSubscriptions(of: database, ageMax: nil) }
+        await readSubscriptions(of: database, ageMax: nil)
         return state.withLock { state in
-            guard let watch = state.watches[database], watch.subscriptions != nil else { return [] }
             let sessions = state.sessions
-            let swept = state.watches[database]?.swept(mark) { sessions[$0]?.reliesOnPushes ?? false } ?? []
-            return isKnown ? swept : watch.sessions.keys.sorted()
+            return state.watches[database]?.swept(mark) { sessions[$0]?.reliesOnPushes ?? false } ?? []
         }
     }
 
@@ -284,11 +281,10 @@ final class PushCenter: Sendable {
 
     // MARK: Sending
 
-    /// Tells sessions that anything may have changed.
+    /// Tells sessions that anything may have changed, with whatever else is due.
     ///
     /// - Parameter atOnce: whether it does not wait for the next step. Only for few sessions.
     private func tell(_ numbers: [UInt64], of database: DatabaseID, atOnce: Bool = false) {
-        guard !numbers.isEmpty else { return }
         let isFirst = state.withLock { state in
             state.watches[database]?.tell(numbers)
             return state.lineUp(database)

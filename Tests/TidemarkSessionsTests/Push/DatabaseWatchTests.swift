@@ -105,6 +105,22 @@ import TidemarkDomain
         #expect(ends.map(\.subscriptions) == [[gone]])
     }
 
+    @Test func `I-4: what is due before the subscriptions are known waits for them`() {
+        var watch = DatabaseWatch(user: UserID(1), since: .zero)
+        for session in [1, 2] as [UInt64] { watch.join(session, DeviceID(high: 0, low: session)) }
+        watch.tell([1] as [UInt64])
+        watch.moved("a", by: DeviceID(high: 0, low: 2))
+        watch.movedIsDue()
+        let early = watch.takeDue()
+        #expect(early.isEmpty)
+        watch.knows([Self.all], at: .zero)
+        let due = watch.takeDue()
+        #expect(due.map(\.sessions) == [[1], [1]])
+        #expect(due.map(\.zoneNames) == [["a"], []])
+        let rest = watch.takeDue()
+        #expect(rest.isEmpty)
+    }
+
     @Test func `I-7: very many zones are told as one change, but not to a life that made all of them`() {
         var watch = watch(1, 2)
         for number in 0...400 { watch.moved("z\(number)", by: DeviceID(high: 0, low: 1)) }
