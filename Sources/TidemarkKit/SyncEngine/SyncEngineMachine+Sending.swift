@@ -118,12 +118,14 @@ extension SyncEngineMachine {
             send.phase = .closing
             return nil
         }
-        takeInFlight(batch, send, at: moment)
         if let code = batch.refusal {
+            takeInFlight(batch, send, at: moment)
             return settle(batch, .failure(CKError(code)), &send, at: moment)
         }
-        send.phase = .awaitingRecords(batch)
-        return start(.modifyRecords(batch, send.context.options.operationGroup))
+        let part = part(of: batch, send)
+        takeInFlight(part, send, at: moment)
+        send.phase = .awaitingRecords(part)
+        return start(.modifyRecords(part, send.context.options.operationGroup))
     }
 
     /// from now on these changes are in flight. They are pending again only if they are added again.

@@ -86,6 +86,7 @@ extension SyncEngineMachine {
         at moment: SyncEngineMoment
     ) -> SyncEngineAction? {
         let results = Self.recordResults(of: batch, outcome)
+        noteSuspects(of: batch, results)
         let waiting = recordsThatWait(in: batch, results, send)
         var (saved, failedSaves) = ([CKRecord](), [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave]())
         var (deleted, failedDeletes) = ([CKRecord.ID](), [CKRecord.ID: CKError]())

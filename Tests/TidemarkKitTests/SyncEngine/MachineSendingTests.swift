@@ -208,6 +208,62 @@ import Testing
         #expect(harness.pending == ["A/3", "A/1", "A/2"])
     }
 
+    /// The server fails at any request with this record.
+    private func harness(failingAt path: String) -> MachineHarness {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.respond = { request in
+            guard case .modifyRecords(let batch, _) = request, batch.recordIDs.contains(recordID(path)) else {
+                return nil
+            }
+            return .error(.internalError)
+        }
+        return harness
+    }
+
+    @Test(arguments: [2, 10, 300])
+    func `R-593: a record at which the server fails each time does not hold up the others, and stays pending`(
+        count: Int
+    ) {
+        let harness = harness(failingAt: "A/1")
+        for number in 0..<count { harness.add("A/\(number)") }
+        harness.advance(by: .seconds(20 * 60))
+        #expect(harness.pending == ["A/1"])
+        #expect(harness.server.contents.count == count - 1)
+        // What comes later goes without it, at the next attempt.
+        _ = harness.take()
+        harness.add("A/late")
+        harness.advance(by: .seconds(5 * 60))
+        #expect(harness.pending == ["A/1"] && harness.server.contents["A/late"] != nil)
+        let sent = harness.take().filter { $0.hasPrefix("→ records") }
+        #expect(Set(sent) == ["→ records A/late", "→ records A/1"])
+        // The server is mended.
+        harness.respond = { _ in nil }
+        harness.advance(by: .seconds(5 * 60))
+        #expect(harness.pending == [])
+    }
+
+    @Test func `R-592, R-593: a child does not keep the parent at which the server failed from being sent`() {
+        let harness = started()
+        harness.add("A/parent")
+        harness.respond = { $0.isRecords ? .error(.internalError) : nil }
+        harness.send()
+        harness.run()
+        harness.add("A/child")
+        harness.respond = { request in
+            guard case .modifyRecords(let batch, _) = request, batch.recordIDs == [recordID("A/child")],
+                harness.server.contents["A/parent"] == nil
+            else { return nil }
+            return .error(.referenceViolation)
+        }
+        harness.records[recordID("A/child")]?.parent = CKRecord.Reference(
+            recordID: recordID("A/parent"), action: .none)
+        harness.send()
+        harness.run()
+        #expect(harness.pending == [])
+        #expect(harness.server.contents.count == 2)
+    }
+
     @Test func `R-373, R-514: an item of which the answer says nothing is pending, and its outcome is fetched first`() {
         let harness = started()
         harness.add("A/1", "-A/2")

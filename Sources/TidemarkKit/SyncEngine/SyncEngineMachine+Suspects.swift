@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// the server may fail at one record each time, and refuse the whole request with it. Nobody says which record
+// that is. So whatever failed with others goes apart from what did not, and in smaller and smaller parts, until the
+// record goes alone.
+extension SyncEngineMachine {
+    /// Notes with how many others the records of a batch may go next.
+    mutating func noteSuspects(
+        of batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults
+    ) {
+        let failed = batch.recordIDs.filter { results.error(of: $0)?.code == .internalError }
+        for recordID in batch.recordIDs { suspects[recordID] = nil }
+        for recordID in failed { suspects[recordID] = max(1, failed.count / 2) }
+    }
+
+    /// The part of a batch that is sent now. The rest stays pending. An atomic batch goes whole, as the app wants.
+    ///
+    /// Suspects wait for all others, except for those that wait for another pending change: that may be a
+    /// suspect.
+    mutating func part(
+        of batch: CKSyncEngine.RecordZoneChangeBatch, _ send: SyncEngineSend
+    ) -> CKSyncEngine.RecordZoneChangeBatch {
+        // NB: what is left out must be pending. A delegate may give what the app has removed.
+        suspects = suspects.filter { snapshot.pendingRecords.contains(key: $0.key) }
+        guard !batch.atomicByZone, !suspects.isEmpty else { return batch }
+        let ready = batch.recordIDs.filter { send.waiting[$0] == nil }
+        var chosen = ready.filter { suspects[$0] == nil }
+        if chosen.isEmpty {
+            var countMax = Int.max
+            chosen = Array(
+                ready.enumerated().prefix { index, recordID in
+                    countMax = min(countMax, suspects[recordID] ?? countMax)
+                    return index < countMax
+                }.map(\.element))
+        }
+        return chosen.isEmpty ? batch : batch.reduced(to: Set(chosen))
+    }
+}
+
+extension SyncEngineRecordResults {
+    fileprivate func error(of recordID: CKRecord.ID) -> CKError? {
+        if case .failure(let error)? = saves[recordID] { return error }
+        if case .failure(let error)? = deletes[recordID] { return error }
+        return nil
+    }
+}
+
+extension CKSyncEngine.RecordZoneChangeBatch {
+    fileprivate func reduced(to recordIDs: Set<CKRecord.ID>) -> Self {
+        var part = self
+        part.recordsToSave.removeAll { !recordIDs.contains($0.recordID) }
+        part.recordIDsToDelete.removeAll { !recordIDs.contains($0) }
+        return part
+    }
+}
