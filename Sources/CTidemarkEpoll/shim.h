@@ -51,6 +51,11 @@ static inline void tidemark_set_heap(int mapped_bytes_min, int kept_bytes_max) {
 
 static inline void tidemark_trim_heap(void) { malloc_trim(0); }
 
+static inline size_t tidemark_get_used_heap_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
 static inline int tidemark_lookup_numeric_service(
     const char *host, const char *service, struct addrinfo **found) {
     struct addrinfo hints = {.ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};

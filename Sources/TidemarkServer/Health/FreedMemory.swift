@@ -34,34 +34,52 @@ final class FreedMemory: Sendable {
 
     private func look() {
         guard let before = Heap.residentBytes else { return }
-        let isIdle = budget.bytesUnderWay == 0
-        guard state.withLock({ $0.rule.looked(resident: before, isIdle: isIdle) }) else { return }
+        let isIdle = budget.bytesUnderWay <= FreedMemoryRule.idleBytesMax
+        let isDue = state.withLock { $0.rule.looked(resident: before, isIdle: isIdle, used: Heap.usedBytes) }
+        guard isDue else { return }
         Heap.returnFreedMemory()
-        let after = Heap.residentBytes ?? before
-        state.withLock { $0.rule.returned(resident: after) }
+        let (after, used) = (Heap.residentBytes ?? before, Heap.usedBytes)
+        state.withLock { $0.rule.returned(resident: after, used: used) }
         Self.log.debug(
             "freed memory returned",
-            ["before_mebibytes": "\(before / 1_048_576)", "after_mebibytes": "\(after / 1_048_576)"])
+            [
+                "before_mebibytes": "\(before / 1_048_576)", "after_mebibytes": "\(after / 1_048_576)",
+                "used_mebibytes": "\(used / 1_048_576)",
+            ])
     }
 }
 
-/// When freed memory is returned. The process has grown by much since it was done last, and has been idle for two
-/// looks. So memory does not go and come back between two requests.
+/// When freed memory is returned. Much is free and still resident, and the process has been idle for two looks. So
+/// memory does not go and come back between two requests.
+///
+/// NB: that the process has grown does not tell. While clients do not read, what they were answered is in use. It is
+/// freed when they go, and the process does not grow then.
 struct FreedMemoryRule {
     /// Less is not worth it.
     static let growthMin = 32 * 1_048_576
+    /// Requests under way that take no more leave the process idle.
+    static let idleBytesMax = 4 * 1_048_576
 
-    private var base: Int?
+    /// The least that the process had.
+    private var residentMin: Int?
+    /// What stays resident and is not in use: the program itself, and pages that are in use in part.
+    private var rest: Int?
     private var wasIdle = false
 
+    /// - Parameter used: bytes in use. They are asked for only if it matters, because counting them takes a while.
     /// - Returns: whether to return memory now.
-    mutating func looked(resident: Int, isIdle: Bool) -> Bool {
+    mutating func looked(resident: Int, isIdle: Bool, used: @autoclosure () -> Int) -> Bool {
         defer { wasIdle = isIdle }
-        let base = min(self.base ?? resident, resident)
-        self.base = base
-        return isIdle && wasIdle && resident - base >= Self.growthMin
+        let rest = self.rest ?? resident - used()
+        self.rest = rest
+        let residentMin = min(self.residentMin ?? resident, resident)
+        self.residentMin = residentMin
+        guard isIdle, wasIdle, resident - residentMin >= Self.growthMin else { return false }
+        let free = resident - used()
+        self.rest = min(rest, free)
+        return free - rest >= Self.growthMin
     }
 
-    /// So much is left. It is in use, and the process must grow again before there is something to return.
-    mutating func returned(resident: Int) { base = resident }
+    /// So much is left, and cannot be returned.
+    mutating func returned(resident: Int, used: Int) { rest = resident - used }
 }
