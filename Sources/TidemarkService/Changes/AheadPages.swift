@@ -35,6 +35,8 @@ struct AheadPages<Reading: Sendable>: Sendable {
 
     init() {}
 
+    var count: Int { entries.count }
+
     /// The page that is read ahead of this one; nil if none is.
     static func next(after page: ZonePage, of question: ZoneQuestion) -> ZoneQuestion? {
         guard page.moreComing, byteCount(of: page) <= bytesMax else { return nil }
@@ -48,9 +50,18 @@ struct AheadPages<Reading: Sendable>: Sendable {
 
     /// A client asks for the page. It is forgotten.
     mutating func take(_ question: ZoneQuestion, at now: Duration) -> Reading? {
-        while let oldest = entries.first, now - oldest.begunAt > Self.ageMax { entries.removeFirst() }
+        forgetOld(at: now)
         guard let index = entries.firstIndex(where: { $0.question == question }) else { return nil }
         return entries.remove(at: index).reading
+    }
+
+    /// Forgets pages that have waited for too long.
+    ///
+    /// - Returns: whether others are left.
+    @discardableResult
+    mutating func forgetOld(at now: Duration) -> Bool {
+        while let oldest = entries.first, now - oldest.begunAt > Self.ageMax { entries.removeFirst() }
+        return !entries.isEmpty
     }
 
     /// A page was read just now. What was to follow an earlier page with the same end is older, however many records it

@@ -19,11 +19,16 @@ final class PagesAhead: Sendable {
     private let scheduler: any Scheduler
     private let read: @Sendable (ZoneQuestion) async -> Page
     private let pages = Mutex(Pages())
+    /// Whether a timer is set that forgets pages for which nobody asks.
+    private let isWatched = Atomic(false)
 
     init(scheduler: any Scheduler, read: @escaping @Sendable (ZoneQuestion) async -> Page) {
         self.scheduler = scheduler
         self.read = read
     }
+
+    /// Pages that were read ahead, or are being read; for tests.
+    var count: Int { pages.withLock { $0.count } }
 
     /// The answer to a question, from a page that was read ahead or from a new read. Begins to read the next pages, if
     /// there are more.
@@ -55,9 +60,21 @@ final class PagesAhead: Sendable {
         guard depth > 0, let next = Pages.next(after: page, of: question) else { return }
         let now = scheduler.now
         let (answer, isBegun) = pages.withLock { $0.begin(next, at: now, Answer<Page>()) }
+        if !isWatched.exchange(true, ordering: .relaxed) { forgetLater() }
         scheduler.run { [self] in
             if !isBegun { answer.give(await read(next)) }
             readAhead(of: await answer.value(), isNew: !isBegun, next, depth: depth - 1)
+        }
+    }
+
+    /// As long as there are pages. They have megabytes, and a client may never come back for them.
+    private func forgetLater() {
+        _ = scheduler.schedule(after: Pages.ageMax) { [weak self] in
+            guard let self else { return }
+            let now = scheduler.now
+            isWatched.store(false, ordering: .relaxed)
+            let areLeft = pages.withLock { $0.forgetOld(at: now) }
+            if areLeft, !isWatched.exchange(true, ordering: .relaxed) { forgetLater() }
         }
     }
 }

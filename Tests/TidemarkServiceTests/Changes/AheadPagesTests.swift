@@ -3,6 +3,7 @@
 import Testing
 import TidemarkDomain
 import TidemarkFields
+import TidemarkTestSupport
 
 @testable import TidemarkService
 
@@ -80,6 +81,30 @@ import TidemarkFields
             var pages = AheadPages<Int>()
             _ = pages.begin(question(), at: .seconds(5), 1)
             #expect(pages.take(question(), at: .seconds(5) + age) == expected, "\(age)")
+        }
+    }
+
+    @Test func `R-722: pages that nobody asks for are forgotten without a question`() {
+        var pages = AheadPages<Int>()
+        _ = pages.begin(question(1), at: .zero, 1)
+        _ = pages.begin(question(2), at: .seconds(1), 2)
+        #expect(pages.forgetOld(at: .seconds(2)) && pages.count == 2)
+        #expect(pages.forgetOld(at: .milliseconds(2_001)) && pages.count == 1)
+        #expect(!pages.forgetOld(at: .milliseconds(3_001)) && pages.count == 0)
+    }
+
+    @Test func `R-722: pages that were read ahead are gone a few seconds later`() throws {
+        let scheduler = ManualScheduler()
+        let page = try page(moreComing: true)
+        let pages = PagesAhead(scheduler: scheduler) { _ in .success(page) }
+        for _ in 0..<2 {
+            let question = question()
+            _ = try scheduler.complete { await pages.page(question) }
+            scheduler.runUntilIdle()
+            #expect(pages.count > 0)
+            // At two seconds pages are as old as they may be.
+            scheduler.advance(by: .seconds(5))
+            #expect(pages.count == 0 && scheduler.nextTimer == nil)
         }
     }
 
