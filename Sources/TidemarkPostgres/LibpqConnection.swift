@@ -73,6 +73,7 @@ final class LibpqConnection: @unchecked Sendable {
 
     func send(_ bound: BoundStatement) -> Bool {
         encoder.encode(bound.values)
+        defer { encoder.sent() }
         // Copied to local variables, because each access to a property of an object is checked.
         var (pointers, lengths) = (self.pointers, self.lengths)
         (self.pointers, self.lengths) = ([], [])

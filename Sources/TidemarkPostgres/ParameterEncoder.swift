@@ -7,10 +7,9 @@ struct ParameterEncoder {
     private(set) var ranges: [Range<Int>?] = []
 
     /// Memory beyond this is freed after a statement that needed it.
-    private static let capacityKept = 1 << 20
+    static let capacityKept = 1 << 20
 
     mutating func encode(_ values: [PostgresValue]) {
-        if bytes.capacity > Self.capacityKept { bytes = [] }
         bytes.removeAll(keepingCapacity: true)
         ranges.removeAll(keepingCapacity: true)
         for value in values {
@@ -20,6 +19,11 @@ struct ParameterEncoder {
         }
         // So that even an empty value has an address: libpq takes a null pointer for NULL.
         bytes.append(0)
+    }
+
+    /// The statement has been sent. A connection may be idle for long after a large one.
+    mutating func sent() {
+        if bytes.capacity > Self.capacityKept { bytes = [] }
     }
 
     private mutating func append(_ value: PostgresValue) {

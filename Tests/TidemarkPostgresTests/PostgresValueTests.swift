@@ -127,6 +127,17 @@ internal import TidemarkTestSupport
         }
     }
 
+    @Test func `R-722: memory of a large statement is freed once it is sent, that of small ones is used again`() {
+        var encoder = ParameterEncoder()
+        encoder.encode([.bytea(Array(repeating: 7, count: 1_000))])
+        encoder.sent()
+        #expect(encoder.bytes.capacity >= 1_000)
+        encoder.encode([.bytea(Array(repeating: 7, count: ParameterEncoder.capacityKept))])
+        #expect(encoder.bytes.capacity > ParameterEncoder.capacityKept)
+        encoder.sent()
+        #expect(encoder.bytes.capacity <= ParameterEncoder.capacityKept)
+    }
+
     private func read(_ row: PostgresRow, like value: PostgresValue) throws -> PostgresValue {
         switch value {
         case .null: .null
