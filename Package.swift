@@ -280,7 +280,7 @@ let package = Package(
                 "TidemarkServer", "TidemarkService", "TidemarkStore", "TidemarkTransport",
                 "TidemarkWire", "TidemarkTranslation", "TidemarkDomain", "TidemarkFields", "TidemarkLocalPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkTLS", "TidemarkWebSocket", "TidemarkBytes",
-                "TidemarkPostgres", "TidemarkTestSupport",
+                "TidemarkPostgres", "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         .executableTarget(
             name: "JournalHost", dependencies: ["TidemarkKit"], path: "Tests/JournalHost", swiftSettings: settings),

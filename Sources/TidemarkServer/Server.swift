@@ -163,8 +163,9 @@ package final class Server: Sendable {
         do {
             for number in 0..<max(1, configuration.loopCount) {
                 let loop: EventLoop
+                let name = "tidemark-\(number)"
                 do {
-                    loop = try EventLoop(name: "tidemark-\(number)")
+                    loop = try EventLoop(name: name) { HeldLoop.note($0, of: name) }
                 } catch {
                     throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
                 }

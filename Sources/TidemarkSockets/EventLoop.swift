@@ -25,6 +25,8 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
 
     let epoll: Int32
     let waker: Int32
+    /// Nil: turns are not measured.
+    private let onLongTurn: (@Sendable (LongTurn) -> Void)?
     private let inbox = Lock(Inbox())
     /// The `pthread_self` of the thread while it runs; 0 before and after.
     private let threadIdentity = Atomic<UInt>(0)
@@ -39,6 +41,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     @exclusivity(unchecked) private var running: [Work] = []
     @exclusivity(unchecked) private var runningNext = 0
     @exclusivity(unchecked) private var timers = TimerQueue()
+    @exclusivity(unchecked) private var turn = TurnWatch()
     @exclusivity(unchecked) var flushables: [any TickFlushable] = []
     @exclusivity(unchecked) var flushing: [any TickFlushable] = []
     var slots: [Slot] = []
@@ -62,9 +65,11 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
 
     /// Creates the loop and starts its thread.
     ///
-    /// - Parameter name: The thread's name; the first 15 bytes are shown.
+    /// - Parameters:
+    ///   - name: The thread's name; the first 15 bytes are shown.
+    ///   - onLongTurn: called on the loop after each turn that took 100 ms or more. Nil: turns are not measured.
     /// - Throws: `resourcesExhausted` if there are no more descriptors or threads.
-    package init(name: String) throws(SocketError) {
+    package init(name: String, onLongTurn: (@Sendable (LongTurn) -> Void)? = nil) throws(SocketError) {
         let epoll = FileDescriptor(owning: try SystemCalls.createEpoll())
         let waker = FileDescriptor(owning: try SystemCalls.createEventDescriptor())
         // Edge-triggered: each write wakes the loop once, and the counter need not be read.
@@ -73,6 +78,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
             data: Slot.wakerToken)
         guard result == 0 else { throw SocketError(errorNumber: Int32(-result), operation: "epoll_ctl") }
         self.name = name
+        self.onLongTurn = onLongTurn
         self.epoll = epoll.release()
         self.waker = waker.release()
         receiveScratch = .allocate(byteCount: Self.receiveScratchBytes, alignment: 64)
@@ -218,11 +224,18 @@ extension EventLoop {
     }
 
     private func tick(timeout: Int32) {
-        dispatch(SystemCalls.wait(epoll, events, milliseconds: timeout))
+        let count = SystemCalls.wait(epoll, events, milliseconds: timeout)
+        if onLongTurn != nil { turn.begin(at: Self.nanoseconds, processor: Self.processorNanoseconds) }
+        dispatch(count)
         fireTimers()
         runReadyWork()
         flush()
+        guard let onLongTurn else { return }
+        if let long = turn.end(at: Self.nanoseconds, processor: Self.processorNanoseconds) { onLongTurn(long) }
     }
+
+    /// How long processors have worked for the thread that asks.
+    private static var processorNanoseconds: Int64 { SystemCalls.nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) }
 
     private var hasPendingWork: Bool {
         !ready.isEmpty || runningNext < running.count || !flushables.isEmpty || inbox.withLock { !$0.work.isEmpty }

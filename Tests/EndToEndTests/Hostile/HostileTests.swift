@@ -22,6 +22,8 @@ import TidemarkTestSupport
     private static let restMax = 128 * 1_048_576
     private static let p99Max = Duration.milliseconds(250)
     private static let slowdownMax = 10
+    /// No turn of a loop may take a processor so many milliseconds.
+    private static let heldMax = 400
 
     @Test func `a campaign has an attack`() {
         #expect(!Self.attacks.isEmpty, "TIDEMARK_HOSTILE_ONLY=\(Self.only) is in no attack's name")
@@ -53,11 +55,12 @@ import TidemarkTestSupport
 
             let story =
                 "\(attack.testDescription) by \(attackers.rawValue): quiet \(quiet); during \(during); "
-                + "grew by \(growth / 1_048_576) MiB; attackers \(told)"
+                + "grew by \(growth / 1_048_576) MiB; \(heldLoop(place.server)); attackers \(told)"
             if isLong { print(story) }
             #expect(during.refusals.isEmpty, "\(story) \(during.refusals.prefix(3))")
             #expect(growth <= Self.growthMax, "\(story)")
             guard isLong else { return }
+            #expect(heldMilliseconds(place.server) < Self.heldMax, "\(story)")
             #expect(during.p99 <= Self.p99Max && during.p99 <= quiet.p99 * Self.slowdownMax, "\(story)")
             await #expect(throws: Never.self, "\(story)") {
                 try await eventually("memory goes back to \(idle / 1_048_576) MiB and a little", within: .seconds(60)) {
@@ -65,6 +68,18 @@ import TidemarkTestSupport
                 }
             }
         }
+    }
+
+    /// How long a processor worked, at least, for the longest turn of a loop since the server began. 0: less than 100 ms
+    /// for each.
+    private func heldMilliseconds(_ server: Program) -> Int {
+        let lines = server.output.matches(of: /an event loop was held cause="it worked for (\d+) ms/)
+        return lines.compactMap { Int($0.1) }.max() ?? 0
+    }
+
+    private func heldLoop(_ server: Program) -> String {
+        let held = heldMilliseconds(server)
+        return held == 0 ? "no loop held for 100 ms" : "a loop held for \(held) to \(2 * held) ms"
     }
 
     /// Waits until the server has heard each of the attackers, and ends the attack.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkSockets
+internal import TidemarkTelemetry
+
+/// Tells an operator that an event loop was held for long, and everybody on it waited.
+enum HeldLoop {
+    /// A processor that worked so long for one turn is told of.
+    private static let workedMin: Int64 = 100
+    /// Turns of which a processor worked less are told of if they take so long. On a busy machine, threads wait.
+    private static let waitedMin: Int64 = 1_000
+    /// The highest class of turns.
+    private static let classMax: Int64 = 12_800
+
+    static func note(_ turn: LongTurn, of loop: String, in log: FailureLog = .shared) {
+        guard let cause = cause(of: turn) else { return }
+        log.note(
+            .warning, "an event loop was held", cause: cause,
+            [
+                "loop": loop, "milliseconds": "\(milliseconds(turn.time))",
+                "processor_milliseconds": "\(milliseconds(turn.processorTime))",
+            ],
+            request: nil)
+    }
+
+    /// A class for each doubling. So the log has a line of the longest, even if it writes one of a kind and counts the
+    /// others.
+    private static func cause(of turn: LongTurn) -> String? {
+        let worked = milliseconds(turn.processorTime)
+        guard worked >= workedMin else { return milliseconds(turn.time) >= waitedMin ? "it waited" : nil }
+        var least = workedMin
+        while least < classMax, least * 2 <= worked { least *= 2 }
+        return "it worked for \(least) ms or more"
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}
