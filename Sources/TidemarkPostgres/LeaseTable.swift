@@ -38,6 +38,9 @@ struct LeaseTable {
     var waiterCount: Int { waiting.count }
     var useCount: Int { places.reduce(0) { $0 + $1.useCount } }
 
+    /// Whether a place has a connection, and no caller.
+    func isUnused(_ place: Int) -> Bool { places[place].isOpen && places[place].useCount == 0 }
+
     /// A place with room. There is one only if nobody waits.
     mutating func acquireFree() -> Int? { take() }
 

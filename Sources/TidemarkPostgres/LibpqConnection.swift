@@ -22,6 +22,8 @@ final class LibpqConnection: @unchecked Sendable {
     private let connection: OpaquePointer
     // Reused for each statement.
     private var encoder = ParameterEncoder()
+    /// Bytes of the largest statement that was sent. libpq keeps a buffer of that size until it disconnects.
+    private(set) var largestSent = 0
     private var pointers: [UnsafePointer<CChar>?] = []
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
@@ -74,6 +76,7 @@ final class LibpqConnection: @unchecked Sendable {
     func send(_ bound: BoundStatement) -> Bool {
         encoder.encode(bound.values)
         defer { encoder.sent() }
+        largestSent = max(largestSent, encoder.bytes.count)
         // Copied to local variables, because each access to a property of an object is checked.
         var (pointers, lengths) = (self.pointers, self.lengths)
         (self.pointers, self.lengths) = ([], [])

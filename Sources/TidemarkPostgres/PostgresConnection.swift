@@ -102,6 +102,10 @@ package final class PostgresConnection: @unchecked Sendable {
     var isOpen: Bool { link != nil }
     var needsRollback: Bool { isInTransaction }
     var isIdle: Bool { pipeline.isEmpty && script == nil }
+    /// Whether libpq keeps much memory for it.
+    var isLarge: Bool { (link?.largestSent ?? 0) > Self.largestSentMin }
+    /// A larger statement makes a connection large.
+    static let largestSentMin = 1 << 20
     /// The process ID of the server's process, 0 if closed; for tests and logs.
     var backendProcessID: Int32 { link?.backendProcessID ?? 0 }
 

@@ -23,6 +23,10 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     private var waiters: [Int: (waiter: Waiter, timer: ScheduledTimer)] = [:]
     private var nextWaiter = 0
     private var isStopped = false
+    private let renewalDelay: Duration
+    private var renewalTimer: ScheduledTimer?
+    /// The place whose connection is being replaced.
+    private var renewedPlace: Int?
     /// Called when the last lease has been returned after ``stop(whenDrained:)``.
     private var whenDrained: (@Sendable () -> Void)?
     /// Why the last attempt to connect failed. Callers that waited in vain are told.
@@ -34,11 +38,12 @@ final class PostgresConnectionGroup: @unchecked Sendable {
 
     init(
         loop: EventLoop, parameters: ConnectionParameters, count: Int, capacity: Int, waiterCountMax: Int,
-        requestTimeout: Duration
+        requestTimeout: Duration, renewalDelay: Duration
     ) {
         self.loop = loop
         self.parameters = parameters
         self.requestTimeout = requestTimeout
+        self.renewalDelay = renewalDelay
         isShared = capacity > 1
         table = LeaseTable(placeCount: count, capacity: capacity, waiterCountMax: waiterCountMax)
         connections = Array(repeating: nil, count: count)
@@ -93,6 +98,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     /// Refuses waiting and new callers, lets those with a connection finish, and then closes.
     func stop(whenDrained: @escaping @Sendable () -> Void) {
         isStopped = true
+        renewalTimer?.cancel()
         self.whenDrained = whenDrained
         for number in table.stop() {
             guard let (waiter, timer) = waiters.removeValue(forKey: number) else { continue }
@@ -114,6 +120,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     var openCount: Int { connections.reduce(0) { $0 + ($1 == nil ? 0 : 1) } }
 
     private func giveBack(_ place: Int) {
+        if connections[place]?.isLarge == true { renewLater() }
         serve(table.release(place))
         closeIfDrained()
     }
@@ -179,6 +186,11 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     }
 
     private func closed(_ place: Int, _ error: PostgresError) {
+        if place == renewedPlace {
+            connections[place] = nil
+            table.closed(place)
+            return connect(place)
+        }
         if !isStopped {
             FailureLog.shared.note(
                 .warning, "a connection to PostgreSQL was lost", cause: error.kind, ["error": error.textForLog],
@@ -194,5 +206,24 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         guard !isStopped else { return }
         let delay = backOffs[place].next(randomBits: loop.randomBits())
         loop.schedule(after: delay) { [weak self] in self?.connect(place) }
+    }
+
+    // MARK: Renewing
+
+    /// Replaces large connections that nobody uses, one after the other, so that their memory is freed.
+    private func renewLater() {
+        guard renewalTimer == nil, !isStopped else { return }
+        renewalTimer = loop.schedule(after: renewalDelay) { [weak self] in self?.renew() }
+    }
+
+    private func renew() {
+        renewalTimer = nil
+        let large = connections.indices.filter { connections[$0]?.isLarge == true }
+        if let place = large.first(where: { table.isUnused($0) && connections[$0]?.isIdle == true }) {
+            renewedPlace = place
+            connections[place]?.close(PostgresError(.stopped))
+            renewedPlace = nil
+        }
+        if connections.contains(where: { $0?.isLarge == true }) { renewLater() }
     }
 }

@@ -40,7 +40,8 @@ package final class PostgresPool: Sendable {
         func group(_ parameters: ConnectionParameters, _ count: Int, capacity: Int) -> PostgresConnectionGroup {
             PostgresConnectionGroup(
                 loop: loop, parameters: parameters, count: count, capacity: capacity,
-                waiterCountMax: limits.waiterCountMax, requestTimeout: limits.requestTimeout)
+                waiterCountMax: limits.waiterCountMax, requestTimeout: limits.requestTimeout,
+                renewalDelay: limits.renewalDelay)
         }
         exclusive = group(parameters, connections, capacity: 1)
         shared = group(sharedParameters, sharedConnections, capacity: limits.sharedBatchCountMax)
@@ -151,6 +152,9 @@ package struct PostgresPoolLimits: Sendable {
     package var stopTimeout = Duration.seconds(5)
     /// Batches under way at the same time on a shared connection.
     package var sharedBatchCountMax = 64
+    /// How long after a statement of more than 1 MiB its connection is replaced, if nobody uses it then. libpq frees the
+    /// statement's memory no earlier. Of several such connections, one is replaced in each such time.
+    package var renewalDelay = Duration.seconds(5)
 
     package init() {}
 }

@@ -18,6 +18,18 @@ internal import TidemarkTestSupport
         #expect(table.acquire(waiter: 4) == .granted(place: 0))
     }
 
+    @Test func `a place is unused if it has a connection, and no caller`() {
+        var table = LeaseTable(placeCount: 1, capacity: 2, waiterCountMax: 1)
+        #expect(!table.isUnused(0))
+        _ = table.opened(0)
+        #expect(table.isUnused(0))
+        #expect(table.acquireFree() == 0 && !table.isUnused(0))
+        _ = table.release(0)
+        #expect(table.isUnused(0))
+        table.closed(0)
+        #expect(!table.isUnused(0))
+    }
+
     @Test func `the queue has an end`() {
         var table = LeaseTable(placeCount: 1, capacity: 1, waiterCountMax: 2)
         #expect([table.acquire(waiter: 1), table.acquire(waiter: 2)] == [.wait, .wait])

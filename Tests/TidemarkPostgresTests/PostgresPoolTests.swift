@@ -47,6 +47,25 @@ internal import TidemarkTestSupport
         }
     }
 
+    @Test func `R-722: a connection is replaced after a large statement, once nobody uses it`() async throws {
+        var limits = PostgresPoolLimits()
+        limits.renewalDelay = .milliseconds(20)
+        let length = Statement(.read, "length", "SELECT length($1)", [.bytea])
+        try await withPool(limits: limits) { pool in
+            func backend(after byteCount: Int) async throws -> Int32 {
+                try await pool.withConnection { connection in
+                    let bytes = [UInt8](repeating: 7, count: byteCount)
+                    let rows = try await connection.execute([length(.bytea(bytes)), Sample.backend()])
+                    #expect(try rows[0][0].int32(0) == Int32(byteCount))
+                    return try rows[1][0].int32(0)
+                }
+            }
+            let first = try await backend(after: PostgresConnection.largestSentMin / 2)
+            #expect(try await backend(after: PostgresConnection.largestSentMin + 1) == first)
+            try await eventually { try await backend(after: 0) != first }
+        }
+    }
+
     @Test func `I-7: too many who wait are refused, and the others are served`() async throws {
         var limits = PostgresPoolLimits()
         limits.waiterCountMax = 2
