@@ -25,6 +25,10 @@ package struct Limits: Sendable, Equatable {
     package var storedBytesMax = 16_777_216
     /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
     package var zonesMax = 10_000
+    /// Zones of one database that have ended, and of whose end devices may have to hear. Whoever reads the
+    /// database's feed or mark reads their rows too. Beyond half of it, the server forgets all but a quarter: those that
+    /// ended first. More: a new zone is `zoneBusy`, until the server has forgotten some.
+    package var endedZonesMax = 20_000
     /// Containers in development that an account may have before it creates no more by naming them. Each has
     /// databases and a schema. An operator may create any number. More: `badContainer`.
     package var containersMax = 100

@@ -136,6 +136,41 @@ extension StorageConformance {
             try expectEqual(transaction.snapshot.zones, ["b": zones[1]], "living zones among the names")
             try expectEqual(transaction.snapshot.zoneCount, 3, "the default zone counts as well")
         },
+        Scenario("R-753: of the zones that have ended those that ended last are kept, and older tokens expire") {
+            store in
+            let database = try await store.alice().privateDatabase
+            try await store.createZones("a", "b", "c", "alive", in: database)
+            func feed(after: ChangeNumber?) async throws -> DatabaseFeedRead {
+                try await store.second.databaseFeed(of: database, after: after, entriesMax: 10, then: nil).feed.value
+            }
+            var heads: [ChangeNumber] = []
+            // Not in the order in which they were created.
+            for name in ["c", "a", "b"] {
+                try await store.changeZones(in: database, remove: [name])
+                heads.append(
+                    try await store.first.advanceDatabaseFeed(of: database, after: nil, entriesMax: 0).value.head)
+            }
+            func endedCount() async throws -> Int {
+                let transaction = try await store.second.beginZonesWrite(
+                    in: database, names: [], life: DeviceID(high: 1, low: 1))
+                await transaction.rollback()
+                return transaction.snapshot.endedCount
+            }
+            try expectEqual(try await endedCount(), 3, "the living ones do not count")
+            try await store.first.forgetEndedZones(of: database, keeping: 2)
+            try expectEqual(try await endedCount(), 2, "one is forgotten")
+            let after = try await feed(after: heads[0])
+            try expect(1...heads[0] ~= after.oldestToken, "tokens from before its end are expired, and no others")
+            try expectEqual(after.entries.map(\.key.name), ["a", "b"], "and is told of the others")
+            let removals = try await store.second.removals(ofZones: ["a", "b", "c"], in: database)
+            try expectEqual(removals, ["a": .deleted, "b": .deleted], "nobody knows how the first one ended")
+            try await store.first.forgetEndedZones(of: database, keeping: 2)
+            try expectEqual(try await endedCount(), 2, "no more than these")
+            try await store.changeZones(in: database, remove: ["alive"])
+            try await store.first.forgetEndedZones(of: database, keeping: 0)
+            try expectEqual(try await endedCount(), 0, "also one that no feed has seen end")
+            try expect(try await feed(after: nil).oldestToken > heads[2], "tokens from before its end are expired")
+        },
         Scenario("R-035: a zone keeps the encryption scope with which it was created") { store in
             let database = try await store.alice().privateDatabase
             let device = DeviceID(high: 1, low: 1)

@@ -11,6 +11,7 @@
 //  6. zoneNameInvalid  R-020
 //  7. zoneScopeFixed   R-035: the zone exists, and is encrypted in another way
 //  8. tooManyZones     zones that the same request deletes still count
+//  9. zoneBusy         R-753: too many zones have ended
 
 extension ZonesRequest {
     /// What is wrong with the request, whatever is stored; nil if nothing is. Check it before anything is read.
@@ -19,6 +20,11 @@ extension ZonesRequest {
         if saves.count + deletes.count > limits.itemsMax { return .tooManyItems }
         if Set(saves + deletes).count < saves.count + deletes.count { return .itemRepeated }
         return nil
+    }
+
+    /// How many ended zones the database keeps if this request has found too many of them; nil if it has not.
+    package static func endedZonesKept(by snapshot: ZonesSnapshot, limits: Limits) -> Int? {
+        snapshot.endedCount > limits.endedZonesMax / 2 ? limits.endedZonesMax / 4 : nil
     }
 
     /// The names to lock and read. The default zone is left out, because it is neither created nor deleted.
@@ -59,6 +65,7 @@ extension ZonesRequest {
             if let zone = snapshot.zones[name] { return resave(zone) }
             if name == ZoneName.default { return encryptionScopes[name] == .perZone ? .failed(.zoneScopeFixed) : .done }
             guard snapshot.zoneCount + created.count < limits.zonesMax else { return .failed(.tooManyZones) }
+            guard snapshot.endedCount < limits.endedZonesMax else { return .failed(.zoneBusy) }
             created.append(name)
             return encryptionScopes[name] == .perZone ? .donePerZone : .done
         }

@@ -199,6 +199,10 @@ package protocol Storage: AnyObject, Sendable {
         in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction
 
+    /// Forgets ended zones of a database but for some, those that ended first. Tokens from before their ends are
+    /// expired. Zones of which something is left stay until it is cleared.
+    func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError)
+
     /// The first `zonesMax` living zones after the one with the id `after`, by id. With `after` nil: of all zones. A
     /// newer zone of a database has a larger id.
     func zones(in database: DatabaseID, after: ZoneID?, zonesMax: Int) async throws(StorageError) -> [ZoneState]

@@ -153,13 +153,30 @@ final class ZonesWriter: Sendable {
             return outcome
         }
         try await transaction.commit(changes, now: now)
-        if !changes.created.isEmpty || !changes.removed.isEmpty {
-            // A new zone counts one in the database's mark, and one that has ended counts one more.
+        let hasForgotten = await forgetEndedZones(of: database, found: transaction.snapshot)
+        if hasForgotten || !changes.created.isEmpty || !changes.removed.isEmpty {
+            // A new zone counts one in the database's mark, and one that has ended counts one more. What was forgotten
+            // counts no more, and nobody knows how much that was.
+            let growth = Int64(changes.created.count + changes.removed.count)
             onMoved(
                 ZonesMoved(
                     [ZoneNotice(database: database, life: request.id.life, zoneName: "")],
-                    growth: [database: Int64(changes.created.count + changes.removed.count)]))
+                    growth: hasForgotten ? [:] : [database: growth]))
         }
         return outcome
+    }
+
+    /// Whoever ends very many zones does the work of forgetting them. What has failed is tried again by the next
+    /// request.
+    ///
+    /// - Returns: whether zones may have been forgotten.
+    private func forgetEndedZones(of database: DatabaseID, found snapshot: ZonesSnapshot) async -> Bool {
+        guard let countMax = ZonesRequest.endedZonesKept(by: snapshot, limits: limits) else { return false }
+        do {
+            try await storage.forgetEndedZones(of: database, keeping: countMax)
+        } catch {
+            error.note()
+        }
+        return true
     }
 }

@@ -33,13 +33,25 @@ extension AdminStore {
             }
         }
         for database in try await storage.read(sql.compaction.databasesWithEndedZones(before)) {
-            // Every end gets its number first, so that older tokens are known to be too old.
-            _ = try await storage.advanceDatabaseFeed(of: database, after: nil, entriesMax: 0)
-            let (_, gone) = try await storage.write(
-                sql.changes.lockFeed(database), sql.compaction.forgetZones((database, before)))
-            forgotten.zones += gone.rows.first ?? 0
+            forgotten.zones += try await storage.forgetZones(
+                of: database, by: sql.compaction.forgetZones((database, before)))
         }
         return forgotten
+    }
+}
+
+extension PostgresStorage {
+    package func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError) {
+        _ = try await forgetZones(of: database, by: sql.compaction.forgetOldestZones((database, countMax)))
+    }
+
+    /// Every end gets its number first, so that older tokens are known to be too old.
+    ///
+    /// - Returns: how many zones the call has forgotten.
+    fileprivate func forgetZones(of database: DatabaseID, by call: Call<Int>) async throws(StorageError) -> Int {
+        _ = try await advanceDatabaseFeed(of: database, after: nil, entriesMax: 0)
+        let (_, gone) = try await write(sql.changes.lockFeed(database), call)
+        return gone.rows.first ?? 0
     }
 }
 
@@ -86,25 +98,44 @@ struct CompactionStatements: Sendable {
          GROUP BY database_id ORDER BY database_id
         """)
 
-    /// The only row has the number of removed rows, if there were any.
-    let forgetZones = DeclaredStatement<(database: DatabaseID, before: Timestamp), Int>(
-        .write, "forget_zones",
-        """
-        WITH ended AS (
-            SELECT z.id FROM zone z
-             WHERE z.database_id = \(\.database) AND z.removal IS NOT NULL AND z.removed_at < \(\.before)
-               AND (SELECT 1 FROM record r WHERE r.database_id = z.database_id AND r.zone_id = z.id
-                     ORDER BY r.name LIMIT 1) IS NULL
-               AND (SELECT 1 FROM record_reference f WHERE f.database_id = z.database_id AND f.zone_id = z.id
-                     ORDER BY f.holder LIMIT 1) IS NULL),
-        told AS (
-            DELETE FROM feed_entry e USING ended
-             WHERE e.database_id = \(\.database) AND e.zone_id = ended.id AND e.removal IS NOT NULL
-            RETURNING e.zone_id, e.number),
-        gone AS (
-            DELETE FROM zone z USING told WHERE z.database_id = \(\.database) AND z.id = told.zone_id RETURNING z.id)
-        UPDATE feed SET oldest_token = greatest(oldest_token, (SELECT max(number) FROM told))
-         WHERE database_id = \(\.database) AND EXISTS (SELECT FROM told)
-        RETURNING (SELECT count(*) FROM gone)
-        """)
+    let forgetZones: DeclaredStatement<(database: DatabaseID, before: Timestamp), Int> = forgetting(
+        "forget_zones", \.database,
+        among: "zone z WHERE z.database_id = \(\.database) AND z.removal IS NOT NULL AND z.removed_at < \(\.before)")
+
+    let forgetOldestZones: DeclaredStatement<(database: DatabaseID, countMax: Int), Int> = forgetting(
+        "forget_oldest_zones", \.database,
+        among: """
+            (SELECT database_id, zone_id AS id FROM feed_entry
+              WHERE database_id = \(\.database) AND removal IS NOT NULL
+              ORDER BY number DESC OFFSET \(\.countMax)) AS z WHERE true
+            """)
+
+    /// The only row has the number of removed rows, if there were any. Zones of which something is left stay.
+    ///
+    /// - Parameter some: ended zones `z` of the database; what follows FROM, with a condition.
+    private static func forgetting<Input>(
+        _ name: String, _ database: any KeyPath<Input, DatabaseID> & Sendable, among some: SQL<Input>
+    ) -> DeclaredStatement<Input, Int> {
+        DeclaredStatement(
+            .write, name,
+            """
+            WITH ended AS (
+                SELECT z.id FROM \(some)
+                   AND (SELECT 1 FROM record r WHERE r.database_id = z.database_id AND r.zone_id = z.id
+                         ORDER BY r.name LIMIT 1) IS NULL
+                   AND (SELECT 1 FROM record_reference f WHERE f.database_id = z.database_id AND f.zone_id = z.id
+                         ORDER BY f.holder LIMIT 1) IS NULL
+                   AND (SELECT 1 FROM asset_use u WHERE u.database_id = z.database_id AND u.zone_id = z.id
+                         ORDER BY u.record_name LIMIT 1) IS NULL),
+            told AS (
+                DELETE FROM feed_entry e USING ended
+                 WHERE e.database_id = \(database) AND e.zone_id = ended.id AND e.removal IS NOT NULL
+                RETURNING e.zone_id, e.number),
+            gone AS (
+                DELETE FROM zone z USING told WHERE z.database_id = \(database) AND z.id = told.zone_id RETURNING z.id)
+            UPDATE feed SET oldest_token = greatest(oldest_token, (SELECT max(number) FROM told))
+             WHERE database_id = \(database) AND EXISTS (SELECT FROM told)
+            RETURNING (SELECT count(*) FROM gone)
+            """)
+    }
 }

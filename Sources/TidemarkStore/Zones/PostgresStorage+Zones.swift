@@ -13,7 +13,8 @@ extension PostgresStorage {
             let (_, _, zones, count, memories) = try await lease.connection.run(
                 Call.begin, sql.zones.lockDatabase(database), sql.zones.lockNamed((database, names)),
                 sql.zones.count(database), sql.zones.readMemory((database, life)))
-            var snapshot = ZonesSnapshot(zoneCount: count.rows.first ?? 0)
+            let counts = count.rows.first
+            var snapshot = ZonesSnapshot(zoneCount: counts?.living ?? 0, endedCount: counts?.ended ?? 0)
             for zone in zones.rows { snapshot.zones[zone.key.name] = zone }
             for row in memories.rows { (snapshot.memoryEpoch, snapshot.memory) = (row.epoch, row.memory) }
             return PostgresZonesTransaction(

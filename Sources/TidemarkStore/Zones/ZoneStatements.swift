@@ -54,9 +54,13 @@ struct ZoneStatements: Sendable {
         try ZoneRow.decode(row)
     }
 
-    let count = DeclaredStatement<DatabaseID, Int>(
+    let count = DeclaredStatement<DatabaseID, (living: Int, ended: Int)>(
         .read, "count_zones",
-        "SELECT count(*) FROM zone WHERE database_id = \(\.self) AND removal IS NULL")
+        """
+        SELECT (SELECT count(*) FROM zone WHERE database_id = \(\.self) AND removal IS NULL) AS living,
+               (SELECT count(*) FROM zone WHERE database_id = \(\.self) AND removal IS NOT NULL) AS ended
+        """
+    ) { row throws(PostgresError) in (try row["living"], try row["ended"]) }
 
     /// One row: the store's memory epoch, and the memory, null if there is none. The database's own memory has the zone
     /// 0.

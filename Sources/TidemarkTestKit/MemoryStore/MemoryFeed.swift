@@ -42,9 +42,17 @@ struct MemoryFeed {
         }
     }
 
-    /// Forgets ended zones: tokens from before their ends expire.
-    mutating func compact(_ ended: Set<ZoneID>) {
-        for zone in ended { oldestToken = max(oldestToken, seen.removeValue(forKey: zone)?.number ?? 0) }
+    /// Forgets ended zones but for those that ended last: tokens from before their ends expire.
+    ///
+    /// - Returns: the forgotten ones.
+    mutating func compact(keeping countMax: Int) -> Set<ZoneID> {
+        let ended = seen.filter { $0.value.removal != nil }.sorted { $0.value.number < $1.value.number }
+        let forgotten = ended.dropLast(countMax)
+        for (zone, last) in forgotten {
+            oldestToken = max(oldestToken, last.number)
+            seen[zone] = nil
+        }
+        return Set(forgotten.map(\.key))
     }
 
     /// Makes the zone's state news again.

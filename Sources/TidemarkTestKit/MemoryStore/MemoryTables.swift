@@ -271,15 +271,23 @@ struct MemoryTables {
     /// Forgets every deletion of records and zones.
     mutating func compact() {
         for id in databases.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-            let zones = feedZones(of: id)
-            // Every end gets its number first, so that older tokens are known to be too old.
-            databases[id]?.feed.advance(zones)
-            let ended = Set(zones.filter { $0.removal != nil }.map(\.id))
-            databases[id]?.feed.compact(ended)
-            databases[id]?.zones.removeAll(where: ended.contains)
-            for zone in ended { self.zones[zone] = nil }
+            forgetEndedZones(of: id, keeping: 0)
             for zone in databases[id]?.zones ?? [] { self.zones[zone]?.compact() }
         }
+    }
+
+    func endedZoneCount(in database: DatabaseID) -> Int {
+        (databases[database]?.zones.count ?? 0) - livingZones(in: database).count
+    }
+
+    /// See `Storage.forgetEndedZones(of:keeping:)`.
+    mutating func forgetEndedZones(of id: DatabaseID, keeping countMax: Int) {
+        // Every end gets its number first, so that older tokens are known to be too old.
+        let zones = feedZones(of: id)
+        databases[id]?.feed.advance(zones)
+        let forgotten = databases[id]?.feed.compact(keeping: countMax) ?? []
+        databases[id]?.zones.removeAll(where: forgotten.contains)
+        for zone in forgotten { self.zones[zone] = nil }
     }
 
     mutating func endZone(_ id: ZoneID, reason: ZoneRemovalReason) {

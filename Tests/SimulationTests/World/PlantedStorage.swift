@@ -219,6 +219,10 @@ final class PlantedStorage: Storage {
         try await base.beginZonesWrite(in: database, names: names, life: life)
     }
 
+    func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError) {
+        try await base.forgetEndedZones(of: database, keeping: countMax)
+    }
+
     func zones(
         in database: DatabaseID, after: ZoneID?, zonesMax: Int
     ) async throws(StorageError) -> [ZoneState] {

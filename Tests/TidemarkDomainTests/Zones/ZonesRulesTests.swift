@@ -87,6 +87,20 @@ import TidemarkDomain
         #expect(changes?.created == ["B"])
     }
 
+    @Test func `R-753: while very many zones have ended, no zone is created, and all else goes on`() throws {
+        var limits = Limits()
+        limits.endedZonesMax = 4
+        let lives = ["A": zone("A", id: 1), "B": zone("B", id: 2)]
+        let full = ZonesSnapshot(zones: lives, zoneCount: 2, endedCount: 4)
+        let (outcome, changes) = request(["A", "C"], ["B"]).decide(on: full, limits: limits)
+        #expect(try outcome.get() == ZonesOutcome(saves: items([nil, .zoneBusy]), deletes: items([nil])))
+        #expect(changes?.created == [] && changes?.removed == [ZoneID(2)])
+        let kept = (2...4).map { count in
+            ZonesRequest.endedZonesKept(by: ZonesSnapshot(endedCount: count), limits: limits)
+        }
+        #expect(kept == [nil, 1, 1])
+    }
+
     @Test func `R-155, R-116, R-157: requests that are refused as a whole, in the order of the failures`() {
         var limits = Limits()
         limits.itemsMax = 2

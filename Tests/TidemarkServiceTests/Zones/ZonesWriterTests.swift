@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkScheduling
@@ -46,6 +47,34 @@ import TidemarkTestKit
             // What they took is free again.
             let later = await service.modifyZones(in: fixture.key().database, creation(71), for: .account(1))
             #expect(later.reason == nil)
+            await service.stop()
+        }
+    }
+
+    @Test func `R-753: zones that end again and again are forgotten by those who end them`() throws {
+        let fixture = try ServiceFixture()
+        var limits = Limits()
+        limits.endedZonesMax = 8
+        let moved = Mutex<[Int64?]>([])
+        let database = fixture.key().database
+        let service = fixture.server(limits: limits) { zones in moved.withLock { $0.append(zones.growth[database]) } }
+        try fixture.scheduler.simulate {
+            var ended = 0
+            for counter in 1...40 as ClosedRange<UInt64> {
+                let isCreation = !counter.isMultiple(of: 2)
+                let request = ZonesRequest(
+                    id: RequestID(device, counter), saves: isCreation ? ["new"] : [], deletes: isCreation ? [] : ["new"]
+                )
+                let outcome = try await service.modifyZones(in: database, request, for: .account(1)).get()
+                #expect(outcome.saves + outcome.deletes == [.done])
+                let transaction = try await MemoryStore(fixture.database).beginZonesWrite(
+                    in: database, names: [], life: device)
+                await transaction.rollback()
+                ended = max(ended, transaction.snapshot.endedCount)
+            }
+            #expect(ended == 5)
+            // A push too many is better than a change that hides behind what was forgotten.
+            #expect(moved.withLock { $0.contains(nil) && $0.contains(1) && $0.count == 40 })
             await service.stop()
         }
     }
