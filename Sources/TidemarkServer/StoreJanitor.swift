@@ -20,12 +20,15 @@ final class StoreJanitor: Sendable {
     private let clockWatch: Mutex<ClockWatch>
     private let isStopped = Mutex(false)
     private let roundCount = Mutex(0)
+    /// Where the next step goes on in the order of all ended zones. A round that has not come to their end leaves the rest
+    /// to the next one.
+    private let place = Mutex(EndedZone.beginning)
 
     /// How long an epoch of memories lasts (`Limits.memoryEpochsKept`).
     private static let memoryEpoch = Duration.seconds(12 * 3_600)
     /// Rounds between two checks of the epoch, and between two looks for old devices.
     private static let roundsPerLook = 60
-    /// Steps of one round. Each removes a bounded number of rows and lets other work go first.
+    /// Steps of one round. Each reads and removes a bounded number of rows, and lets other work go first.
     private static let stepsMax = 1_000
 
     /// - Parameter deviceAge: nil: no device is forgotten.
@@ -81,7 +84,9 @@ final class StoreJanitor: Sendable {
         }
         do {
             for _ in 0..<Self.stepsMax where !isStopped.withLock({ $0 }) {
-                guard try await storage.clearEndedZones() else { return }
+                let next = try await storage.clearEndedZones(after: place.withLock { $0 })
+                place.withLock { $0 = next ?? .beginning }
+                if next == nil { return }
             }
         } catch {
             error.note()

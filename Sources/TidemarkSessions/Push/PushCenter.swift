@@ -209,8 +209,9 @@ final class PushCenter: Sendable {
 
     // MARK: The sweep
 
-    /// The most databases whose marks are read at once.
-    private static let sweepDatabasesMax = 500
+    /// The most databases whose marks are read at once. Each may have 30,000 zones and ended ones (`Limits`), and PostgreSQL ends a
+    /// statement that takes too long. Then nobody's lost hints would be made up for.
+    private static let sweepDatabasesMax = 50
 
     /// Compares the databases of connected devices with the store.
     func sweep() async {

@@ -42,24 +42,44 @@ extension PostgresStorage {
         return Dictionary(rows.compactMap { row in row.reason.map { (row.zone.name, $0) } }) { $1 }
     }
 
-    /// Removes what ended zones have left (R-030: a deletion is visible at once, the work is done afterwards).
+    /// Removes what some ended zones have left (R-030: a deletion is visible at once, the work is done afterwards).
     ///
-    /// - Returns: whether there may be more to remove.
-    package func clearEndedZones(recordsMax: Int = 1_000) async throws(StorageError) -> Bool {
-        let (records, references, _) = try await write(
-            sql.zones.clearRecords(recordsMax), sql.zones.clearReferences(recordsMax), sql.zones.clearClientTokens())
-        return records.affectedCount == recordsMax || references.affectedCount == recordsMax
+    /// - Parameters:
+    ///   - place: where the step before has ended.
+    ///   - zonesMax: how many zones are looked at.
+    ///   - rowsMax: how many rows of each kind are removed.
+    /// - Returns: where the next step begins; nil if no zone is left to look at.
+    package func clearEndedZones(
+        after place: EndedZone, zonesMax: Int = 1_000, rowsMax: Int = 1_000
+    ) async throws(StorageError) -> EndedZone? {
+        let zones = try await read(sql.zones.ended((place, zonesMax)))
+        guard let last = zones.last else { return nil }
+        let some = EndedZones(zones: zones, rowsMax: rowsMax)
+        let (records, references, uses, tokens) = try await write(
+            sql.zones.clearRecords(some), sql.zones.clearReferences(some), sql.zones.clearAssetUses(some),
+            sql.zones.clearClientTokens(some))
+        let removed = [records, references, uses, tokens].map(\.affectedCount)
+        if removed.contains(rowsMax) { return place }
+        return zones.count == zonesMax ? last : nil
     }
 }
 
 extension PostgresStorage {
-    /// Looks at all memories, because an index by age would make every save slower.
     package func advanceMemoryEpoch(after age: Duration, keeping kept: Int64) async throws(StorageError) -> Bool {
         let advanced = try await write(sql.zones.advanceMemoryEpoch(age / .seconds(1)))
         guard advanced.affectedCount > 0 else { return false }
         // After the epoch is known, so that nobody takes cleared memories for requests that were never remembered.
-        _ = try await write(sql.zones.clearMemories(kept))
+        try await clearMemories(keeping: kept)
         return true
+    }
+
+    /// Looks at all memories, because an index by age would make every save slower. In steps: there may be very many,
+    /// and a statement has its time.
+    func clearMemories(keeping kept: Int64, rowsMax: Int = 1_000) async throws(StorageError) {
+        var place: MemoryPlace? = MemoryPlace()
+        while let last = place {
+            place = try await write(sql.zones.clearMemories((last, kept, rowsMax))).rows.first
+        }
     }
 }
 

@@ -151,39 +151,40 @@ struct ZoneStatements: Sendable {
         try ZoneRow.decode(row)
     }
 
-    /// Removes records of ended zones, a bounded number at a time.
-    let clearRecords = DeclaredStatement<Int, Void>(
-        .write, "clear_ended_zones",
+    /// Zones that have ended, in the order of their index.
+    let ended = DeclaredStatement<(after: EndedZone, zonesMax: Int), EndedZone>(
+        .read, "ended_zones",
         """
-        DELETE FROM record WHERE ctid = ANY (ARRAY(
-            SELECT r.ctid
-              FROM (SELECT database_id, id FROM zone WHERE removal IS NOT NULL ORDER BY database_id, name, id OFFSET 0) AS z
-             CROSS JOIN LATERAL (
-                   SELECT ctid FROM record WHERE database_id = z.database_id AND zone_id = z.id
-                    ORDER BY name LIMIT \(\.self)) AS r
-             LIMIT \(\.self)))
-        """)
+        SELECT database_id, name, id FROM zone
+         WHERE removal IS NOT NULL
+           AND (database_id, name, id) > (\(\.after.database), \(\.after.name), \(\.after.id))
+         ORDER BY database_id, name, id LIMIT \(\.zonesMax)
+        """
+    ) { row throws(PostgresError) in
+        EndedZone(database: try row["database_id"], name: try row["name"], id: try row["id"])
+    }
 
-    /// Removes references of ended zones, a bounded number at a time.
-    let clearReferences = DeclaredStatement<Int, Void>(
-        .write, "clear_ended_references",
-        """
-        DELETE FROM record_reference WHERE ctid = ANY (ARRAY(
-            SELECT f.ctid
-              FROM (SELECT database_id, id FROM zone WHERE removal IS NOT NULL ORDER BY database_id, name, id OFFSET 0) AS z
-             CROSS JOIN LATERAL (
-                   SELECT ctid FROM record_reference WHERE database_id = z.database_id AND zone_id = z.id
-                    ORDER BY holder LIMIT \(\.self)) AS f
-             LIMIT \(\.self)))
-        """)
+    let clearRecords = clearing("record", by: "name")
+    let clearReferences = clearing("record_reference", by: "holder")
+    let clearAssetUses = clearing("asset_use", by: "record_name")
+    let clearClientTokens = clearing("client_token", by: "device_id")
 
-    /// Removes client change tokens of ended zones (R-222). There is one for each device, so there are few.
-    let clearClientTokens = DeclaredStatement<Void, Void>(
-        .write, "clear_ended_client_tokens",
-        """
-        DELETE FROM client_token t USING zone z
-         WHERE z.removal IS NOT NULL AND t.database_id = z.database_id AND t.zone_id = z.id
-        """)
+    /// Removes rows of ended zones, a bounded number at a time.
+    ///
+    /// - Parameter column: follows database and zone in an index.
+    private static func clearing(_ table: String, by column: String) -> DeclaredStatement<EndedZones, Void> {
+        DeclaredStatement(
+            .write, "clear_ended_\(table)",
+            """
+            DELETE FROM \(table) WHERE ctid = ANY (ARRAY(
+                SELECT r.ctid
+                  FROM unnest(\(\.zones, \.database), \(\.zones, \.id)) AS z (database_id, id)
+                 CROSS JOIN LATERAL (
+                       SELECT ctid FROM \(table) WHERE database_id = z.database_id AND zone_id = z.id
+                        ORDER BY \(column) LIMIT \(\.rowsMax)) AS r
+                 LIMIT \(\.rowsMax)))
+            """)
+    }
 
     /// If a clock was set back, an epoch may begin in the future; such an epoch ends at once.
     let advanceMemoryEpoch = DeclaredStatement<Double, Void>(
@@ -193,8 +194,50 @@ struct ZoneStatements: Sendable {
          WHERE memory_epoch_began_at NOT BETWEEN now() - make_interval(secs => \(\.self)) AND now()
         """)
 
-    /// Removes memories that no request may use any more.
-    let clearMemories = DeclaredStatement<Int64, Void>(
+    /// Removes memories that no request may use any more, among some that follow a place. A row: the place of the last of
+    /// these; none if there are no more.
+    let clearMemories = DeclaredStatement<
+        (after: MemoryPlace, kept: Int64, rowsMax: Int), MemoryPlace
+    >(
         .write, "clear_memories",
-        "DELETE FROM request_memory WHERE epoch <= (SELECT memory_epoch FROM store) - \(\.self)")
+        """
+        WITH seen AS MATERIALIZED (
+            SELECT database_id, zone_id, device_id, epoch FROM request_memory
+             WHERE (database_id, zone_id, device_id) > (\(\.after.database), \(\.after.zone), \(\.after.life))
+             ORDER BY database_id, zone_id, device_id LIMIT \(\.rowsMax)),
+        gone AS (
+            DELETE FROM request_memory m USING seen s
+             WHERE m.database_id = s.database_id AND m.zone_id = s.zone_id AND m.device_id = s.device_id
+               AND s.epoch <= (SELECT memory_epoch FROM store) - \(\.kept)
+               AND m.epoch <= (SELECT memory_epoch FROM store) - \(\.kept))
+        SELECT database_id, zone_id, device_id FROM seen
+         WHERE (SELECT count(*) FROM seen) = \(\.rowsMax)
+         ORDER BY database_id DESC, zone_id DESC, device_id DESC LIMIT 1
+        """
+    ) { row throws(PostgresError) in
+        MemoryPlace(database: try row["database_id"], zone: try row["zone_id"], life: try row["device_id"])
+    }
+}
+
+/// A zone that has ended, as a place in the order of all of them.
+package struct EndedZone: Sendable, Equatable {
+    let database: DatabaseID
+    let name: String
+    let id: ZoneID
+
+    /// Before all of them.
+    package static let beginning = EndedZone(database: DatabaseID(.min), name: "", id: ZoneID(.min))
+}
+
+/// Some ended zones, and how many rows of theirs a statement removes.
+struct EndedZones: Sendable {
+    let zones: [EndedZone]
+    let rowsMax: Int
+}
+
+/// A place in the order of all remembered requests.
+struct MemoryPlace: Sendable {
+    var database = DatabaseID(.min)
+    var zone = ZoneID(.min)
+    var life = DeviceID(high: 0, low: 0)
 }
