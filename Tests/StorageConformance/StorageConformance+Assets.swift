@@ -75,9 +75,17 @@ extension StorageConformance {
             for asset in assets { try await store.first.keepAsset(asset, now: at(10)) }
             try expectEqual(try await store.unused(before: 11), assets, "nobody names them")
             try expectEqual(try await store.unused(before: 10), [], "too young")
-            let afterFirst = try await store.first.unusedAssets(touchedBefore: at(11), after: assets[0], limit: 1)
-            try expectEqual(afterFirst, [assets[1]], "a batch after another")
             try await store.name([asset(1), asset(2)], in: key, record: "a", time: 20)
+            // a look reads so many assets, used or not.
+            func look(after last: AssetKey?) async throws -> (unused: [AssetKey], last: AssetKey?) {
+                try await store.first.unusedAssets(touchedBefore: at(100), after: last, among: 2)
+            }
+            let first = try await look(after: nil)
+            try expectEqual(first.unused, [], "both are used")
+            try expectEqual(first.last, assets[1], "where the next look begins")
+            let second = try await look(after: first.last)
+            try expectEqual(second.unused, [assets[2]], "the rest")
+            try expectEqual(second.last, nil, "no more")
             try await store.name([asset(2)], in: key, record: "b", time: 21)
             try expectEqual(try await store.unused(before: 100), [assets[2]], "those that are named are used")
             try await store.name([], removing: [asset(1), asset(2)], in: key, record: "a", time: 30)
@@ -193,7 +201,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
 
 extension StorageFixture {
     fileprivate func unused(before time: Int64) async throws -> [AssetKey] {
-        try await second.unusedAssets(touchedBefore: at(time), after: nil, limit: 100)
+        try await second.unusedAssets(touchedBefore: at(time), after: nil, among: 100).unused
     }
 
     fileprivate func forget(_ asset: AssetKey, before time: Int64, removes: Bool = true) async throws -> Bool {

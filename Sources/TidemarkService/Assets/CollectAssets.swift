@@ -20,8 +20,8 @@ package struct AssetCollection: Sendable, Equatable {
 extension CloudService {
     static let assetLog = Log("assets")
 
-    /// The most assets of one statement.
-    private static let batch = 200
+    /// The most assets that one statement looks at. PostgreSQL takes about five milliseconds for them.
+    private static let batch = 1_000
 
     /// Removes assets that no record has named for the grace time.
     ///
@@ -48,9 +48,9 @@ extension CloudService {
         do throws(StorageError) {
             if findsUnknown, !isDryRun { collection.foundCount = try await adopt(store, now) }
             var last: AssetKey?
-            while true {
-                let unused = try await storage.unusedAssets(touchedBefore: deadline, after: last, limit: Self.batch)
-                for asset in unused {
+            repeat {
+                let look = try await storage.unusedAssets(touchedBefore: deadline, after: last, among: Self.batch)
+                for asset in look.unused {
                     if !isDryRun {
                         let isForgotten = try await storage.forgetAsset(asset, touchedBefore: deadline) {
                             await remove(asset, from: store)
@@ -60,9 +60,8 @@ extension CloudService {
                     collection.count += 1
                     collection.byteCount += asset.content.byteCount
                 }
-                last = unused.last
-                if unused.count < Self.batch { break }
-            }
+                last = look.last
+            } while last != nil
             if !isDryRun {
                 await expireUploads(in: store, idleFor: grace)
                 try await storage.forgetSenders(before: deadline)

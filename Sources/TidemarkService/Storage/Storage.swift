@@ -277,10 +277,12 @@ package protocol Storage: AnyObject, Sendable {
     func adoptAssets(_ assets: [AssetKey], now: Timestamp) async throws(StorageError) -> Int
 
     /// Assets that no record of a living zone names, and that were last kept, named or no longer named before the given
-    /// time. In order, beginning after `last`.
+    /// time. In order, among the first `countMax` assets after `last`, so that what is read stays bounded.
+    ///
+    /// - Returns: `last`: where the next look begins; nil if there are no more assets.
     func unusedAssets(
-        touchedBefore deadline: Timestamp, after last: AssetKey?, limit: Int
-    ) async throws(StorageError) -> [AssetKey]
+        touchedBefore deadline: Timestamp, after last: AssetKey?, among countMax: Int
+    ) async throws(StorageError) -> (unused: [AssetKey], last: AssetKey?)
 
     /// Locks the asset's row. If the asset is still unused and untouched, calls `remove`, and forgets the asset if that
     /// returns true. Meanwhile no save can name it.

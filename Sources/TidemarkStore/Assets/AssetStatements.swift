@@ -192,21 +192,22 @@ struct AssetStatements: Sendable {
              WHERE u.database_id = a.database_id AND u.sha256 = a.sha256)
         """
 
+    /// Some assets after a place, and which of them are unused and old.
     let unused = DeclaredStatement<
-        (touchedBefore: Timestamp, database: DatabaseID, sha256: [UInt8], limit: Int), AssetKey
+        (touchedBefore: Timestamp, database: DatabaseID, sha256: [UInt8], countMax: Int),
+        (asset: AssetKey, isUnused: Bool)
     >(
         .read, "unused_assets",
         """
-        SELECT a.database_id, a.sha256, a.byte_count
-          FROM asset a
-         WHERE (a.database_id, a.sha256) > (\(\.database), \(\.sha256)) AND a.touched_at < \(\.touchedBefore) AND \(isUnused)
+        SELECT a.database_id, a.sha256, a.byte_count, a.touched_at < \(\.touchedBefore) AND \(isUnused) AS is_unused
+          FROM (SELECT database_id, sha256, byte_count, touched_at FROM asset
+                 WHERE (database_id, sha256) > (\(\.database), \(\.sha256))
+                 ORDER BY database_id, sha256 LIMIT \(\.countMax)) AS a
          ORDER BY a.database_id, a.sha256
-         LIMIT \(\.limit)
         """
     ) { row throws(PostgresError) in
-        AssetKey(
-            database: try row["database_id"],
-            content: FieldAsset(sha256: try row["sha256"], byteCount: try row["byte_count"]))
+        let content = FieldAsset(sha256: try row["sha256"], byteCount: try row["byte_count"])
+        return (AssetKey(database: try row["database_id"], content: content), try row["is_unused"])
     }
 
     /// Runs before ``isStillUnused``. A statement sees what was committed before it began, so a save must be able to

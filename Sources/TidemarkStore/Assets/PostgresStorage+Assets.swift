@@ -70,10 +70,11 @@ extension PostgresStorage {
     }
 
     package func unusedAssets(
-        touchedBefore deadline: Timestamp, after last: AssetKey?, limit: Int
-    ) async throws(StorageError) -> [AssetKey] {
+        touchedBefore deadline: Timestamp, after last: AssetKey?, among countMax: Int
+    ) async throws(StorageError) -> (unused: [AssetKey], last: AssetKey?) {
         let (database, sha256) = (last?.database ?? DatabaseID(.min), last?.content.sha256 ?? [])
-        return try await read(sql.assets.unused((deadline, database, sha256, limit)))
+        let seen = try await read(sql.assets.unused((deadline, database, sha256, countMax)))
+        return (seen.filter(\.isUnused).map(\.asset), seen.count < countMax ? nil : seen.last?.asset)
     }
 
     package func forgetAsset(

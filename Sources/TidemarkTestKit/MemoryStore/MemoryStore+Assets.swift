@@ -47,13 +47,12 @@ extension MemoryStore {
     }
 
     package func unusedAssets(
-        touchedBefore deadline: Timestamp, after last: AssetKey?, limit: Int
-    ) async throws(StorageError) -> [AssetKey] {
+        touchedBefore deadline: Timestamp, after last: AssetKey?, among countMax: Int
+    ) async throws(StorageError) -> (unused: [AssetKey], last: AssetKey?) {
         try await call { tables in
-            let unused = tables.assets.keys.filter { asset in
-                last.map { $0 < asset } ?? true && tables.isUnused(asset, touchedBefore: deadline)
-            }
-            return Array(unused.sorted().prefix(limit))
+            let seen = tables.assets.keys.filter { asset in last.map { $0 < asset } ?? true }.sorted().prefix(countMax)
+            let unused = seen.filter { tables.isUnused($0, touchedBefore: deadline) }
+            return (unused, seen.count < countMax ? nil : seen.last)
         }
     }
 

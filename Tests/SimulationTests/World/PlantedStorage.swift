@@ -296,9 +296,9 @@ final class PlantedStorage: Storage {
     }
 
     func unusedAssets(
-        touchedBefore deadline: Timestamp, after last: AssetKey?, limit: Int
-    ) async throws(StorageError) -> [AssetKey] {
-        try await base.unusedAssets(touchedBefore: deadline, after: last, limit: limit)
+        touchedBefore deadline: Timestamp, after last: AssetKey?, among countMax: Int
+    ) async throws(StorageError) -> (unused: [AssetKey], last: AssetKey?) {
+        try await base.unusedAssets(touchedBefore: deadline, after: last, among: countMax)
     }
 
     func forgetAsset(
