@@ -64,6 +64,8 @@ package struct Limits: Sendable, Equatable {
     package var schemaEntriesMax = 20_000
     /// Of those, what one user adds by saves, as long as a server runs. More: `limitExceeded`.
     package var schemaEntriesPerUserMax = 5_000
+    /// The same for an account, which is a user of many containers: servers keep all their schemas in memory.
+    package var schemaEntriesPerAccountMax = 20_000
     /// How deep the conditions of a query may be nested. Deeper: `invalidArguments`.
     package var predicateDepthMax = 32
     /// Conditions and constants of one query together. A list of 1,000 leaves room for others. A statement of

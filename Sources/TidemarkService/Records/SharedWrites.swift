@@ -19,8 +19,8 @@ package final class SharedWrites: Sendable {
 
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
-    /// How many types and fields each user has taught schemas.
-    let taught = Mutex<[UserID: Int]>([:])
+    /// How many types and fields were taught to schemas, and by whom.
+    let taught = Mutex<[SchemaTeacher: Int]>([:])
     /// More are not remembered: then everybody begins anew.
     private static let teachersMax = 10_000
 
@@ -29,7 +29,7 @@ package final class SharedWrites: Sendable {
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
     }
 
-    func noteTaught(_ counts: [UserID: Int]) {
+    func noteTaught(_ counts: [SchemaTeacher: Int]) {
         taught.withLock { taught in
             if taught.count > Self.teachersMax { taught = [:] }
             taught.merge(counts, uniquingKeysWith: +)

@@ -22,8 +22,8 @@ final class SchemaCache: Sendable {
     /// The schemas that are remembered now.
     var known: [ContainerID: KnownSchema] { schemas.withLock { $0 } }
 
-    /// How many types and fields each user has taught since this server began.
-    var taught: [UserID: Int] { shared.taught.withLock { $0 } }
+    /// How many types and fields were taught since this server began, and by whom.
+    var taught: [SchemaTeacher: Int] { shared.taught.withLock { $0 } }
 
     /// Loads or learns what a check of saves found missing.
     func catchUp(with check: SchemaCheck) async throws(StorageError) {
@@ -31,9 +31,9 @@ final class SchemaCache: Sendable {
         case .checked: return
         case .unknown(let containers):
             for container in containers { try await refresh(container) }
-        case .teaches(let lessons, let users):
+        case .teaches(let lessons, let teachers):
             for (container, lesson) in lessons { remember(try await storage.learn(lesson, in: container)) }
-            shared.noteTaught(users)
+            shared.noteTaught(teachers)
         }
     }
 

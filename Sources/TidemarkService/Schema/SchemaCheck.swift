@@ -2,6 +2,7 @@
 
 internal import TidemarkDomain
 internal import TidemarkFields
+internal import TidemarkShares
 
 /// The result of checking the saves of a group against the remembered schemas.
 enum SchemaCheck {
@@ -12,16 +13,16 @@ enum SchemaCheck {
     /// These schemas are not remembered, or not in the version that the transaction saw, or seem full. Others may have
     /// taught what is missing, which does not change the version.
     case unknown(Set<ContainerID>)
-    /// These must be learned first. `users`: how many types and fields come from whom.
-    case teaches([ContainerID: SchemaLesson], users: [UserID: Int])
+    /// These must be learned first. `teachers`: how many types and fields come from whom.
+    case teaches([ContainerID: SchemaLesson], teachers: [SchemaTeacher: Int])
 
     /// - Parameters:
     ///   - snapshots: of all zones of the entries, with the schema stamps that hold for them.
     ///   - isFresh: whether the schemas were read again for these entries.
-    ///   - taught: how many types and fields users have taught before.
+    ///   - taught: how many types and fields were taught before, and by whom.
     init(
         _ entries: [WriteQueue.Entry], snapshots: [ZoneSnapshot], schemas: [ContainerID: KnownSchema],
-        isFresh: Bool = false, taught: [UserID: Int] = [:], limits: Limits
+        isFresh: Bool = false, taught: [SchemaTeacher: Int] = [:], limits: Limits
     ) {
         var stamps: [DatabaseID: SchemaStamp] = [:]
         var records: [ZoneKey: [String: RecordState]] = [:]
@@ -48,7 +49,7 @@ enum SchemaCheck {
                 access.roles = roles[entry.request.user] ?? []
             }
             let refusals = reading.refusals(
-                of: entry.request, with: access, over: records[entry.key] ?? [:], by: schema)
+                of: entry.request, from: entry.owner, with: access, over: records[entry.key] ?? [:], by: schema)
             if access.scope == .public || !refusals.isEmpty {
                 checked[index].request = entry.request.with(access: access, refusals: refusals)
             }
@@ -57,21 +58,21 @@ enum SchemaCheck {
             self = .unknown(reading.full)
             return
         }
-        self = reading.lessons.isEmpty ? .checked(checked) : .teaches(reading.lessons, users: reading.users)
+        self = reading.lessons.isEmpty ? .checked(checked) : .teaches(reading.lessons, teachers: reading.teachers)
     }
 
     private struct Reading {
         let limits: Limits
-        let taught: [UserID: Int]
+        let taught: [SchemaTeacher: Int]
         var lessons: [ContainerID: SchemaLesson] = [:]
-        var users: [UserID: Int] = [:]
+        var teachers: [SchemaTeacher: Int] = [:]
         /// Schemas that cannot take something.
         var full: Set<ContainerID> = []
 
         /// By the positions of the saves. Usually empty.
         mutating func refusals(
-            of request: RecordsRequest, with access: RecordAccess, over records: [String: RecordState],
-            by schema: KnownSchema
+            of request: RecordsRequest, from owner: ShareOwner, with access: RecordAccess,
+            over records: [String: RecordState], by schema: KnownSchema
         ) -> [(save: Int, refusal: SchemaRefusal)] {
             var shapes: FieldShapes?
             var refusals: [(save: Int, refusal: SchemaRefusal)] = []
@@ -87,7 +88,7 @@ enum SchemaCheck {
                     guard save.refusal(within: limits) == nil,
                         access.mayTry(save, over: records[save.name])
                     else { continue }
-                    if let refusal = add(lesson, of: request.user, type: save.type, to: schema.schema) {
+                    if let refusal = add(lesson, of: request.user, owner, type: save.type, to: schema.schema) {
                         refusals.append((index, refusal))
                     }
                 }
@@ -97,7 +98,7 @@ enum SchemaCheck {
 
         /// - Returns: why the user cannot teach this; nil if they can.
         private mutating func add(
-            _ lesson: SchemaLesson, of user: UserID, type: String, to schema: ContainerSchema
+            _ lesson: SchemaLesson, of user: UserID, _ owner: ShareOwner, type: String, to schema: ContainerSchema
         ) -> SchemaRefusal? {
             var sum = lessons[schema.container] ?? SchemaLesson()
             let before = sum.entryCount
@@ -106,13 +107,16 @@ enum SchemaCheck {
                 full.insert(schema.container)
                 return .full(type: type, entriesMax: limits.schemaEntriesMax)
             }
-            let own = (users[user] ?? 0) + sum.entryCount - before
-            guard (taught[user] ?? 0) + own <= limits.schemaEntriesPerUserMax else {
+            let count = sum.entryCount - before
+            let bounds: [(SchemaTeacher, Int)] = [
+                (.user(user), limits.schemaEntriesPerUserMax), (.owner(owner), limits.schemaEntriesPerAccountMax),
+            ]
+            for (teacher, most) in bounds where (taught[teacher] ?? 0) + (teachers[teacher] ?? 0) + count > most {
                 full.insert(schema.container)
-                return .taughtEnough(type: type, entriesMax: limits.schemaEntriesPerUserMax)
+                return .taughtEnough(type: type, entriesMax: most)
             }
             lessons[schema.container] = sum
-            users[user] = own
+            for (teacher, _) in bounds { teachers[teacher, default: 0] += count }
             return nil
         }
     }
@@ -126,4 +130,10 @@ extension RecordAccess {
         }
         return effectivePermission(onType: current.type, createdBy: current.createdBy).contains(.write)
     }
+}
+
+/// Whose saves add to schemas: a user of one container, and whoever has that user.
+enum SchemaTeacher: Hashable {
+    case user(UserID)
+    case owner(ShareOwner)
 }

@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkFields
 import TidemarkService
+import TidemarkShares
 import TidemarkTestKit
 
 @Suite struct SchemaLearningTests {
@@ -183,6 +184,33 @@ import TidemarkTestKit
             #expect(try await save(["c"], by: other, counter: 3) == [nil])
             // What is known is free for everybody, also where it was learned by another loop.
             #expect(try await save(["c"], by: one, counter: 4) == [nil])
+        }
+    }
+
+    @Test func `R-752: an account teaches no more with the users that it has in many containers`() throws {
+        let fixture = try ServiceFixture()
+        var limits = Limits()
+        limits.schemaEntriesPerUserMax = 3
+        limits.schemaEntriesPerAccountMax = 5
+        let server = fixture.server(limits: limits)
+        try fixture.scheduler.simulate {
+            func save(_ keys: [String], user: Int64, of account: Int64, counter: UInt64) async throws
+                -> [FailureReason?]
+            {
+                let saves = try keys.map { try Self.save($0, [Field($0, .int64(1))], type: "Type\(user)") }
+                let request = RecordsRequest(
+                    id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
+                    policy: .allKeys, isAtomic: false, user: UserID(user))
+                let outcomes = await server.modifyRecords(
+                    in: fixture.identity.privateDatabase, [request], for: .account(account))
+                return try Self.failures(outcomes[0]).map(\.?.reason)
+            }
+            let first = try await save(["a", "b"], user: 1, of: 7, counter: 1)
+            #expect(first == [nil, nil])
+            // One request of its own counts together too.
+            #expect(try await save(["c", "d"], user: 2, of: 7, counter: 2) == [nil, .schemaFull])
+            #expect(try await save(["e"], user: 3, of: 7, counter: 3) == [.schemaFull])
+            #expect(try await save(["e", "f"], user: 3, of: 8, counter: 4) == [nil, nil])
         }
     }
 
