@@ -22,9 +22,7 @@ struct AdminAssets: ParsableCommand {
         @OptionGroup var database: DatabaseOption
 
         func run() throws {
-            guard let directory = assets.directory else {
-                throw CommandError("Missing --asset-directory: give it, or set \(AssetOptions.directoryVariable).")
-            }
+            let directory = try assets.requiredDirectory()
             let grace = try assets.grace()
             let dryRun = dryRun
             let collection = try database.withStorage { storage, loop in

@@ -13,13 +13,7 @@ struct Serve: ParsableCommand {
             Any number of servers may share one database. SIGHUP reads the certificate again. SIGTERM and SIGINT stop \
             the server after it has answered running requests. GET /healthz answers 200 while the database answers.
 
-            Each option can be given as an environment variable: TIDEMARK_LISTEN, TIDEMARK_DATABASE_URL, \
-            TIDEMARK_CERTIFICATE, TIDEMARK_PRIVATE_KEY, TIDEMARK_PLAIN, TIDEMARK_LOOPS, TIDEMARK_DATABASE_CONNECTIONS, \
-            TIDEMARK_KNOWN_ZONES_MEGABYTES, TIDEMARK_CREATE_CONTAINERS, TIDEMARK_ALLOWED_ORIGINS, TIDEMARK_MASTER_KEY_FILE, TIDEMARK_REQUEST_ITEMS, \
-            TIDEMARK_REQUEST_KILOBYTES, TIDEMARK_ASSET_DIRECTORY, TIDEMARK_ASSET_MEGABYTES, TIDEMARK_ASSET_GRACE_HOURS, \
-            TIDEMARK_UPLOAD_MEGABYTES, TIDEMARK_LOG_LEVEL, TIDEMARK_CONNECTIONS, TIDEMARK_ANONYMOUS_CONNECTIONS, \
-            TIDEMARK_ANONYMOUS_CONNECTIONS_PER_ADDRESS, TIDEMARK_ANONYMOUS_IDLE_SECONDS, TIDEMARK_REQUIRE_CREDENTIAL, \
-            TIDEMARK_HEALTH_LISTEN.
+            Each option can be given as an environment variable too: --log-level as TIDEMARK_LOG_LEVEL.
             """)
 
     @Option(
@@ -40,7 +34,7 @@ struct Serve: ParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Create a container when an account first names it (TIDEMARK_CREATE_CONTAINERS). Others are refused.",
+            "Create a container when an account first names it. Others are refused.",
             discussion: "In development only: an operator creates containers for production."))
     var createContainers = false
 
@@ -48,8 +42,8 @@ struct Serve: ParsableCommand {
         help: ArgumentHelp(
             "The web pages from which browsers may connect without a credential.",
             discussion:
-                "Or TIDEMARK_ALLOWED_ORIGINS. Such as https://app.example.org, separated by commas. Default: all. Other "
-                + "programs are no pages.", valueName: "origins"))
+                "Such as https://app.example.org, separated by commas. Default: all. Other programs are no pages.",
+            valueName: "origins"))
     var allowedOrigins: String?
 
     @Option(
@@ -80,7 +74,7 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Forget devices that were not seen for so many days (TIDEMARK_DEVICE_DAYS).",
+            "Forget devices that were not seen for so many days.",
             discussion: "They lose nothing by it and are listed again when they come back. Default: 400; 0 for never.",
             valueName: "days"))
     var deviceDays: Int?
@@ -118,7 +112,7 @@ struct Serve: ParsableCommand {
     }
 
     private func level() throws(CommandError) -> Log.Level {
-        let name = Setting.optional(logLevel, "TIDEMARK_LOG_LEVEL") ?? Log.Level.info.rawValue
+        let name = Setting.optional(logLevel, "--log-level") ?? Log.Level.info.rawValue
         guard let level = Log.Level(rawValue: name) else {
             throw CommandError("--log-level must be one of \(Log.Level.names), not \(name).")
         }
@@ -127,29 +121,29 @@ struct Serve: ParsableCommand {
 
     private func configuration() throws(CommandError) -> ServerConfiguration {
         let address = try ConnectionOptions.address(
-            try Setting.required(listen, "--listen", "TIDEMARK_LISTEN"), "--listen")
+            try Setting.required(listen, "--listen"), "--listen")
         var configuration = ServerConfiguration(
             addresses: [address], certificate: try certificateFiles(), databaseURL: try database.value())
-        configuration.createsContainers = Setting.flag(createContainers, "TIDEMARK_CREATE_CONTAINERS")
+        configuration.createsContainers = Setting.flag(createContainers, "--create-containers")
         configuration.allowedOrigins = try origins()
         configuration.loopCount = try Setting.number(
-            loops, "--loops", "TIDEMARK_LOOPS", default: ServerConfiguration.loopCountDefault, in: 1...64)
+            loops, "--loops", default: ServerConfiguration.loopCountDefault, in: 1...64)
         configuration.databaseConnections = try Setting.number(
-            databaseConnections, "--database-connections", "TIDEMARK_DATABASE_CONNECTIONS", default: 8, in: 1...100)
+            databaseConnections, "--database-connections", default: configuration.databaseConnections, in: 1...100)
         let known = try Setting.number(
-            knownZonesMegabytes, "--known-zones-megabytes", "TIDEMARK_KNOWN_ZONES_MEGABYTES",
+            knownZonesMegabytes, "--known-zones-megabytes",
             default: configuration.knownZonesBytesMax / 1_048_576, in: 0...65_536)
         configuration.knownZonesBytesMax = known * 1_048_576
-        let days = try Setting.number(deviceDays, "--device-days", "TIDEMARK_DEVICE_DAYS", default: 400, in: 0...36_500)
+        let days = try Setting.number(deviceDays, "--device-days", default: 400, in: 0...36_500)
         configuration.deviceAge = days == 0 ? nil : .seconds(days * 86_400)
-        configuration.masterKeyFile = Setting.optional(masterKeyFile, "TIDEMARK_MASTER_KEY_FILE")
+        configuration.masterKeyFile = Setting.optional(masterKeyFile, "--master-key-file")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()
         let megabytes = try Setting.number(
-            assetMegabytes, "--asset-megabytes", "TIDEMARK_ASSET_MEGABYTES", default: 1_024, in: 1...1_048_576)
+            assetMegabytes, "--asset-megabytes", default: 1_024, in: 1...1_048_576)
         configuration.limits.assetBytesMax = Int64(megabytes) * 1_048_576
         let uploads = try Setting.number(
-            uploadMegabytes, "--upload-megabytes", "TIDEMARK_UPLOAD_MEGABYTES", default: max(8_192, 4 * megabytes),
+            uploadMegabytes, "--upload-megabytes", default: max(8_192, 4 * megabytes),
             in: megabytes...4_194_304)
         configuration.limits.uploadBytesMax = Int64(uploads) * 1_048_576
         try limits.apply(to: &configuration.limits)
@@ -158,7 +152,7 @@ struct Serve: ParsableCommand {
     }
 
     private func origins() throws(CommandError) -> AllowedOrigins? {
-        guard let text = Setting.optional(allowedOrigins, "TIDEMARK_ALLOWED_ORIGINS") else { return nil }
+        guard let text = Setting.optional(allowedOrigins, "--allowed-origins") else { return nil }
         let list = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         guard let origins = AllowedOrigins(list) else {
             throw CommandError(
@@ -169,9 +163,9 @@ struct Serve: ParsableCommand {
     }
 
     private func certificateFiles() throws(CommandError) -> ServerConfiguration.CertificateFiles? {
-        let certificate = Setting.optional(certificate, "TIDEMARK_CERTIFICATE")
-        let privateKey = Setting.optional(privateKey, "TIDEMARK_PRIVATE_KEY")
-        let isPlain = Setting.flag(plain, "TIDEMARK_PLAIN")
+        let certificate = Setting.optional(certificate, "--certificate")
+        let privateKey = Setting.optional(privateKey, "--private-key")
+        let isPlain = Setting.flag(plain, "--plain")
         switch (certificate, privateKey) {
         case (let certificate?, let privateKey?):
             guard !isPlain else { throw CommandError("--plain and --certificate exclude each other. Choose one.") }

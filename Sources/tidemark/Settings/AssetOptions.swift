@@ -16,14 +16,16 @@ struct AssetOptions: ParsableArguments {
             discussion: "Or TIDEMARK_ASSET_GRACE_HOURS. Default: 24.", valueName: "hours"))
     var assetGraceHours: Int?
 
-    static let directoryVariable = "TIDEMARK_ASSET_DIRECTORY"
-
     /// Nil if it is not set.
-    var directory: String? { Setting.optional(assetDirectory, Self.directoryVariable) }
+    var directory: String? { Setting.optional(assetDirectory, "--asset-directory") }
+
+    func requiredDirectory() throws(CommandError) -> String {
+        try Setting.required(assetDirectory, "--asset-directory")
+    }
 
     func grace() throws(CommandError) -> Duration {
         let hours = try Setting.number(
-            assetGraceHours, "--asset-grace-hours", "TIDEMARK_ASSET_GRACE_HOURS", default: 24, in: 0...87_600)
+            assetGraceHours, "--asset-grace-hours", default: 24, in: 0...87_600)
         return .seconds(hours * 3_600)
     }
 }

@@ -10,7 +10,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Connections of this server.",
-            discussion: "Or TIDEMARK_CONNECTIONS. Fewer if the limit of open files leaves fewer. Default: 20000.",
+            discussion: "Fewer if the limit of open files leaves fewer. Default: 20000.",
             valueName: "count"))
     var connections: Int?
 
@@ -18,8 +18,7 @@ struct ConnectionOptions: ParsableArguments {
         help: ArgumentHelp(
             "Connections without a credential.",
             discussion:
-                "Or TIDEMARK_ANONYMOUS_CONNECTIONS. Default: a quarter of the connections. Never more than leave as many for "
-                + "those with a credential.",
+                "Default: a quarter of the connections. Never more than leave as many for those with a credential.",
             valueName: "count"))
     var anonymousConnections: Int?
 
@@ -27,46 +26,45 @@ struct ConnectionOptions: ParsableArguments {
         help: ArgumentHelp(
             "Connections without a credential of one address (IPv6: of one /64).",
             discussion:
-                "Or TIDEMARK_ANONYMOUS_CONNECTIONS_PER_ADDRESS. Default: 256. It does not count with --plain, because all "
-                + "connections then have the proxy's address.", valueName: "count"))
+                "Default: 256. It does not count with --plain, because all connections then have the proxy's address.",
+            valueName: "count"))
     var anonymousConnectionsPerAddress: Int?
 
     @Option(
         help: ArgumentHelp(
             "How long a connection without a credential may ask for nothing.",
-            discussion: "Or TIDEMARK_ANONYMOUS_IDLE_SECONDS. In seconds. Default: 120.", valueName: "seconds"))
+            discussion: "In seconds. Default: 120.", valueName: "seconds"))
     var anonymousIdleSeconds: Int?
 
     @Flag(
         help:
-            "Refuse everybody who has no credential (TIDEMARK_REQUIRE_CREDENTIAL). Otherwise they can read public data."
+            "Refuse everybody who has no credential. Otherwise they can read public data."
     )
     var requireCredential = false
 
     @Option(
         help: ArgumentHelp(
             "Address and port that also answer GET /healthz, without TLS, and nothing else.",
-            discussion: "Or TIDEMARK_HEALTH_LISTEN. Its connections do not count with the others.",
+            discussion: "Its connections do not count with the others.",
             valueName: "host:port"))
     var healthListen: String?
 
     func apply(to configuration: inout ServerConfiguration) throws(CommandError) {
         configuration.transport.connectionsMax = try Setting.number(
-            connections, "--connections", "TIDEMARK_CONNECTIONS", default: configuration.transport.connectionsMax,
+            connections, "--connections", default: configuration.transport.connectionsMax,
             in: 16...1_000_000)
         let anonymous = try Setting.number(
-            anonymousConnections, "--anonymous-connections", "TIDEMARK_ANONYMOUS_CONNECTIONS", default: 0,
+            anonymousConnections, "--anonymous-connections", default: 0,
             in: 0...1_000_000)
         configuration.anonymousConnectionsMax = anonymous == 0 ? nil : anonymous
         configuration.anonymousConnectionsPerAddressMax = try Setting.number(
-            anonymousConnectionsPerAddress, "--anonymous-connections-per-address",
-            "TIDEMARK_ANONYMOUS_CONNECTIONS_PER_ADDRESS", default: 256, in: 1...1_000_000)
+            anonymousConnectionsPerAddress, "--anonymous-connections-per-address", default: 256, in: 1...1_000_000)
         let idle = try Setting.number(
-            anonymousIdleSeconds, "--anonymous-idle-seconds", "TIDEMARK_ANONYMOUS_IDLE_SECONDS", default: 120,
+            anonymousIdleSeconds, "--anonymous-idle-seconds", default: 120,
             in: 1...86_400)
         configuration.anonymousIdleTimeout = .seconds(idle)
-        configuration.requiresCredential = Setting.flag(requireCredential, "TIDEMARK_REQUIRE_CREDENTIAL")
-        if let health = Setting.optional(healthListen, "TIDEMARK_HEALTH_LISTEN") {
+        configuration.requiresCredential = Setting.flag(requireCredential, "--require-credential")
+        if let health = Setting.optional(healthListen, "--health-listen") {
             configuration.healthAddresses = [try Self.address(health, "--health-listen")]
         }
     }

@@ -20,9 +20,9 @@ struct DatabaseOption: ParsableArguments {
         if let url, PostgresURL.hasPassword(url) {
             printError(
                 "Warning: everybody who may list processes can read the password in --database-url. Set "
-                    + "\(Setting.databaseURL) instead, or use a password file (~/.pgpass).")
+                    + "TIDEMARK_DATABASE_URL instead, or use a password file (~/.pgpass).")
         }
-        return try Setting.required(url, "--database-url", Setting.databaseURL)
+        return try Setting.required(url, "--database-url")
     }
 
     /// Runs `work` on the database's accounts, after checking that the database belongs to Tidemark.

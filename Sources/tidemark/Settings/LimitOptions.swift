@@ -16,31 +16,31 @@ struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Records that one request may save, delete or fetch.",
-            discussion: "Or TIDEMARK_REQUEST_ITEMS. 250 to 4000. Default: 400.", valueName: "count"))
+            discussion: "250 to 4000. Default: 400.", valueName: "count"))
     var requestItems: Int?
 
     @Option(
         help: ArgumentHelp(
             "The size of all fields in one request's records.",
-            discussion: "Or TIDEMARK_REQUEST_KILOBYTES. In kilobytes, 1536 to 3072. Default: 2048.",
+            discussion: "In kilobytes, 1536 to 3072. Default: 2048.",
             valueName: "kilobytes"))
     var requestKilobytes: Int?
 
     @Option(
         help: ArgumentHelp(
             "Containers that an account may have before the server creates no more for it (see --create-containers).",
-            discussion: "Or TIDEMARK_CONTAINERS_PER_ACCOUNT. Default: 100.", valueName: "count"))
+            discussion: "Default: 100.", valueName: "count"))
     var containersPerAccount: Int?
 
     func apply(to limits: inout Limits) throws(CommandError) {
         limits.itemsMax = try Setting.number(
-            requestItems, "--request-items", "TIDEMARK_REQUEST_ITEMS", default: limits.itemsMax, in: 250...4_000)
+            requestItems, "--request-items", default: limits.itemsMax, in: 250...4_000)
         let kilobytes = try Setting.number(
-            requestKilobytes, "--request-kilobytes", "TIDEMARK_REQUEST_KILOBYTES",
+            requestKilobytes, "--request-kilobytes",
             default: limits.requestBytesMax / 1_024, in: 1_536...3_072)
         limits.requestBytesMax = kilobytes * 1_024
         limits.containersMax = try Setting.number(
-            containersPerAccount, "--containers-per-account", "TIDEMARK_CONTAINERS_PER_ACCOUNT",
+            containersPerAccount, "--containers-per-account",
             default: limits.containersMax, in: 1...1_000_000)
     }
 }

@@ -2,33 +2,39 @@
 
 internal import Foundation
 
-/// A setting from an option, or if that is absent, from an environment variable.
+/// A setting from an option, or if that is absent, from the environment variable of the same name: `--log-level` is also
+/// `TIDEMARK_LOG_LEVEL`.
 enum Setting {
-    static let databaseURL = "TIDEMARK_DATABASE_URL"
+    /// The environment variable of an option.
+    static func variable(of flag: String) -> String {
+        "TIDEMARK_" + flag.drop { $0 == "-" }.uppercased().replacing("-", with: "_")
+    }
 
     /// - Throws: ``CommandError``, with a text that names both, if neither is set.
-    static func required(_ option: String?, _ flag: String, _ variable: String) throws(CommandError) -> String {
-        guard let value = optional(option, variable) else {
-            throw CommandError("Missing \(flag): give it, or set \(variable).")
+    static func required(_ option: String?, _ flag: String) throws(CommandError) -> String {
+        guard let value = optional(option, flag) else {
+            throw CommandError("Missing \(flag): give it, or set \(variable(of: flag)).")
         }
         return value
     }
 
     /// An empty variable counts as absent.
-    static func optional(_ option: String?, _ variable: String) -> String? {
+    static func optional(_ option: String?, _ flag: String) -> String? {
         if let option { return option }
-        guard let value = ProcessInfo.processInfo.environment[variable], !value.isEmpty else { return nil }
+        guard let value = ProcessInfo.processInfo.environment[variable(of: flag)], !value.isEmpty else { return nil }
         return value
     }
 
     static func number(
-        _ option: Int?, _ flag: String, _ variable: String, default standard: Int, in range: ClosedRange<Int>
+        _ option: Int?, _ flag: String, default standard: Int, in range: ClosedRange<Int>
     ) throws(CommandError) -> Int {
         let value: Int
         if let option {
             value = option
-        } else if let text = optional(nil, variable) {
-            guard let number = Int(text) else { throw CommandError("\(variable) must be a number, not \(text).") }
+        } else if let text = optional(nil, flag) {
+            guard let number = Int(text) else {
+                throw CommandError("\(variable(of: flag)) must be a number, not \(text).")
+            }
             value = number
         } else {
             value = standard
@@ -40,7 +46,7 @@ enum Setting {
     }
 
     /// `1`, `true`, `yes` and `on` are true. Unset and any other value are false.
-    static func flag(_ option: Bool, _ variable: String) -> Bool {
-        option || ["1", "true", "yes", "on"].contains(optional(nil, variable)?.lowercased() ?? "")
+    static func flag(_ option: Bool, _ flag: String) -> Bool {
+        option || ["1", "true", "yes", "on"].contains(optional(nil, flag)?.lowercased() ?? "")
     }
 }

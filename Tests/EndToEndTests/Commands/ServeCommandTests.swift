@@ -40,6 +40,22 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `each option of serve that takes a number is a variable too`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let help = try await Program.run("tidemark", ["serve", "--help"], directory: directory.path).output
+        let options = Set(
+            help.matches(of: /--([a-z-]+) <(?:count|days|hours|kilobytes|megabytes|seconds)>/).map { String($0.1) })
+        #expect(options.count >= 14, "\(help)")
+        for option in options {
+            let variable = "TIDEMARK_" + option.uppercased().replacing("-", with: "_")
+            let result = try await Program.run(
+                "tidemark", ["serve", "--listen", "127.0.0.1:0", "--plain", "--database-url", "x"],
+                environment: [variable: "many"], directory: directory.path)
+            #expect(result.status != 0 && result.output.contains("\(variable) must be a number"), "\(result.output)")
+        }
+    }
+
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")))
     func `the health check of the container asks a server over TLS`() async throws {
         let site = try await DevServer.shared()
