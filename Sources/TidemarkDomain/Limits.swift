@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server accepts, in one place. Every limit is told to clients when they connect.
+/// What a server accepts, in one place. Clients are told those of `ServerLimits` (`Accounts.proto`) when they connect.
 package struct Limits: Sendable, Equatable {
     /// Saves and deletes of one modify request, and IDs of one fetch. More: `limitExceeded` for the request.
     package var itemsMax = 400

@@ -3,7 +3,7 @@
 internal import Metrics
 internal import Synchronization
 
-/// Counts how often something has happened since the process began. Declare it as a `static let` where it happens.
+/// Counts how often something has happened since the process began. Declare it as a `static let` in the file `…Metrics.swift` of the target.
 package final class Counter: Sendable {
     package let name: String
     private let count = Atomic<Int>(0)

@@ -8,30 +8,3 @@ public protocol TidemarkSyncEngineDelegate: CKSyncEngineDelegate {
     /// Something happened to the store. Like all calls of an engine, it comes one after another with the others.
     func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async
 }
-
-/// An engine's reports on the server's store.
-public enum TidemarkStoreEvent: Sendable, CustomStringConvertible {
-    /// All records of a zone follow, although the app has fetched it before. Comes after the zone's
-    /// `willFetchRecordZoneChanges` and before the first record.
-    case willFetchFromNothing(zoneID: CKRecordZone.ID, reason: TidemarkFullFetch.Reason)
-    /// All records of the zone have arrived. The value tells which of the app's records were not among them. Comes
-    /// before the zone's `didFetchRecordZoneChanges`, which has it too. If the process ends before the following state
-    /// is stored, the zone is fetched once more, and this comes again.
-    case didFetchFromNothing(TidemarkFullFetch)
-    /// The list of all zones has arrived, although the app had it before. The value tells which of the app's zones are
-    /// not on the server. With `deletionsForgotten`, a `fetchedDatabaseChanges` follows. It reports those that the
-    /// engine knows as deleted.
-    case didFetchZonesFromNothing(TidemarkZoneList)
-
-    /// For logs.
-    public var description: String {
-        switch self {
-        case .willFetchFromNothing(let zoneID, let reason):
-            "WillFetchFromNothing(\(zoneID.shortDescription), \(reason))"
-        case .didFetchFromNothing(let fetch):
-            "DidFetchFromNothing(\(fetch.zoneID.shortDescription), \(fetch.reason))"
-        case .didFetchZonesFromNothing(let list):
-            "DidFetchZonesFromNothing(\(list.reason), absent: \(list.absent.shortDescription))"
-        }
-    }
-}

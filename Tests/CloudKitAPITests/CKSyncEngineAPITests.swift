@@ -321,7 +321,7 @@ private func text(_ event: CKSyncEngine.Event.DidSendChanges) -> String {
 
 // MARK: Engine enums of the Objective-C face
 
-@Suite struct SyncEngineAPITests {
+@Suite struct CKSyncEngineAPITests {
     @Test func `the engine's numbers are those of the Objective-C face`() {
         #expect(CKSyncEngineAccountChangeType(rawValue: 0) == .signIn)
         #expect(CKSyncEngineAccountChangeType(rawValue: 1) == .signOut)

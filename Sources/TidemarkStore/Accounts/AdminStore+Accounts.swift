@@ -4,14 +4,7 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 
-/// How an operator manages accounts and credentials, for `tidemark admin` and `tidemark dev`.
-package struct AdminStore: Sendable {
-    let storage: PostgresStorage
-
-    package init(_ storage: PostgresStorage) {
-        self.storage = storage
-    }
-
+extension AdminStore {
     /// A row of the operator's list of accounts.
     package struct Account: Sendable {
         package let id: AccountID
@@ -79,13 +72,5 @@ package struct AdminStore: Sendable {
     /// The device that was seen last comes first.
     package func devices(of account: AccountID) async throws(StorageError) -> [ListedDevice] {
         try await storage.read(sql.accounts.listDevices(account))
-    }
-
-    /// Makes all existing tokens and tags void, after a restore from a backup. Versions saved from then on can
-    /// be told from those of the backup.
-    package func renewIncarnation() async throws(StorageError) {
-        _ = try await storage.write(
-            sql.accounts.renewIncarnation(), sql.accounts.countZonesOn(),
-            sql.accounts.moveZoneNumbers(ZoneID.gapBetweenLives))
     }
 }
