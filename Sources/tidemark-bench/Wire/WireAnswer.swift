@@ -106,7 +106,7 @@ enum PageScanner {
             switch tag {
             case WireServerEnvelope.Tag.id: id = try reader.number()
             case WireServerEnvelope.Tag.fetchZoneChanges:
-                return try scanPage(try reader.bytes(in: message)).map { (id, $0) }
+                return (id, try scanPage(try reader.bytes(in: message)))
             case WireServerEnvelope.Tag.fetchRecords:
                 let list = WireFetchRecordsAnswer.Tag.results
                 return try scanRecords(try reader.bytes(in: message), list, WireRecordResult.Tag.record).map {
@@ -139,7 +139,7 @@ enum PageScanner {
         return page
     }
 
-    private static func scanPage(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> WireAnswer.Page? {
+    private static func scanPage(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> WireAnswer.Page {
         var page = WireAnswer.Page(token: [], recordCount: 0, isLast: true)
         var reader = WireReader(bytes)
         while let tag = try reader.nextTag() {
@@ -149,7 +149,7 @@ enum PageScanner {
                 page.recordCount += 1
             case WireFetchZoneChangesAnswer.Tag.token: page.token = try reader.content()
             case WireFetchZoneChangesAnswer.Tag.moreComing: page.isLast = try reader.number() == 0
-            default: return nil
+            default: try reader.skip(tag, known: 0)
             }
         }
         return page
