@@ -2,8 +2,9 @@
 
 import TidemarkDomain
 import TidemarkFields
-import TidemarkTranslation
 import TidemarkWire
+
+@testable import TidemarkTranslation
 
 /// Values that the tests of this target share.
 enum Examples {
@@ -80,5 +81,21 @@ enum Examples {
         hello.clientName = "foldersync/1.0"
         hello.deviceName = "laptop"
         return hello
+    }
+}
+
+extension WireRecord {
+    /// A record as each answer and push must hold it.
+    init(_ record: RecordState, in zone: ZoneID, seenFrom viewpoint: Viewpoint) {
+        self.init()
+        name = record.name
+        type = record.type
+        fields = record.fields.bytes
+        tag = ChangeTag.version(store: viewpoint.store, zone: zone, number: record.changeNumber).bytes
+        createdAt = record.createdAt.milliseconds
+        modifiedAt = record.modifiedAt.milliseconds
+        parent = record.parent ?? ""
+        createdBy = viewpoint.name(of: record.createdBy)
+        modifiedBy = viewpoint.name(of: record.modifiedBy)
     }
 }

@@ -81,6 +81,7 @@ import Testing
         let text = FilePrinter(file: file, schema: try WireSchema([file])).text()
         #expect(text.contains("package var someField: [UInt8]?"))
         #expect(text.contains("someField: SomeField? = [UInt8]?.none"))
+        #expect(text.contains("if let someField { size += 1 + WireSize.content(someField) }"))
     }
 
     @Test func `tags are made of a file whose messages other code reads`() throws {

@@ -2,10 +2,13 @@
 
 /// Writes the bytes of messages. It makes no intermediate objects, and copies content once.
 ///
-/// A nested message is preceded by its size. So the caller computes sizes first (``WireSize``).
+/// A nested message is preceded by its size. So the caller measures it first (``size(_:)``).
 @usableFromInline
 package struct WireWriter {
     @usableFromInline var written: [UInt8]
+    @usableFromInline var counted: Int
+    /// Whether messages that are written field by field only count their bytes.
+    @usableFromInline package let isMeasuring: Bool
 
     /// The bytes written so far.
     @inlinable package var bytes: [UInt8] { written }
@@ -14,7 +17,29 @@ package struct WireWriter {
     package init(capacity: Int) {
         written = []
         written.reserveCapacity(capacity)
+        counted = 0
+        isMeasuring = false
     }
+
+    @inlinable
+    init(isMeasuring: Bool) {
+        written = []
+        counted = 0
+        self.isMeasuring = isMeasuring
+    }
+
+    /// The number of bytes that a function writes.
+    ///
+    /// So one function lists the fields of a message, both to measure and to write it.
+    @inlinable
+    package static func size(_ write: (inout WireWriter) -> Void) -> Int {
+        var writer = WireWriter(isMeasuring: true)
+        write(&writer)
+        return writer.counted + writer.written.count
+    }
+
+    /// Adds to what a writer that measures has counted.
+    @inlinable package mutating func count(_ byteCount: Int) { counted += byteCount }
 
     /// Appends to bytes that were written before.
     @inlinable

@@ -8,7 +8,7 @@ internal import TidemarkWire
 /// copied nowhere.
 final class EncodedRequest: Sendable {
     /// Bytes that an id takes at most.
-    static let idBytesMax = WireClientEnvelope.size(id: .max)
+    static let idBytesMax = WireWriter.size { WireClientEnvelope.write(id: .max, to: &$0) }
 
     private let bytes: Mutex<[UInt8]>
 
@@ -34,13 +34,15 @@ final class EncodedRequest: Sendable {
     static func head(
         of chunk: WireUploadAssetChunk, in envelope: WireClientEnvelope, byteCount: Int
     ) -> [UInt8] {
-        let content = ContentAhead(byteCount: byteCount)
-        let length = chunk.size + WireUploadAssetChunk.size(content: content)
+        func writeContent(to writer: inout WireWriter) {
+            WireUploadAssetChunk.write(content: ContentAhead(byteCount: byteCount), to: &writer)
+        }
+        let length = chunk.size + WireWriter.size { writeContent(to: &$0) }
         var writer = WireWriter(capacity: envelope.size + length - byteCount + 32)
         envelope.write(to: &writer)
         WireClientEnvelope.begin(uploadAssetChunk: length, to: &writer)
         chunk.write(to: &writer)
-        WireUploadAssetChunk.write(content: content, to: &writer)
+        writeContent(to: &writer)
         return writer.bytes
     }
 }

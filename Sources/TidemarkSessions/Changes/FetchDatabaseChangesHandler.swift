@@ -34,8 +34,7 @@ extension RequestRouter {
             request.subscriptionID.isEmpty
             ? false : await lacksSubscription(request.subscriptionID, viewpoint)
         guard let zonePage = answer.zonePage else {
-            var message = WireFetchDatabaseChangesAnswer(answer.page)
-            message.subscriptionMissing = lacks
+            let message = WireFetchDatabaseChangesAnswer(answer.page, lacksSubscription: lacks)
             return ServerMessage.answer(context.id, .fetchDatabaseChanges(message))
         }
         return ZonePageEncoder.message(

@@ -51,7 +51,8 @@ package struct DatabaseChangesQuery: Sendable {
 }
 
 extension WireFetchDatabaseChangesAnswer {
-    package init(_ page: DatabasePage) {
+    /// - Parameter lacksSubscription: whether the subscription that the client relies on no longer exists.
+    package init(_ page: DatabasePage, lacksSubscription: Bool = false) {
         self.init()
         ended = page.ended.map { entry in
             var end = WireZoneEnd()
@@ -66,6 +67,7 @@ extension WireFetchDatabaseChangesAnswer {
         }
         token = page.token.bytes
         moreComing = page.moreComing
+        subscriptionMissing = lacksSubscription
     }
 }
 

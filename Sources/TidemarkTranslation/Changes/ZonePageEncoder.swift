@@ -27,10 +27,9 @@ package enum ZonePageEncoder {
         _ id: UInt64, _ database: DatabasePage, lacksSubscription: Bool = false, then page: ZonePage,
         selection: FieldSelection?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        var answer = WireFetchDatabaseChangesAnswer(database)
-        answer.subscriptionMissing = lacksSubscription
+        let answer = WireFetchDatabaseChangesAnswer(database, lacksSubscription: lacksSubscription)
         let size = answer.size
-        return message(page, selection: selection, seenFrom: viewpoint, headLength: size) { [answer] writer, length in
+        return message(page, selection: selection, seenFrom: viewpoint, headLength: size) { writer, length in
             let answerLength = size + WireFetchDatabaseChangesAnswer.size(then: length)
             WireServerEnvelope.write(id: id, to: &writer)
             WireServerEnvelope.begin(fetchDatabaseChanges: answerLength, to: &writer)
@@ -74,76 +73,59 @@ package enum ZonePageEncoder {
         let selected = selection.map { selection in
             page.entries.map { $0.isDeleted ? FieldMap() : $0.fields.selecting(selection) }
         }
-        let writer = PageWriter(
-            tags: ChangeTagEncoder(store: viewpoint.store, zone: page.zone),
-            names: viewpoint.access.scope == .private ? nil : viewpoint)
-        // NB: records are not copied. A copy would retain and release five references.
-        return page.entries.withUnsafeBufferPointer { records in
+        let writer = PageWriter(page: page, token: page.token.bytes, records: RecordWriter(viewpoint, in: page.zone))
+        // NB: entries are read in place. A copy would retain and release each.
+        return page.entries.withUnsafeBufferPointer { entries in
             writer.message(
-                page, records, headLength: headLength, fields: { selected?[$0] ?? records[$0].fields }, begin: begin)
+                entries, headLength: headLength, fields: { selected?[$0] ?? entries[$0].fields }, begin: begin)
         }
     }
 
     private struct PageWriter {
-        let tags: ChangeTagEncoder
-        /// It knows the names of users. Nil in a private database: all users are the caller there, whose name is empty.
-        let names: Viewpoint?
+        let page: ZonePage
+        let token: [UInt8]
+        let records: RecordWriter
 
         func message(
-            _ page: ZonePage, _ records: UnsafeBufferPointer<RecordState>, headLength: Int, fields: (Int) -> FieldMap,
+            _ entries: UnsafeBufferPointer<RecordState>, headLength: Int, fields: (Int) -> FieldMap,
             begin: (inout WireWriter, Int) -> Void
         ) -> [UInt8] {
-            let token = page.token.bytes
-            let changeLengths = records.indices.map { size(of: records, $0, fields($0)) }
+            let changeLengths = entries.indices.map { size(of: entries[$0], fields($0)) }
             let length =
                 changeLengths.reduce(0) { sum, length in
                     // The tags of both fields, `record` and `deleted`, have the same size.
                     sum + WireFetchZoneChangesAnswer.size(changes: WireZoneChange.size(record: length))
-                }
-                + WireFetchZoneChangesAnswer.size(
-                    token: token, moreComing: page.moreComing, clientChangeToken: page.clientToken)
+                } + WireWriter.size { writeEnd(to: &$0) }
             var writer = WireWriter(capacity: headLength + length + 64)
             begin(&writer, length)
-            for index in records.indices {
-                write(records, index, fields(index), length: changeLengths[index], to: &writer)
+            for index in entries.indices {
+                write(entries[index], fields(index), length: changeLengths[index], to: &writer)
             }
-            WireFetchZoneChangesAnswer.write(
-                token: token, moreComing: page.moreComing, clientChangeToken: page.clientToken, to: &writer)
+            writeEnd(to: &writer)
             return writer.bytes
         }
 
-        /// The size of the `Record` or `RecordEnd`.
-        private func size(of records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fields: FieldMap) -> Int {
-            guard !records[index].isDeleted else {
-                return WireRecordEnd.size(name: records[index].name, type: records[index].type)
-            }
-            return WireRecord.size(
-                name: records[index].name, type: records[index].type, fields: fields.bytes,
-                tag: EncodedTag(encoder: tags, number: records[index].changeNumber),
-                createdAt: records[index].createdAt.milliseconds, modifiedAt: records[index].modifiedAt.milliseconds,
-                createdBy: name(of: records[index].createdBy), modifiedBy: name(of: records[index].modifiedBy),
-                parent: records[index].parent ?? "")
+        /// The fields behind the changes.
+        private func writeEnd(to writer: inout WireWriter) {
+            WireFetchZoneChangesAnswer.write(
+                token: token, moreComing: page.moreComing, clientChangeToken: page.clientToken, to: &writer)
         }
 
-        private func name(of user: UserID) -> String { names?.name(of: user) ?? "" }
+        /// The size of the `Record` or `RecordEnd`.
+        private func size(of record: RecordState, _ fields: FieldMap) -> Int {
+            record.isDeleted
+                ? WireWriter.size { records.writeEnd(of: record, to: &$0) } : records.size(of: record, fields)
+        }
 
-        private func write(
-            _ records: UnsafeBufferPointer<RecordState>, _ index: Int, _ fields: FieldMap, length: Int,
-            to writer: inout WireWriter
-        ) {
-            guard !records[index].isDeleted else {
+        private func write(_ record: RecordState, _ fields: FieldMap, length: Int, to writer: inout WireWriter) {
+            guard !record.isDeleted else {
                 WireFetchZoneChangesAnswer.begin(changes: WireZoneChange.size(deleted: length), to: &writer)
                 WireZoneChange.begin(deleted: length, to: &writer)
-                return WireRecordEnd.write(name: records[index].name, type: records[index].type, to: &writer)
+                return records.writeEnd(of: record, to: &writer)
             }
             WireFetchZoneChangesAnswer.begin(changes: WireZoneChange.size(record: length), to: &writer)
             WireZoneChange.begin(record: length, to: &writer)
-            WireRecord.write(
-                name: records[index].name, type: records[index].type, fields: fields.bytes,
-                tag: EncodedTag(encoder: tags, number: records[index].changeNumber),
-                createdAt: records[index].createdAt.milliseconds, modifiedAt: records[index].modifiedAt.milliseconds,
-                createdBy: name(of: records[index].createdBy), modifiedBy: name(of: records[index].modifiedBy),
-                parent: records[index].parent ?? "", to: &writer)
+            records.write(record, fields, to: &writer)
         }
     }
 }

@@ -34,12 +34,14 @@ package enum ServerMessage {
 
     /// The start of the answer to request `id` with bytes of an asset. The bytes must follow.
     package static func assetChunkHead(_ id: UInt64, byteCount: Int) -> [UInt8] {
-        let content = ContentAhead(byteCount: byteCount)
-        let length = WireAssetChunk.size(content: content)
+        func writeChunk(to writer: inout WireWriter) {
+            WireAssetChunk.write(content: ContentAhead(byteCount: byteCount), to: &writer)
+        }
+        let length = WireWriter.size { writeChunk(to: &$0) }
         var writer = WireWriter(capacity: 32)
         WireServerEnvelope.write(id: id, to: &writer)
         WireServerEnvelope.begin(fetchAssetChunk: length, to: &writer)
-        WireAssetChunk.write(content: content, to: &writer)
+        writeChunk(to: &writer)
         return writer.bytes
     }
 }

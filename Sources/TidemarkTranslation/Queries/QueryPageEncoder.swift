@@ -16,17 +16,18 @@ package enum QueryPageEncoder {
         var records = RecordWriter(viewpoint)
         for match in page.matches {
             let fields = search.selection.map { match.record.fields.selecting($0) } ?? match.record.fields
-            let length = records.size(of: match.record, fields, in: match.zone)
+            records.zone = match.zone
+            let length = records.size(of: match.record, fields)
             let zoneName = search.query.zoneName == nil ? match.zoneName : nil
-            let zoneLength = zoneName.map { WireZoneID.size(name: $0) }
+            let zoneLength = zoneName.map { name in WireWriter.size { writeZone(name, to: &$0) } }
             WireQueryRecordsAnswer.begin(
                 matches: WireQueryMatch.size(record: length) + (zoneLength.map { WireQueryMatch.size(zone: $0) } ?? 0),
                 to: &answer)
             WireQueryMatch.begin(record: length, to: &answer)
-            records.write(match.record, fields, in: match.zone, to: &answer)
+            records.write(match.record, fields, to: &answer)
             if let zoneName, let zoneLength {
                 WireQueryMatch.begin(zone: zoneLength, to: &answer)
-                WireZoneID.write(name: zoneName, to: &answer)
+                writeZone(zoneName, to: &answer)
             }
         }
         WireQueryRecordsAnswer.write(cursor: page.cursor?.bytes ?? [], to: &answer)
@@ -35,5 +36,10 @@ package enum QueryPageEncoder {
         WireServerEnvelope.begin(queryRecords: answer.bytes.count, to: &envelope)
         envelope.raw(answer.bytes)
         return envelope.bytes
+    }
+
+    /// A `ZoneID`.
+    private static func writeZone(_ name: String, to writer: inout WireWriter) {
+        WireZoneID.write(name: name, to: &writer)
     }
 }

@@ -76,11 +76,11 @@ package struct RecordsFetchAnswer {
         case .success(let record):
             let fields = selection.map { record.fields.selecting($0) } ?? record.fields
             bytesLeft -= fields.byteCount
-            let zone = zone ?? ZoneID(0)
-            let length = records.size(of: record, fields, in: zone)
+            records.zone = zone ?? ZoneID(0)
+            let length = records.size(of: record, fields)
             WireFetchRecordsAnswer.begin(results: WireRecordResult.size(record: length), to: &body)
             WireRecordResult.begin(record: length, to: &body)
-            records.write(record, fields, in: zone, to: &body)
+            records.write(record, fields, to: &body)
         case .failure(let reason):
             var result = WireRecordResult()
             result.failure = reason.wire()
@@ -95,13 +95,17 @@ package struct RecordsFetchAnswer {
     }
 
     package func message(_ id: UInt64) -> [UInt8] {
-        let covered = WireFetchRecordsAnswer.size(covered: count)
-        let length = body.bytes.count + covered
+        let length = body.bytes.count + WireWriter.size { writeEnd(to: &$0) }
         var envelope = WireWriter(capacity: length + 24)
         WireServerEnvelope.write(id: id, to: &envelope)
         WireServerEnvelope.begin(fetchRecords: length, to: &envelope)
         envelope.raw(body.bytes)
-        WireFetchRecordsAnswer.write(covered: count, to: &envelope)
+        writeEnd(to: &envelope)
         return envelope.bytes
+    }
+
+    /// The fields behind the results.
+    private func writeEnd(to writer: inout WireWriter) {
+        WireFetchRecordsAnswer.write(covered: count, to: &writer)
     }
 }

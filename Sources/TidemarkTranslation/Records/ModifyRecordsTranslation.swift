@@ -94,19 +94,18 @@ extension SavePolicy {
 
 /// Makes the answer to a `ModifyRecords`. Successes are written without message objects, because they are most frequent.
 package struct RecordsAnswer {
-    /// It knows the names of all users in the outcomes.
-    private let viewpoint: Viewpoint
     private let limits: Limits
     /// How many more bytes of the server's records, in conflicts, fit into the answer.
     private var bytesLeft: Int
     /// The content of the `ModifyRecordsAnswer`.
     private var answer = WireWriter(capacity: 0)
-    /// For the zone of the previous record.
-    private var tags: (zone: ZoneID, encoder: ChangeTagEncoder)?
+    private var records: RecordWriter
 
-    /// - Parameter bytesMax: bytes of the server's records; nil: as many as an answer can hold.
+    /// - Parameters:
+    ///   - viewpoint: it knows the names of all users in the outcomes.
+    ///   - bytesMax: bytes of the server's records; nil: as many as an answer can hold.
     package init(viewpoint: Viewpoint, limits: Limits, bytesMax: Int? = nil) {
-        self.viewpoint = viewpoint
+        records = RecordWriter(viewpoint)
         self.limits = limits
         bytesLeft = bytesMax ?? limits.answerBytesMax
     }
@@ -117,10 +116,7 @@ package struct RecordsAnswer {
         for save in outcome.saves {
             switch save {
             case .saved(let metadata): append(metadata, to: &results)
-            case .failed(let failure):
-                let result = result(of: failure)
-                WireZoneModificationResults.begin(saves: result.size, to: &results)
-                result.write(to: &results)
+            case .failed(let failure): append(failure, to: &results)
             }
         }
         for delete in outcome.deletes {
@@ -157,38 +153,37 @@ package struct RecordsAnswer {
         return envelope.bytes
     }
 
-    private mutating func append(_ metadata: RecordMetadata, to results: inout WireWriter) {
-        let tag = EncodedTag(encoder: tags(of: metadata.zone), number: metadata.changeNumber)
-        let createdBy = viewpoint.name(of: metadata.createdBy)
-        let modifiedBy = viewpoint.name(of: metadata.modifiedBy)
-        let length = WireSavedRecord.size(
-            tag: tag, createdAt: metadata.createdAt.milliseconds, modifiedAt: metadata.modifiedAt.milliseconds,
-            createdBy: createdBy, modifiedBy: modifiedBy)
+    private mutating func append(_ saved: RecordMetadata, to results: inout WireWriter) {
+        records.zone = saved.zone
+        let length = WireWriter.size { records.write(saved, to: &$0) }
         WireZoneModificationResults.begin(saves: WireSaveResult.size(saved: length), to: &results)
         WireSaveResult.begin(saved: length, to: &results)
-        WireSavedRecord.write(
-            tag: tag, createdAt: metadata.createdAt.milliseconds, modifiedAt: metadata.modifiedAt.milliseconds,
-            createdBy: createdBy, modifiedBy: modifiedBy, to: &results)
+        records.write(saved, to: &results)
     }
 
-    private mutating func tags(of zone: ZoneID) -> ChangeTagEncoder {
-        if let tags, tags.zone == zone { return tags.encoder }
-        let encoder = ChangeTagEncoder(store: viewpoint.store, zone: zone)
-        tags = (zone, encoder)
-        return encoder
+    private mutating func append(_ failure: ItemFailure, to results: inout WireWriter) {
+        var answer = WireSaveFailure()
+        answer.failure = wire(failure)
+        guard let record = failure.serverRecord, let zone = failure.serverZone, record.fields.byteCount <= bytesLeft
+        else {
+            begin(failure: answer.size, to: &results)
+            return answer.write(to: &results)
+        }
+        bytesLeft -= record.fields.byteCount
+        records.zone = zone
+        let length = records.size(of: record, record.fields)
+        begin(failure: answer.size + WireSaveFailure.size(serverRecord: length), to: &results)
+        answer.write(to: &results)
+        WireSaveFailure.begin(serverRecord: length, to: &results)
+        records.write(record, record.fields, to: &results)
+    }
+
+    private func begin(failure length: Int, to results: inout WireWriter) {
+        WireZoneModificationResults.begin(saves: WireSaveResult.size(failure: length), to: &results)
+        WireSaveResult.begin(failure: length, to: &results)
     }
 
     private func wire(_ failure: ItemFailure) -> WireFailure {
         failure.reason.wire(detail: failure.detail ?? failure.reason.text(within: limits))
-    }
-
-    private mutating func result(of failure: ItemFailure) -> WireSaveResult {
-        var result = WireSaveResult()
-        result.failure.failure = wire(failure)
-        if let record = failure.serverRecord, let zone = failure.serverZone, record.fields.byteCount <= bytesLeft {
-            bytesLeft -= record.fields.byteCount
-            result.failure.serverRecord = WireRecord(record, in: zone, seenFrom: viewpoint)
-        }
-        return result
     }
 }

@@ -5,46 +5,57 @@ internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkWire
 
-/// Writes records as `Record` messages, without message objects.
+/// Writes what clients learn of records, without message objects. All answers and pushes use it, so that each list of fields
+/// stands here alone.
 struct RecordWriter {
     /// It must know the names of users before their records are written.
     var viewpoint: Viewpoint
-    /// For the zone of the previous record. Records of one zone follow each other.
-    private var tags: (zone: ZoneID, encoder: ChangeTagEncoder)?
+    /// The zone of the records that are written next.
+    var zone: ZoneID {
+        didSet { if zone != oldValue { tags = ChangeTagEncoder(store: viewpoint.store, zone: zone) } }
+    }
+    private var tags: ChangeTagEncoder
 
-    init(_ viewpoint: Viewpoint) {
+    init(_ viewpoint: Viewpoint, in zone: ZoneID = ZoneID(0)) {
         self.viewpoint = viewpoint
+        self.zone = zone
+        tags = ChangeTagEncoder(store: viewpoint.store, zone: zone)
     }
 
-    /// The size of the message.
+    /// A `Record`.
     ///
     /// - Parameter fields: the record's fields that the caller wants.
-    mutating func size(of record: RecordState, _ fields: FieldMap, in zone: ZoneID) -> Int {
-        WireRecord.size(
-            name: record.name, type: record.type, fields: fields.bytes, tag: tag(of: record, in: zone),
-            createdAt: record.createdAt.milliseconds, modifiedAt: record.modifiedAt.milliseconds,
-            createdBy: viewpoint.name(of: record.createdBy), modifiedBy: viewpoint.name(of: record.modifiedBy),
-            parent: record.parent ?? "")
-    }
-
-    mutating func write(_ record: RecordState, _ fields: FieldMap, in zone: ZoneID, to writer: inout WireWriter) {
+    func write(_ record: RecordState, _ fields: FieldMap, to writer: inout WireWriter) {
         WireRecord.write(
-            name: record.name, type: record.type, fields: fields.bytes, tag: tag(of: record, in: zone),
+            name: record.name, type: record.type, fields: fields.bytes, tag: tag(record.changeNumber),
             createdAt: record.createdAt.milliseconds, modifiedAt: record.modifiedAt.milliseconds,
             createdBy: viewpoint.name(of: record.createdBy), modifiedBy: viewpoint.name(of: record.modifiedBy),
             parent: record.parent ?? "", to: &writer)
     }
 
-    private mutating func tag(of record: RecordState, in zone: ZoneID) -> EncodedTag {
-        if let tags, tags.zone == zone { return EncodedTag(encoder: tags.encoder, number: record.changeNumber) }
-        let encoder = ChangeTagEncoder(store: viewpoint.store, zone: zone)
-        tags = (zone, encoder)
-        return EncodedTag(encoder: encoder, number: record.changeNumber)
+    /// The size of a `Record`.
+    func size(of record: RecordState, _ fields: FieldMap) -> Int {
+        WireWriter.size { write(record, fields, to: &$0) }
     }
+
+    /// A `RecordEnd`, for a tombstone.
+    func writeEnd(of record: RecordState, to writer: inout WireWriter) {
+        WireRecordEnd.write(name: record.name, type: record.type, to: &writer)
+    }
+
+    /// A `SavedRecord`.
+    func write(_ saved: RecordMetadata, to writer: inout WireWriter) {
+        WireSavedRecord.write(
+            tag: tag(saved.changeNumber), createdAt: saved.createdAt.milliseconds,
+            modifiedAt: saved.modifiedAt.milliseconds, createdBy: viewpoint.name(of: saved.createdBy),
+            modifiedBy: viewpoint.name(of: saved.modifiedBy), to: &writer)
+    }
+
+    private func tag(_ number: ChangeNumber) -> EncodedTag { EncodedTag(encoder: tags, number: number) }
 }
 
 /// A record's change tag, as content of a message.
-struct EncodedTag: WireContent {
+private struct EncodedTag: WireContent {
     let encoder: ChangeTagEncoder
     let number: ChangeNumber
 

@@ -234,31 +234,7 @@ extension WireUploadAssetChunk {
         @inlinable package static var checksum: UInt32 { 74 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<Sha256: WireContent, Content: WireContent, Draft: WireContent, Checksum: WireContent>(
-        database: WireDatabaseScope = WireDatabaseScope(),
-        sha256: Sha256 = [UInt8](),
-        byteCount: UInt64 = 0,
-        offset: UInt64 = 0,
-        content: Content = [UInt8](),
-        draft: Draft = [UInt8](),
-        isNamedByContent: Bool = false,
-        checksum: Checksum = [UInt8]()
-    ) -> Int {
-        var size = 0
-        if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
-        if sha256.byteCount > 0 { size += 1 + WireSize.content(sha256) }
-        if byteCount != 0 { size += 1 + WireSize.uint64(byteCount) }
-        if offset != 0 { size += 1 + WireSize.uint64(offset) }
-        if content.byteCount > 0 { size += 1 + WireSize.content(content) }
-        if draft.byteCount > 0 { size += 1 + WireSize.content(draft) }
-        if isNamedByContent { size += 1 + WireSize.flag(isNamedByContent) }
-        if checksum.byteCount > 0 { size += 1 + WireSize.content(checksum) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<Sha256: WireContent, Content: WireContent, Draft: WireContent, Checksum: WireContent>(
         database: WireDatabaseScope = WireDatabaseScope(),
@@ -271,6 +247,18 @@ extension WireUploadAssetChunk {
         checksum: Checksum = [UInt8](),
         to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
+            if sha256.byteCount > 0 { size += 1 + WireSize.content(sha256) }
+            if byteCount != 0 { size += 1 + WireSize.uint64(byteCount) }
+            if offset != 0 { size += 1 + WireSize.uint64(offset) }
+            if content.byteCount > 0 { size += 1 + WireSize.content(content) }
+            if draft.byteCount > 0 { size += 1 + WireSize.content(draft) }
+            if isNamedByContent { size += 1 + WireSize.flag(isNamedByContent) }
+            if checksum.byteCount > 0 { size += 1 + WireSize.content(checksum) }
+            return writer.count(size)
+        }
         if database != WireDatabaseScope() {
             writer.number(8)
             writer.choice(database)
@@ -533,22 +521,17 @@ extension WireAssetChunk {
         @inlinable package static var checksum: UInt32 { 18 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<Content: WireContent, Checksum: WireContent>(
-        content: Content = [UInt8](), checksum: Checksum = [UInt8]()
-    ) -> Int {
-        var size = 0
-        if content.byteCount > 0 { size += 1 + WireSize.content(content) }
-        if checksum.byteCount > 0 { size += 1 + WireSize.content(checksum) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<Content: WireContent, Checksum: WireContent>(
         content: Content = [UInt8](), checksum: Checksum = [UInt8](), to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if content.byteCount > 0 { size += 1 + WireSize.content(content) }
+            if checksum.byteCount > 0 { size += 1 + WireSize.content(checksum) }
+            return writer.count(size)
+        }
         if content.byteCount > 0 {
             writer.number(10)
             writer.content(content)

@@ -212,19 +212,7 @@ extension WireFetchDatabaseChangesAnswer {
         @inlinable package static var subscriptionMissing: UInt32 { 80 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<Token: WireContent>(
-        token: Token = [UInt8](), moreComing: Bool = false, subscriptionMissing: Bool = false
-    ) -> Int {
-        var size = 0
-        if token.byteCount > 0 { size += 1 + WireSize.content(token) }
-        if moreComing { size += 1 + WireSize.flag(moreComing) }
-        if subscriptionMissing { size += 1 + WireSize.flag(subscriptionMissing) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<Token: WireContent>(
         token: Token = [UInt8](),
@@ -232,6 +220,13 @@ extension WireFetchDatabaseChangesAnswer {
         subscriptionMissing: Bool = false,
         to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if token.byteCount > 0 { size += 1 + WireSize.content(token) }
+            if moreComing { size += 1 + WireSize.flag(moreComing) }
+            if subscriptionMissing { size += 1 + WireSize.flag(subscriptionMissing) }
+            return writer.count(size)
+        }
         if token.byteCount > 0 {
             writer.number(26)
             writer.content(token)
@@ -504,19 +499,7 @@ extension WireFetchZoneChangesAnswer {
         @inlinable package static var clientChangeToken: UInt32 { 34 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<Token: WireContent, ClientChangeToken: WireContent>(
-        token: Token = [UInt8](), moreComing: Bool = false, clientChangeToken: ClientChangeToken = [UInt8]()
-    ) -> Int {
-        var size = 0
-        if token.byteCount > 0 { size += 1 + WireSize.content(token) }
-        if moreComing { size += 1 + WireSize.flag(moreComing) }
-        if clientChangeToken.byteCount > 0 { size += 1 + WireSize.content(clientChangeToken) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<Token: WireContent, ClientChangeToken: WireContent>(
         token: Token = [UInt8](),
@@ -524,6 +507,13 @@ extension WireFetchZoneChangesAnswer {
         clientChangeToken: ClientChangeToken = [UInt8](),
         to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if token.byteCount > 0 { size += 1 + WireSize.content(token) }
+            if moreComing { size += 1 + WireSize.flag(moreComing) }
+            if clientChangeToken.byteCount > 0 { size += 1 + WireSize.content(clientChangeToken) }
+            return writer.count(size)
+        }
         if token.byteCount > 0 {
             writer.number(18)
             writer.content(token)
@@ -703,18 +693,15 @@ extension WireRecordEnd {
         @inlinable package static var type: UInt32 { 18 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size(name: String = "", type: String = "") -> Int {
-        var size = 0
-        if !name.isEmpty { size += 1 + WireSize.text(name) }
-        if !type.isEmpty { size += 1 + WireSize.text(type) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write(name: String = "", type: String = "", to writer: inout WireWriter) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if !name.isEmpty { size += 1 + WireSize.text(name) }
+            if !type.isEmpty { size += 1 + WireSize.text(type) }
+            return writer.count(size)
+        }
         if !name.isEmpty {
             writer.number(10)
             writer.text(name)

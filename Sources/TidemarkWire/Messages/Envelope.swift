@@ -396,18 +396,15 @@ extension WireClientEnvelope {
         @inlinable package static var pushesHeard: UInt32 { 488 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size(id: UInt64 = 0, pushesHeard: UInt64 = 0) -> Int {
-        var size = 0
-        if id != 0 { size += 1 + WireSize.uint64(id) }
-        if pushesHeard != 0 { size += 2 + WireSize.uint64(pushesHeard) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write(id: UInt64 = 0, pushesHeard: UInt64 = 0, to writer: inout WireWriter) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if id != 0 { size += 1 + WireSize.uint64(id) }
+            if pushesHeard != 0 { size += 2 + WireSize.uint64(pushesHeard) }
+            return writer.count(size)
+        }
         if id != 0 {
             writer.number(8)
             writer.uint64(id)
@@ -1062,18 +1059,15 @@ extension WireServerEnvelope {
         @inlinable package static var pushesSent: UInt32 { 488 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size(id: UInt64 = 0, pushesSent: UInt64 = 0) -> Int {
-        var size = 0
-        if id != 0 { size += 1 + WireSize.uint64(id) }
-        if pushesSent != 0 { size += 2 + WireSize.uint64(pushesSent) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write(id: UInt64 = 0, pushesSent: UInt64 = 0, to writer: inout WireWriter) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if id != 0 { size += 1 + WireSize.uint64(id) }
+            if pushesSent != 0 { size += 2 + WireSize.uint64(pushesSent) }
+            return writer.count(size)
+        }
         if id != 0 {
             writer.number(8)
             writer.uint64(id)

@@ -1159,17 +1159,14 @@ extension WireQueryRecordsAnswer {
         @inlinable package static var cursor: UInt32 { 18 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<Cursor: WireContent>(cursor: Cursor = [UInt8]()) -> Int {
-        var size = 0
-        if cursor.byteCount > 0 { size += 1 + WireSize.content(cursor) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<Cursor: WireContent>(cursor: Cursor = [UInt8](), to writer: inout WireWriter) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if cursor.byteCount > 0 { size += 1 + WireSize.content(cursor) }
+            return writer.count(size)
+        }
         if cursor.byteCount > 0 {
             writer.number(18)
             writer.content(cursor)

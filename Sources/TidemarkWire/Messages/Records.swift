@@ -140,33 +140,7 @@ extension WireRecord {
         @inlinable package static var parent: UInt32 { 74 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<Fields: WireContent, Tag: WireContent>(
-        name: String = "",
-        type: String = "",
-        fields: Fields = [UInt8](),
-        tag: Tag = [UInt8](),
-        createdAt: Int64 = 0,
-        modifiedAt: Int64 = 0,
-        createdBy: String = "",
-        modifiedBy: String = "",
-        parent: String = ""
-    ) -> Int {
-        var size = 0
-        if !name.isEmpty { size += 1 + WireSize.text(name) }
-        if !type.isEmpty { size += 1 + WireSize.text(type) }
-        if fields.byteCount > 0 { size += 1 + WireSize.content(fields) }
-        if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
-        if createdAt != 0 { size += 1 + WireSize.int64(createdAt) }
-        if modifiedAt != 0 { size += 1 + WireSize.int64(modifiedAt) }
-        if !createdBy.isEmpty { size += 1 + WireSize.text(createdBy) }
-        if !modifiedBy.isEmpty { size += 1 + WireSize.text(modifiedBy) }
-        if !parent.isEmpty { size += 1 + WireSize.text(parent) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<Fields: WireContent, Tag: WireContent>(
         name: String = "",
@@ -180,6 +154,19 @@ extension WireRecord {
         parent: String = "",
         to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if !name.isEmpty { size += 1 + WireSize.text(name) }
+            if !type.isEmpty { size += 1 + WireSize.text(type) }
+            if fields.byteCount > 0 { size += 1 + WireSize.content(fields) }
+            if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
+            if createdAt != 0 { size += 1 + WireSize.int64(createdAt) }
+            if modifiedAt != 0 { size += 1 + WireSize.int64(modifiedAt) }
+            if !createdBy.isEmpty { size += 1 + WireSize.text(createdBy) }
+            if !modifiedBy.isEmpty { size += 1 + WireSize.text(modifiedBy) }
+            if !parent.isEmpty { size += 1 + WireSize.text(parent) }
+            return writer.count(size)
+        }
         if !name.isEmpty {
             writer.number(10)
             writer.text(name)
@@ -324,23 +311,7 @@ extension WireModifyRecords {
         @inlinable package static var clientChangeToken: UInt32 { 50 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<ClientChangeToken: WireContent>(
-        database: WireDatabaseScope = WireDatabaseScope(),
-        policy: WireSavePolicy = WireSavePolicy(),
-        atomic: Bool = false,
-        clientChangeToken: ClientChangeToken = [UInt8]()
-    ) -> Int {
-        var size = 0
-        if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
-        if policy != WireSavePolicy() { size += 1 + WireSize.choice(policy) }
-        if atomic { size += 1 + WireSize.flag(atomic) }
-        if clientChangeToken.byteCount > 0 { size += 1 + WireSize.content(clientChangeToken) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<ClientChangeToken: WireContent>(
         database: WireDatabaseScope = WireDatabaseScope(),
@@ -349,6 +320,14 @@ extension WireModifyRecords {
         clientChangeToken: ClientChangeToken = [UInt8](),
         to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
+            if policy != WireSavePolicy() { size += 1 + WireSize.choice(policy) }
+            if atomic { size += 1 + WireSize.flag(atomic) }
+            if clientChangeToken.byteCount > 0 { size += 1 + WireSize.content(clientChangeToken) }
+            return writer.count(size)
+        }
         if database != WireDatabaseScope() {
             writer.number(8)
             writer.choice(database)
@@ -578,27 +557,7 @@ extension WireRecordSave {
         @inlinable package static var parent: UInt32 { 50 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<Tag: WireContent, Fields: WireContent>(
-        name: String = "",
-        type: String = "",
-        tag: Tag = [UInt8](),
-        fields: Fields = [UInt8](),
-        parentChange: WireParentChange = WireParentChange(),
-        parent: String = ""
-    ) -> Int {
-        var size = 0
-        if !name.isEmpty { size += 1 + WireSize.text(name) }
-        if !type.isEmpty { size += 1 + WireSize.text(type) }
-        if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
-        if fields.byteCount > 0 { size += 1 + WireSize.content(fields) }
-        if parentChange != WireParentChange() { size += 1 + WireSize.choice(parentChange) }
-        if !parent.isEmpty { size += 1 + WireSize.text(parent) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<Tag: WireContent, Fields: WireContent>(
         name: String = "",
@@ -609,6 +568,16 @@ extension WireRecordSave {
         parent: String = "",
         to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if !name.isEmpty { size += 1 + WireSize.text(name) }
+            if !type.isEmpty { size += 1 + WireSize.text(type) }
+            if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
+            if fields.byteCount > 0 { size += 1 + WireSize.content(fields) }
+            if parentChange != WireParentChange() { size += 1 + WireSize.choice(parentChange) }
+            if !parent.isEmpty { size += 1 + WireSize.text(parent) }
+            return writer.count(size)
+        }
         if !name.isEmpty {
             writer.number(10)
             writer.text(name)
@@ -947,25 +916,7 @@ extension WireSavedRecord {
         @inlinable package static var modifiedBy: UInt32 { 42 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<Tag: WireContent>(
-        tag: Tag = [UInt8](),
-        createdAt: Int64 = 0,
-        modifiedAt: Int64 = 0,
-        createdBy: String = "",
-        modifiedBy: String = ""
-    ) -> Int {
-        var size = 0
-        if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
-        if createdAt != 0 { size += 1 + WireSize.int64(createdAt) }
-        if modifiedAt != 0 { size += 1 + WireSize.int64(modifiedAt) }
-        if !createdBy.isEmpty { size += 1 + WireSize.text(createdBy) }
-        if !modifiedBy.isEmpty { size += 1 + WireSize.text(modifiedBy) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<Tag: WireContent>(
         tag: Tag = [UInt8](),
@@ -975,6 +926,15 @@ extension WireSavedRecord {
         modifiedBy: String = "",
         to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if tag.byteCount > 0 { size += 1 + WireSize.content(tag) }
+            if createdAt != 0 { size += 1 + WireSize.int64(createdAt) }
+            if modifiedAt != 0 { size += 1 + WireSize.int64(modifiedAt) }
+            if !createdBy.isEmpty { size += 1 + WireSize.text(createdBy) }
+            if !modifiedBy.isEmpty { size += 1 + WireSize.text(modifiedBy) }
+            return writer.count(size)
+        }
         if tag.byteCount > 0 {
             writer.number(10)
             writer.content(tag)
@@ -1057,6 +1017,37 @@ extension WireSaveFailure {
             writer.number(18)
             writer.message(presentServerRecord)
         }
+    }
+}
+
+// Field by field, for hot loops that make no message objects.
+extension WireSaveFailure {
+    /// The fields' tags, as `WireReader.nextTag()` returns them.
+    package enum Tag {
+        @inlinable package static var failure: UInt32 { 10 }
+        @inlinable package static var serverRecord: UInt32 { 18 }
+    }
+
+    /// The size of the field `failure`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(failure byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `failure`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(failure byteCount: Int, to writer: inout WireWriter) {
+        writer.number(10)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `serverRecord`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(serverRecord byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `serverRecord`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(serverRecord byteCount: Int, to writer: inout WireWriter) {
+        writer.number(18)
+        writer.number(UInt64(byteCount))
     }
 }
 
@@ -1326,17 +1317,14 @@ extension WireFetchRecordsAnswer {
         @inlinable package static var covered: UInt32 { 16 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size(covered: UInt32 = 0) -> Int {
-        var size = 0
-        if covered != 0 { size += 1 + WireSize.uint32(covered) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write(covered: UInt32 = 0, to writer: inout WireWriter) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if covered != 0 { size += 1 + WireSize.uint32(covered) }
+            return writer.count(size)
+        }
         if covered != 0 {
             writer.number(16)
             writer.uint32(covered)

@@ -633,21 +633,7 @@ extension WirePush {
         @inlinable package static var changes: UInt32 { 42 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size(
-        subscriptionID: String = "",
-        database: WireDatabaseScope = WireDatabaseScope(),
-        kind: WireSubscriptionKind = WireSubscriptionKind()
-    ) -> Int {
-        var size = 0
-        if !subscriptionID.isEmpty { size += 1 + WireSize.text(subscriptionID) }
-        if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
-        if kind != WireSubscriptionKind() { size += 1 + WireSize.choice(kind) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write(
         subscriptionID: String = "",
@@ -655,6 +641,13 @@ extension WirePush {
         kind: WireSubscriptionKind = WireSubscriptionKind(),
         to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if !subscriptionID.isEmpty { size += 1 + WireSize.text(subscriptionID) }
+            if database != WireDatabaseScope() { size += 1 + WireSize.choice(database) }
+            if kind != WireSubscriptionKind() { size += 1 + WireSize.choice(kind) }
+            return writer.count(size)
+        }
         if !subscriptionID.isEmpty {
             writer.number(10)
             writer.text(subscriptionID)
@@ -782,22 +775,17 @@ extension WirePushedChanges {
         @inlinable package static var answer: UInt32 { 34 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size<DatabaseToken: WireContent, ZoneToken: WireContent>(
-        databaseToken: DatabaseToken = [UInt8](), zoneToken: ZoneToken = [UInt8]()
-    ) -> Int {
-        var size = 0
-        if databaseToken.byteCount > 0 { size += 1 + WireSize.content(databaseToken) }
-        if zoneToken.byteCount > 0 { size += 1 + WireSize.content(zoneToken) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write<DatabaseToken: WireContent, ZoneToken: WireContent>(
         databaseToken: DatabaseToken = [UInt8](), zoneToken: ZoneToken = [UInt8](), to writer: inout WireWriter
     ) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if databaseToken.byteCount > 0 { size += 1 + WireSize.content(databaseToken) }
+            if zoneToken.byteCount > 0 { size += 1 + WireSize.content(zoneToken) }
+            return writer.count(size)
+        }
         if databaseToken.byteCount > 0 {
             writer.number(10)
             writer.content(databaseToken)

@@ -56,18 +56,15 @@ extension WireZoneID {
         @inlinable package static var owner: UInt32 { 18 }
     }
 
-    /// The size of these fields. Omitted ones have their defaults.
-    @inlinable
-    package static func size(name: String = "", owner: String = "") -> Int {
-        var size = 0
-        if !name.isEmpty { size += 1 + WireSize.text(name) }
-        if !owner.isEmpty { size += 1 + WireSize.text(owner) }
-        return size
-    }
-
-    /// Writes these fields.
+    /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
     @inlinable
     package static func write(name: String = "", owner: String = "", to writer: inout WireWriter) {
+        guard !writer.isMeasuring else {
+            var size = 0
+            if !name.isEmpty { size += 1 + WireSize.text(name) }
+            if !owner.isEmpty { size += 1 + WireSize.text(owner) }
+            return writer.count(size)
+        }
         if !name.isEmpty {
             writer.number(10)
             writer.text(name)

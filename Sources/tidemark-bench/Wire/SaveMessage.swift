@@ -30,12 +30,14 @@ struct SaveMessage: Sendable {
         var writer = WireWriter(capacity: saves.reduce(0) { $0 + $1.byteCount + 4 })
         for save in saves {
             WireZoneModifications.begin(saves: save.byteCount, to: &writer)
-            WireRecordSave.write(name: save.name, to: &writer)
+            save.writeName(to: &writer)
             writer.raw(save.content.bytes)
         }
         return writer.bytes
     }
 
     /// Of the message.
-    private var byteCount: Int { WireRecordSave.size(name: name) + content.bytes.count }
+    private var byteCount: Int { WireWriter.size { writeName(to: &$0) } + content.bytes.count }
+
+    private func writeName(to writer: inout WireWriter) { WireRecordSave.write(name: name, to: &writer) }
 }

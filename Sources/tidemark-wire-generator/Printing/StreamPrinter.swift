@@ -17,8 +17,6 @@ struct StreamPrinter {
             printTags(to: &printer)
             if !values.isEmpty {
                 printer.line()
-                printSize(to: &printer)
-                printer.line()
                 printWriting(to: &printer)
             }
             for code in messages {
@@ -62,25 +60,19 @@ struct StreamPrinter {
         return code.verb == "content" ? "\(code.name).byteCount > 0" : code.isPresent(code.name)
     }
 
-    private func printSize(to printer: inout CodePrinter) {
-        printer.line("/// The size of these fields. Omitted ones have their defaults.")
-        printer.line("@inlinable")
-        printer.call("package static func size\(generics)", parameters, " -> Int {")
-        printer.indented { printer in
-            printer.line("var size = 0")
-            for code in values {
-                printer.line("if \(condition(code)) { size += \(code.tagSize) + WireSize.\(code.verb)(\(code.name)) }")
-            }
-            printer.line("return size")
-        }
-        printer.line("}")
-    }
-
     private func printWriting(to printer: inout CodePrinter) {
-        printer.line("/// Writes these fields.")
+        printer.line("/// Writes these fields, or counts their bytes. Omitted ones have their defaults.")
         printer.line("@inlinable")
         printer.call("package static func write\(generics)", parameters + ["to writer: inout WireWriter"], " {")
         printer.indented { printer in
+            printer.block("guard !writer.isMeasuring else") { printer in
+                printer.line("var size = 0")
+                for code in values {
+                    let size = "\(code.tagSize) + WireSize.\(code.verb)(\(code.name))"
+                    printer.line("if \(condition(code)) { size += \(size) }")
+                }
+                printer.line("return writer.count(size)")
+            }
             for code in values {
                 printer.block("if \(condition(code))") { printer in
                     printer.line("writer.number(\(code.tag))")

@@ -42,6 +42,18 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `a function that counts and writes fields has the size of both`() {
+        func write(_ number: UInt64, to writer: inout WireWriter) {
+            if writer.isMeasuring { writer.count(WireSize.number(number)) } else { writer.number(number) }
+            writer.text("abc")
+        }
+        for number: UInt64 in [0, 127, 128, .max] {
+            var writer = WireWriter(capacity: 16)
+            write(number, to: &writer)
+            #expect(writer.bytes.count == WireWriter.size { write(number, to: &$0) })
+        }
+    }
+
     private static let badNumbers: [([UInt8], WireError.Code?)] = [
         ([], .truncated), ([0x80], .truncated), ([0xFF, 0xFF], .truncated),
         ([UInt8](repeating: 0x80, count: 9) + [1], nil), ([UInt8](repeating: 0xFF, count: 9) + [0x7F], nil),

@@ -130,7 +130,9 @@ import TidemarkWire
                 saves: [.saved(metadata), .failed(conflict), .failed(conflict)],
                 deletes: [.deleted, .failed(ItemFailure(.stillParent))]))
         answer.append(.zoneNotFound, saveCount: 1, deleteCount: 2)
-        let envelope = try WireServerEnvelope(reading: answer.message(77))
+        let message = answer.message(77)
+        let envelope = try WireServerEnvelope(reading: message)
+        #expect(envelope.encoded == message)
         #expect(envelope.id == 77)
         let zones = envelope.modifyRecords.zones
         #expect(zones.count == 2)
@@ -138,7 +140,8 @@ import TidemarkWire
         #expect(zones[0].saves[0].saved.tag == tag.bytes)
         #expect(zones[0].saves[0].saved.modifiedAt == 6)
         #expect(zones[0].saves[1].failure.failure.code == .serverRecordChanged)
-        #expect(zones[0].saves[1].failure.serverRecord.fields == record.fields.bytes)
+        let expected = WireRecord(record, in: ZoneID(11), seenFrom: Examples.viewpoint)
+        #expect(zones[0].saves[1].failure.serverRecord == expected)
         #expect(zones[0].saves[2].failure.failure.code == .serverRecordChanged)
         #expect(!zones[0].saves[2].failure.hasServerRecord)
         #expect(zones[0].deletes[0].result == .deleted(WireDone()))
