@@ -52,11 +52,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     ],
     targets: [
-        // C: headers of the kernel and of the libraries that are wrapped; fork and exec; SHA-256 in vectors.
+        // C: headers of the kernel and of the libraries that are wrapped; OpenSSL's start; fork and exec; SHA-256 in vectors.
         .systemLibrary(name: "CTidemarkEpoll"),
         .systemLibrary(name: "CTidemarkOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CTidemarkLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CTidemarkZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CTidemarkOpenSSLStart", dependencies: ["CTidemarkOpenSSL"]),
         .target(name: "CTidemarkSpawn"),
         .target(name: "CTidemarkSHA256"),
 
@@ -66,11 +67,11 @@ let package = Package(
         target("TidemarkTelemetry", [logging, metrics]),
         target("TidemarkShares", [deque]),
         target("TidemarkFields", ["TidemarkBytes"]),
-        target("TidemarkCrypto", ["CTidemarkOpenSSL", "CTidemarkSHA256"]),
+        target("TidemarkCrypto", ["CTidemarkOpenSSL", "CTidemarkOpenSSLStart", "CTidemarkSHA256"]),
 
         // Transport: from a file descriptor to a stream of messages.
         target("TidemarkSockets", ["TidemarkScheduling", "TidemarkTelemetry", "CTidemarkEpoll"]),
-        target("TidemarkTLS", ["TidemarkBytes", "CTidemarkOpenSSL"]),
+        target("TidemarkTLS", ["TidemarkBytes", "CTidemarkOpenSSL", "CTidemarkOpenSSLStart"]),
         target("TidemarkHTTP"),
         target("TidemarkWebSocket", ["TidemarkBytes", "TidemarkHTTP", "TidemarkCrypto", "CTidemarkZlib"]),
         target(
@@ -200,7 +201,10 @@ let package = Package(
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling"]),
-        tests("TidemarkTLSTests", ["TidemarkTLS", "CTidemarkOpenSSL", "TidemarkTestSupport"]),
+        .executableTarget(
+            name: "ExitHost", dependencies: ["TidemarkCrypto", "TidemarkTLS"], path: "Tests/ExitHost",
+            swiftSettings: settings),
+        tests("TidemarkTLSTests", ["TidemarkTLS", "CTidemarkOpenSSL", "ExitHost", "TidemarkTestSupport"]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP"]),
         tests("TidemarkWebSocketTests", ["TidemarkWebSocket", "TidemarkHTTP", "TidemarkTestSupport"]),
         tests(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTidemarkOpenSSL
+internal import CTidemarkOpenSSLStart
 
 /// Random bytes that nobody can guess: for credentials, nonces and masking keys.
 package enum SecureRandom {

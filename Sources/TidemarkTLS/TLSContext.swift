@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTidemarkOpenSSL
+internal import CTidemarkOpenSSLStart
 internal import Synchronization
 
 /// What sessions share: certificate or trusted roots, versions, ciphers, resumption. From any thread.
