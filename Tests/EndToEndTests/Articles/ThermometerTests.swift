@@ -30,7 +30,11 @@ import TidemarkTestSupport
         try await thermometer.start(in: device.container.privateCloudDatabase)
         try await thermometer.measured(21.5)
         // What a process leaves that ends here.
-        try FileManager.default.copyItem(at: place("before"), to: place("after"))
+        try FileManager.default.createDirectory(at: place("after"), withIntermediateDirectories: true)
+        for file in ["readings.json", "pending.journal"] {
+            let (left, found) = (place("before"), place("after"))
+            try FileManager.default.copyItem(at: left.appending(path: file), to: found.appending(path: file))
+        }
 
         let next = try Thermometer(directory: place("after"))
         try await next.start(in: alice.device("after").container.privateCloudDatabase)
