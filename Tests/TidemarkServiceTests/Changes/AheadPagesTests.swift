@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkFields
@@ -16,14 +17,14 @@ import TidemarkTestSupport
         ZoneQuestion(key: key, token: [token], recordsMax: 0, device: device)
     }
 
-    private func page(moreComing: Bool, textBytes: Int = 1) throws -> ZonePage {
+    private func page(moreComing: Bool, textBytes: Int = 1, number: Int64 = 3) throws -> ZonePage {
         let zone = ZoneState(id: ZoneID(1), key: key, createdAt: Timestamp(milliseconds: 0), changeNumber: 9)
         let record = RecordState(
             name: "a", type: "Note",
             fields: try FieldMap([Field("text", .string(String(repeating: "x", count: textBytes)))]),
-            changeNumber: 3, isDeleted: false, parent: nil, createdAt: Timestamp(milliseconds: 1),
+            changeNumber: number, isDeleted: false, parent: nil, createdAt: Timestamp(milliseconds: 1),
             createdBy: UserID(1), createdByDevice: device, modifiedAt: Timestamp(milliseconds: 1),
-            modifiedBy: UserID(1), batchEnd: 3)
+            modifiedBy: UserID(1), batchEnd: number)
         let read = ZonePageRead(zone: zone, lastRemoval: nil, records: [record], hasMore: moreComing)
         let query = ZonePageQuery(
             key: key, after: .init(zone: zone.id, number: 0), recordsMax: 200, bytesMax: 4_194_304, device: device)
@@ -95,8 +96,14 @@ import TidemarkTestSupport
 
     @Test func `R-722: pages that were read ahead are gone a few seconds later`() throws {
         let scheduler = ManualScheduler()
-        let page = try page(moreComing: true)
-        let pages = PagesAhead(scheduler: scheduler) { _ in .success(page) }
+        let stored = try (1...6).map { try page(moreComing: true, number: $0) }
+        let readCount = Mutex(0)
+        let pages = PagesAhead(scheduler: scheduler) { _ in
+            readCount.withLock { count in
+                count += 1
+                return .success(stored[count - 1])
+            }
+        }
         for _ in 0..<2 {
             let question = question()
             _ = try scheduler.complete { await pages.page(question) }
