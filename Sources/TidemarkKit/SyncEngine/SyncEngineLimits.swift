@@ -71,9 +71,11 @@ extension CKError {
     /// Whether a change that failed stays pending. A fault of the server is not the item's fault.
     var keepsChangePending: Bool { isRetriedBySyncEngine || code == .internalError }
 
-    /// Whether a change that failed may have been carried out all the same: its answer was lost, or nobody waited
-    /// for it any more.
-    var leavesOutcomeOpen: Bool { code == .serverResponseLost || code == .operationCancelled }
+    /// Whether a change that failed may have been carried out all the same: its answer was lost, nobody waited for
+    /// it any more, or the server has lost its store during the commit.
+    var leavesOutcomeOpen: Bool {
+        code == .serverResponseLost || code == .operationCancelled || code == .serviceUnavailable
+    }
 
     /// Whether the error concerns the account rather than the request.
     var concernsAccount: Bool {

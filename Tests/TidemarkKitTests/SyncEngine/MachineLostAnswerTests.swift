@@ -60,6 +60,22 @@ import Testing
         #expect(requests.first?.hasPrefix("→ feed") == true && requests.last == "→ records A/1", "\(requests)")
     }
 
+    @Test func `R-157: what a server without its store may have carried out is sent after a fetch`() {
+        let harness = MachineHarness.started()
+        harness.server.save(zone: zone("A"))
+        harness.add("A/1")
+        harness.respond = { $0.isRecords ? .error(.serviceUnavailable, retryAfter: 2) : nil }
+        harness.send()
+        harness.run()
+        #expect(harness.pending == ["A/1"])
+        harness.respond = { _ in nil }
+        harness.log = []
+        harness.send()
+        harness.advance(by: .seconds(60))
+        let requests = harness.log.filter { $0.hasPrefix("→") }
+        #expect(requests.first?.hasPrefix("→ feed") == true && requests.last == "→ records A/1", "\(requests)")
+    }
+
     @Test func `R-157, R-517: what was in flight when the process ended is sent after a fetch`() {
         let harness = MachineHarness.started()
         harness.add("A/1")
