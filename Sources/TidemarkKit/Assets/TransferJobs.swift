@@ -121,9 +121,11 @@ extension CKError {
     /// Of an upload that stands still. The server answers, so other uploads may go on.
     static let standstillKey = "TidemarkUploadStandsStill"
 
+    var isOfStandingUpload: Bool { userInfo[Self.standstillKey] != nil }
+
     /// Whether the error concerns one asset or record, and no others.
     var isAboutAsset: Bool {
-        if userInfo[Self.standstillKey] != nil { return true }
+        if isOfStandingUpload { return true }
         return switch code {
         case .assetFileNotFound, .assetFileModified, .assetNotAvailable, .limitExceeded, .quotaExceeded,
             .serverRejectedRequest, .invalidArguments, .internalError, .zoneNotFound, .userDeletedZone,

@@ -156,6 +156,7 @@ extension SyncEngineMachine {
             claimPending(for: operation.user)
             schedule.forgetAccount()
             repeatedFailures = []
+            suspects = [:]
             passedOver = []
             noteChange(at: moment)
             operation.phase = .flushing

@@ -8,15 +8,18 @@ extension SyncEngineMachine {
     mutating func noteSuspects(
         of batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults
     ) {
-        let failed = batch.recordIDs.filter { results.error(of: $0)?.code == .internalError }
-        for recordID in batch.recordIDs { suspects[recordID] = nil }
+        let failed = batch.recordIDs.filter { results.error(of: $0)?.makesSuspect == true }
+        // What did not get through is as suspect as before.
+        for recordID in batch.recordIDs where results.error(of: recordID)?.isRetriedBySyncEngine != true {
+            suspects[recordID] = nil
+        }
         for recordID in failed { suspects[recordID] = max(1, failed.count / 2) }
     }
 
     /// The part of a batch that is sent now. The rest stays pending. An atomic batch goes whole, as the app wants.
     ///
     /// Suspects wait for all others, except for those that wait for another pending change: that may be a
-    /// suspect.
+    /// suspect. Nor do they wait for what the last pass could not send, because the app may add it again for ever.
     mutating func part(
         of batch: CKSyncEngine.RecordZoneChangeBatch, _ send: SyncEngineSend
     ) -> CKSyncEngine.RecordZoneChangeBatch {
@@ -24,17 +27,27 @@ extension SyncEngineMachine {
         suspects = suspects.filter { snapshot.pendingRecords.contains(key: $0.key) }
         guard !batch.atomicByZone, !suspects.isEmpty else { return batch }
         let ready = batch.recordIDs.filter { send.waiting[$0] == nil }
-        var chosen = ready.filter { suspects[$0] == nil }
+        var chosen = ready.filter { suspects[$0] == nil && !isRepeatedFailure($0) }
         if chosen.isEmpty {
             var countMax = Int.max
             chosen = Array(
-                ready.enumerated().prefix { index, recordID in
+                ready.filter { suspects[$0] != nil }.enumerated().prefix { index, recordID in
                     countMax = min(countMax, suspects[recordID] ?? countMax)
                     return index < countMax
                 }.map(\.element))
         }
         return chosen.isEmpty ? batch : batch.reduced(to: Set(chosen))
     }
+
+    private func isRepeatedFailure(_ recordID: CKRecord.ID) -> Bool {
+        repeatedFailures.contains(.record(recordID)) && snapshot.pendingRecords.contains(key: recordID)
+    }
+}
+
+extension CKError {
+    /// Whether other records should not go with this one again: the server may have failed at it, or they would wait for
+    /// its upload.
+    fileprivate var makesSuspect: Bool { code == .internalError || isOfStandingUpload }
 }
 
 extension SyncEngineRecordResults {

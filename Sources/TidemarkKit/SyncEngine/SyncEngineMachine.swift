@@ -46,7 +46,8 @@ struct SyncEngineMachine: Sendable {
     var additionCount = 0
     /// What failed permanently in the last pass; the next property counts how often in a row.
     var repeatedFailures: Set<SyncEngineItem> = []
-    /// Records at which the server may have failed, each with how many of them may go together at most.
+    /// Records at which the server may have failed, or of which an upload stands still, each with how many of them may go
+    /// together at most.
     var suspects: [CKRecord.ID: Int] = [:]
     /// What the delegate skipped when it was last asked for everything.
     var passedOver: Set<CKRecord.ID> = []

@@ -308,6 +308,24 @@ import Testing
             harness.take().filter { $0.hasPrefix("account") } == ["accountChange switch _alice _carol"])
     }
 
+    @Test func `R-563, R-593: what failed for one account is no suspect for another`() {
+        let harness = MachineHarness.started()
+        harness.server.save(zone: zone("A"))
+        harness.respond = { $0.isRecords ? .error(.internalError) : nil }
+        harness.add("A/1", "A/2")
+        harness.send()
+        harness.run()
+        harness.respond = { _ in nil }
+        harness.account = .success(user("bob"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.run()
+        #expect(harness.pending == [])
+        harness.add("A/1", "A/2")
+        harness.log = []
+        harness.send()
+        #expect(harness.take().filter { $0.hasPrefix("→ records") } == ["→ records A/1 A/2"])
+    }
+
     @Test func `R-507, R-561: a subscription is looked for again if a change of account was taken back untold`() {
         let harness = MachineHarness(automatic: true)
         harness.holds = { request in

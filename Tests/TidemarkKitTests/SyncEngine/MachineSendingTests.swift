@@ -243,6 +243,64 @@ import Testing
         #expect(harness.pending == [])
     }
 
+    @Test(arguments: [CKError.Code.networkFailure, .operationCancelled, .zoneBusy])
+    func `R-593: what did not get through goes apart from the others as before`(code: CKError.Code) {
+        let harness = started()
+        harness.add("A/1", "A/2")
+        for failure in [CKError.Code.internalError, code] {
+            harness.respond = { $0.isRecords ? .error(failure) : nil }
+            harness.send()
+            harness.run()
+        }
+        harness.respond = { _ in nil }
+        harness.add("A/3")
+        harness.log = []
+        harness.send()
+        let sent = harness.take().filter { $0.hasPrefix("→ records") }
+        #expect(sent == ["→ records A/3", "→ records A/1", "→ records A/2"])
+    }
+
+    @Test func `R-584, R-593: what is refused and added again for ever does not keep suspects from being sent`() {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.server.save("refused", in: zone("A"), value: "other")
+        harness.respond = { $0.isRecords ? .error(.internalError) : nil }
+        harness.add("A/1", "A/2")
+        harness.advance(by: .milliseconds(500))
+        harness.respond = { _ in nil }
+        harness.onEvent = { event in
+            guard case .sentRecordZoneChanges(let sent) = event, !sent.failedRecordSaves.isEmpty else { return }
+            harness.machine.add([change("A/refused")], isInCallback: true, at: harness.moment)
+        }
+        harness.add("A/refused")
+        harness.advance(by: .seconds(60))
+        #expect(harness.pending == ["A/refused"])
+        #expect(harness.server.contents == ["A/1": "v", "A/2": "v", "A/refused": "other"])
+    }
+
+    @Test func `R-373, R-593: others do not wait again for an upload that stands still`() {
+        let harness = started()
+        harness.respond = { request in
+            guard case .modifyRecords(let batch, _) = request else { return nil }
+            var results = SyncEngineRecordResults()
+            for record in batch.recordsToSave {
+                let stands = CKError(.networkFailure, userInfo: [CKError.standstillKey: true])
+                results.saves[record.recordID] =
+                    record.recordID == recordID("A/large") ? .failure(stands) : .success(record)
+            }
+            return .success(.recordResults(results))
+        }
+        harness.add("A/large", "A/1")
+        harness.send()
+        harness.run()
+        harness.add("A/2")
+        harness.log = []
+        harness.send()
+        let sent = harness.take().filter { $0.hasPrefix("→ records") }
+        #expect(sent == ["→ records A/2", "→ records A/large"])
+        #expect(harness.pending == ["A/large"])
+    }
+
     @Test func `R-592, R-593: a child does not keep the parent at which the server failed from being sent`() {
         let harness = started()
         harness.add("A/parent")
