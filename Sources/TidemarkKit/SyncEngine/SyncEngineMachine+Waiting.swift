@@ -23,7 +23,7 @@ extension SyncEngineMachine {
         addChildren(of: batch, refused, to: &waiting)
         addParents(of: batch, refused, send, to: &waiting)
         addRecordsOfPendingZones(refused, to: &waiting)
-        if batch.atomicByZone, !waiting.isEmpty { addOthersOfAtomicZones(refused, to: &waiting) }
+        if batch.atomicByZone { addOthersOfAtomicZones(refused, to: &waiting) }
         return waiting
     }
 
@@ -96,13 +96,13 @@ extension SyncEngineMachine {
     }
 
     /// Records that were refused only with the rest of their zone, if all records there that were refused for
-    /// their own reasons wait.
+    /// their own reasons stay pending: they wait, or their failures pass.
     private func addOthersOfAtomicZones(_ refused: Refused, to waiting: inout [CKRecord.ID: CKError]) {
-        let failing = refused.errors.filter { $1.code != .batchRequestFailed && waiting[$0] == nil }
-        let failingZones = Set(failing.keys.map(\.zoneID))
-        let waitingZones = Set(waiting.keys.map(\.zoneID)).subtracting(failingZones)
+        let own = refused.errors.filter { $1.code != .batchRequestFailed }
+        let final = own.filter { !$1.keepsChangePending && waiting[$0] == nil }
+        let pendingZones = Set(own.keys.map(\.zoneID)).subtracting(final.keys.map(\.zoneID))
         for (recordID, error) in refused.errors
-        where error.code == .batchRequestFailed && waitingZones.contains(recordID.zoneID) {
+        where error.code == .batchRequestFailed && pendingZones.contains(recordID.zoneID) {
             waiting[recordID] = error
         }
     }

@@ -10,14 +10,14 @@ import Testing
     /// As a server that checks parents on the end state of a request.
     private final class Family {
         var stored: [CKRecord.ID: CKRecord.ID?] = [:]
-        /// Records that are refused with `zoneBusy`.
-        var busy: Set<CKRecord.ID> = []
+        /// Records that are refused for reasons of their own.
+        var refusals: [CKRecord.ID: CKError.Code] = [:]
         var isAtomic = false
 
         func answer(_ request: SyncEngineRequest) -> SyncEngineOutcome? {
             guard case .modifyRecords(let batch, _) = request else { return nil }
             var refused: [CKRecord.ID: CKError.Code] = [:]
-            for id in batch.recordIDs where busy.contains(id) { refused[id] = .zoneBusy }
+            for id in batch.recordIDs { refused[id] = refusals[id] }
             var end = stored
             while true {
                 end = stored
@@ -136,32 +136,39 @@ import Testing
         #expect(family.stored.count == 3 && harness.pending == [] && failures(harness) == [])
     }
 
-    @Test func `R-592, R-519: what an atomic zone refuses for the sake of a failure is told, whoever waits beside it`()
-    {
+    @Test(arguments: [CKError.Code.zoneBusy, .invalidArguments])
+    func `R-592, R-519: what an atomic zone refuses for the sake of a failure is told if that failure is final`(
+        code: CKError.Code
+    ) {
         let family = Family()
-        family.busy = [recordID("A/busy")]
+        family.refusals = [recordID("A/failing"): code]
         let harness = started(family)
         add("A/child", of: "A/parent", to: harness)
         add("A/other", of: nil, to: harness)
-        add("A/busy", of: nil, to: harness)
+        add("A/failing", of: nil, to: harness)
         add("A/parent", of: nil, to: harness)
         limitBatches(to: 3, isAtomic: true, harness)
         harness.send()
         harness.run()
-        #expect(failures(harness) == ["sent !+A/other:batchRequestFailed !+A/busy:zoneBusy"])
-        #expect(harness.pending.sorted() == ["A/busy", "A/child", "A/parent"])
+        if code == .zoneBusy {
+            #expect(failures(harness) == ["sent !+A/failing:zoneBusy"])
+            #expect(harness.pending.sorted() == ["A/child", "A/failing", "A/other", "A/parent"])
+        } else {
+            #expect(failures(harness) == ["sent !+A/other:batchRequestFailed !+A/failing:invalidArguments"])
+            #expect(harness.pending.sorted() == ["A/child", "A/parent"])
+        }
     }
 
     @Test func `R-592, R-585: a child of a parent that is retried stays pending with it`() {
         let family = Family()
-        family.busy = [recordID("A/parent")]
+        family.refusals = [recordID("A/parent"): .zoneBusy]
         let harness = started(family, automatic: true)
         add("A/child", of: "A/parent", to: harness)
         add("A/parent", of: nil, to: harness)
         harness.advance(by: .milliseconds(500))
         #expect(failures(harness) == ["sent !+A/parent:zoneBusy"])
         #expect(harness.pending == ["A/parent", "A/child"])
-        family.busy = []
+        family.refusals = [:]
         harness.advance(by: .seconds(5))
         #expect(family.stored.count == 2 && harness.pending == [])
     }
