@@ -7,7 +7,7 @@ internal import Synchronization
 /// kind gets a line at once, and the others of a minute are one line with their count (``FailureLimiter``).
 ///
 /// A failure is what an operator should know of: the store or the disk does not do what it should. What clients do wrong
-/// is no failure.
+/// is no failure. If an operator should know of it all the same, it goes this way too: no client can fill the log.
 package final class FailureLog: Sendable {
     /// Failures with the same text and cause are of one kind. Those of requests are kinds of their own, so that the line
     /// of a kind names a request whenever one has failed.

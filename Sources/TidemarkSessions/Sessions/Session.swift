@@ -178,7 +178,9 @@ package final class Session: Sendable {
     private func countUnacknowledged(_ count: Int) {
         guard count > 0 else { return }
         SessionMetrics.unacknowledgedPushes.increment(by: count)
-        Self.log.info("pushes were not acknowledged", ["session": "\(number)", "count": "\(count)"])
+        FailureLog.shared.note(
+            .info, "pushes were not acknowledged", cause: "a silent device",
+            ["session": "\(number)", "count": "\(count)"], request: nil)
     }
 
     /// The device is answered pages of its feeds.
@@ -377,9 +379,9 @@ extension Session {
     }
 
     private func logCopy(of member: SessionMember) {
-        Self.log.warning(
-            "two devices have one identity: the newer one is told to take another",
-            ["session": "\(number)", "account": "\(member.identity?.account.rawValue ?? 0)"])
+        FailureLog.shared.note(
+            .warning, "two devices have one identity: the newer one is told to take another", cause: "a copied device",
+            ["session": "\(number)", "account": "\(member.identity?.account.rawValue ?? 0)"], request: nil)
     }
 
     private func answer(_ message: ClientMessage) {

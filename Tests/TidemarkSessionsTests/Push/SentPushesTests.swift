@@ -165,6 +165,27 @@ import TidemarkWire
         #expect(count >= 2, "one of the entry and one of the save: \(line)")
     }
 
+    /// In a process of its own, because a process has one log.
+    @Test func `R-760: connections that leave pushes unacknowledged get one line, and one with their count`()
+        async throws
+    {
+        let process = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Log.writeToStandardError(level: .info)
+            for _ in 0..<5 {
+                let tests = NumberedPushTests()
+                let (maker, other) = try tests.pair(counts: true)
+                try maker.save("a", in: "notes")
+                tests.world.scheduler.advance(by: .seconds(11))
+                other.disconnect()
+            }
+            FailureLog.shared.end()
+        }
+        let lines = String(decoding: process.standardErrorContent, as: UTF8.self).split(separator: "\n")
+            .filter { $0.contains(" pushes were not acknowledged ") }
+        try #require(lines.count == 2, "\(lines)")
+        #expect(lines[0].contains(" session=") && lines[1].contains(" repeats=4 "), "\(lines)")
+    }
+
     @Test func `R-261: an older device gets pushes without numbers, and no reminders`() throws {
         let (maker, other) = try pair(counts: false)
         try maker.save("a", in: "notes")

@@ -5,6 +5,7 @@ import Testing
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
+import TidemarkTelemetry
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
@@ -67,6 +68,25 @@ import TidemarkWire
             #expect(!Self.isTaken(try world.enter("bob", device: 1, life: 3)))
             #expect(!Self.isTaken(try world.enter(device: 2, life: 4)))
         }
+    }
+
+    /// In a process of its own, because a process has one log.
+    @Test func `R-355, R-760: a copied device that comes again and again gets one line, and one with its count`()
+        async throws
+    {
+        let process = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Log.writeToStandardError(level: .info)
+            let world = SessionWorld()
+            let first = try world.enter(device: 1, life: 1)
+            for life in UInt64(2)...6 { try world.enter(device: 1, life: life).disconnect() }
+            first.disconnect()
+            FailureLog.shared.end()
+        }
+        let lines = String(decoding: process.standardErrorContent, as: UTF8.self).split(separator: "\n")
+            .filter { $0.contains(" two devices have one identity: ") }
+        try #require(lines.count == 2, "\(lines)")
+        #expect(lines[0].contains(" warning ") && lines[0].contains(" account="), "\(lines)")
+        #expect(lines[1].contains(" repeats=4 "), "\(lines)")
     }
 
     @Test func `R-248, R-355: two with one identity are pushed each other's changes, and none of their own`() throws {
