@@ -9,7 +9,7 @@ internal import TidemarkService
 /// at a time, because posting takes a lock that the whole store shares.
 final class NoticePoster: Sendable {
     private struct State {
-        var waiting: Set<ZoneNotice> = []
+        var waiting = WaitingNotices(countMax: NoticePoster.waitingMax)
         var isPosting = false
         /// Notices that were posted and not yet received back. The store sends posts to every listener, including this
         /// server.
@@ -38,7 +38,7 @@ final class NoticePoster: Sendable {
 
     func post(_ notices: [ZoneNotice]) {
         let mustStart = state.withLock { state in
-            for notice in notices where state.waiting.count < Self.waitingMax { state.waiting.insert(notice) }
+            for notice in notices { state.waiting.add(notice) }
             defer { state.isPosting = true }
             return !state.isPosting
         }
@@ -79,10 +79,7 @@ final class NoticePoster: Sendable {
     /// Ends the posting when there is nothing left.
     private func take() -> [ZoneNotice] {
         state.withLock { state in
-            let taken = Array(
-                state.waiting.sorted { ($0.database, $0.zoneName, $0.life) < ($1.database, $1.zoneName, $1.life) }
-                    .prefix(Self.noticesMax))
-            state.waiting.subtract(taken)
+            let taken = state.waiting.take(Self.noticesMax)
             state.isPosting = !taken.isEmpty
             if state.echoes.count > Self.waitingMax { state.echoes = [:] }
             for notice in taken { state.echoes[notice, default: 0] += 1 }

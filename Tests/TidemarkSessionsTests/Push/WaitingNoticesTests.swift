@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkService
+
+@testable import TidemarkSessions
+
+/// Notices that wait to be posted to other servers.
+@Suite struct WaitingNoticesTests {
+    private static func notice(_ database: Int64, _ zone: Int) -> ZoneNotice {
+        ZoneNotice(database: DatabaseID(database), life: .nobody, zoneName: "\(zone)")
+    }
+
+    private static func all(_ waiting: inout WaitingNotices, by count: Int) -> [ZoneNotice] {
+        var taken: [ZoneNotice] = []
+        while case let some = waiting.take(count), !some.isEmpty {
+            #expect(some.count <= count)
+            taken += some
+        }
+        return taken
+    }
+
+    @Test func `R-723: a database with thousands of notices neither delays another's nor takes their room`() {
+        var waiting = WaitingNotices(countMax: 400)
+        for zone in 0..<1_000 { waiting.add(Self.notice(1, zone)) }
+        #expect(waiting.count == 100)
+        for zone in [7, 3] { waiting.add(Self.notice(2, zone)) }
+        #expect(waiting.take(4) == [Self.notice(1, 0), Self.notice(2, 7), Self.notice(1, 1), Self.notice(2, 3)])
+        // What was taken has made room.
+        waiting.add(Self.notice(1, 1_000))
+        #expect(Self.all(&waiting, by: 7) == (2..<100).map { Self.notice(1, $0) } + [Self.notice(1, 1_000)])
+        #expect(waiting.count == 0)
+    }
+
+    @Test func `I-7: notices that wait are bounded, and equal ones are one`() {
+        var waiting = WaitingNotices(countMax: 8)
+        for database in Int64(1)...20 {
+            for zone in [0, 0, 1] { waiting.add(Self.notice(database, zone)) }
+        }
+        #expect(waiting.count == 8)
+        let taken = Self.all(&waiting, by: 3)
+        #expect(taken.count == 8 && Set(taken).count == 8)
+        waiting.add(Self.notice(1, 0))
+        #expect(waiting.take(3) == [Self.notice(1, 0)])
+    }
+}
