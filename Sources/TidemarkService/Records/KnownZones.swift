@@ -38,25 +38,20 @@ struct KnownZones {
         }
     }
 
-    /// A cache of two generations: zones in use, and those in use before. When the recent ones fill half of the room,
-    /// the earlier ones are dropped and the recent ones take their place. So unused zones go, without a list of uses.
-    private var recent: [ZoneKey: KnownZone] = [:]
-    private var earlier: [ZoneKey: KnownZone] = [:]
-    private var recentByteCount = 0
+    private var zones: RecentCache<ZoneKey, KnownZone>
     /// How often the whole cache was dropped.
     private var lossCount = 0
-    private let bytesMax: Int
 
     /// - Parameter bytesMax: the approximate memory of the cache; 0 turns it off.
     init(bytesMax: Int) {
-        self.bytesMax = bytesMax
+        zones = RecentCache(bytesMax: bytesMax)
     }
 
     /// - Returns: nil if anything but records is missing for these reads.
     mutating func knowledge(for reads: [ZoneRead]) -> Knowledge? {
         var knowledge = Knowledge()
         for read in reads {
-            guard read.isPlain, let zone = use(read.key), zone.isTrusted else { return nil }
+            guard read.isPlain, let zone = zones.use(read.key), zone.isTrusted else { return nil }
             var moment = zone.moment
             guard let snapshot = zone.snapshot(for: read, unknownNames: &moment.absentNames) else { return nil }
             knowledge.snapshots.append(snapshot)
@@ -73,7 +68,7 @@ struct KnownZones {
     mutating func learn(
         _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot], _ changes: [ZoneChanges], in store: StoreIncarnation
     ) {
-        guard bytesMax > 0 else { return }
+        guard zones.bytesMax > 0 else { return }
         var written = changes[...]
         for (read, snapshot) in zip(reads, snapshots) {
             guard let state = snapshot.zone, let changes = written.first, changes.zone == state.id else { continue }
@@ -86,7 +81,7 @@ struct KnownZones {
                 continue
             }
             var zone = KnownZone(state, schema, in: store, snapshot.writeNumber)
-            if let old = take(read.key), old.isSame(as: zone) {
+            if let old = zones.take(read.key), old.isSame(as: zone) {
                 zone = old
                 zone.isTrusted = true
                 zone.schema = schema
@@ -112,7 +107,7 @@ struct KnownZones {
 
     /// NB: nobody else needs them meanwhile, because a zone is in at most one transaction of a process.
     mutating func take(_ keys: [ZoneKey]) -> Followed {
-        Followed(zones: keys.compactMap { key in take(key).map { (key, $0) } }, lossCount: lossCount)
+        Followed(zones: keys.compactMap { key in zones.take(key).map { (key, $0) } }, lossCount: lossCount)
     }
 
     /// Puts the zones back, unless the whole cache was dropped meanwhile.
@@ -123,50 +118,25 @@ struct KnownZones {
 
     /// Drops zones of which it is not known what was written in them.
     mutating func forget(_ keys: [ZoneKey]) {
-        for key in keys { _ = take(key) }
+        for key in keys { _ = zones.take(key) }
     }
 
     mutating func forgetAll() {
         lossCount += 1
-        recent = [:]
-        earlier = [:]
-        recentByteCount = 0
-    }
-
-    // MARK: Room
-
-    /// Moves the zone to the recent generation.
-    private mutating func use(_ key: ZoneKey) -> KnownZone? {
-        if let zone = recent[key] { return zone }
-        guard let zone = earlier.removeValue(forKey: key) else { return nil }
-        keep(zone, as: key)
-        return zone
-    }
-
-    /// NB: taken out of the dictionary, so that it is changed in place.
-    private mutating func take(_ key: ZoneKey) -> KnownZone? {
-        guard let zone = recent.removeValue(forKey: key) else { return earlier.removeValue(forKey: key) }
-        recentByteCount -= zone.byteCount
-        return zone
+        zones.removeAll()
     }
 
     /// NB: if a zone takes a quarter of the room, its records are dropped, so that no single zone drives out all
     /// others.
     private mutating func keep(_ zone: consuming KnownZone, as key: ZoneKey) {
-        if zone.byteCount > bytesMax / 4 { zone.forgetRecords() }
-        guard zone.byteCount <= bytesMax / 4 else { return }
-        if recentByteCount + zone.byteCount > bytesMax / 2 {
-            earlier = recent
-            recent = [:]
-            recentByteCount = 0
-        }
-        recent[key] = zone
-        recentByteCount += zone.byteCount
+        if zone.byteCount > zones.bytesMax / 4 { zone.forgetRecords() }
+        guard zone.byteCount <= zones.bytesMax / 4 else { return }
+        zones.keep(zone, as: key)
     }
 }
 
 /// A zone as it was when this server last wrote in it.
-private struct KnownZone {
+private struct KnownZone: CachedValue {
     private(set) var state: ZoneState
     private var writeNumber: Int64
     private let store: StoreIncarnation

@@ -188,7 +188,7 @@ final class WriteCoordinator: Sendable {
     private func decide(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], from known: KnownZones.Knowledge
     ) -> Result<GroupDecision, CacheMiss> {
-        let schemas = schemas.known
+        let schemas = schemas.known(for: known.snapshots)
         let check = SchemaCheck(part, snapshots: known.snapshots, schemas: schemas, limits: limits)
         guard case .checked(let part) = check else { return .failure(.schemaUnknown) }
         let decision = GroupDecision(
@@ -203,6 +203,8 @@ final class WriteCoordinator: Sendable {
         _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
     ) async throws(StorageError) -> GroupDecision {
         var isFresh = false
+        // Kept here, because the cache may have no room for the schemas of all containers of the group.
+        var found: [ContainerID: KnownSchema] = [:]
         for _ in 0..<Self.schemaRoundsMax {
             let transaction = try await storage.beginWrite(reads)
             // what a request gets must not depend on the others of its group.
@@ -211,13 +213,13 @@ final class WriteCoordinator: Sendable {
                 throw StorageError(.groupTooLarge)
             }
             if let epoch = transaction.snapshots.first?.memoryEpoch { shared.learn(epoch, now: scheduler.now) }
-            let known = schemas.known
+            let known = schemas.known(for: transaction.snapshots).merging(found) { $1 }
             let check = SchemaCheck(
                 part, snapshots: transaction.snapshots, schemas: known, isFresh: isFresh, taught: schemas.taught,
                 limits: limits)
             guard case .checked(let part) = check else {
                 await transaction.rollback()
-                try await schemas.catchUp(with: check)
+                found.merge(try await schemas.catchUp(with: check)) { $1 }
                 if case .unknown = check { isFresh = true }
                 continue
             }

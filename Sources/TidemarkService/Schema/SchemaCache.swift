@@ -8,53 +8,73 @@ internal import TidemarkFields
 ///
 /// It is never trusted blindly: every write transaction reads the schema's version after its locks, and loads the
 /// schema again if the version differs. What saves teach only adds, and does not change the version. A server that has
-/// not heard of it learns it when it needs it.
+/// not heard of it learns it when it needs it. So a schema may be dropped at any time, and those that are not used go.
 final class SchemaCache: Sendable {
+    /// About seven schemas that are full (`Limits.schemaEntriesMax`), or thousands of usual ones.
+    static let bytesMax = 33_554_432
+
     private let storage: any Storage
-    private let schemas = Mutex<[ContainerID: KnownSchema]>([:])
+    private let schemas: Mutex<RecentCache<ContainerID, KnownSchema>>
     private let shared: SharedWrites
 
-    init(storage: any Storage, shared: SharedWrites) {
+    /// - Parameter bytesMax: the approximate memory of what is remembered.
+    init(storage: any Storage, shared: SharedWrites, bytesMax: Int = SchemaCache.bytesMax) {
         self.storage = storage
         self.shared = shared
+        schemas = Mutex(RecentCache(bytesMax: bytesMax))
     }
 
-    /// The schemas that are remembered now.
-    var known: [ContainerID: KnownSchema] { schemas.withLock { $0 } }
+    /// The remembered schemas of the zones that were read.
+    func known(for snapshots: [ZoneSnapshot]) -> [ContainerID: KnownSchema] {
+        schemas.withLock { schemas in
+            var known: [ContainerID: KnownSchema] = [:]
+            for case let container? in snapshots.lazy.map({ $0.schema?.container }) where known[container] == nil {
+                known[container] = schemas.use(container)
+            }
+            return known
+        }
+    }
+
+    private func known(_ container: ContainerID) -> KnownSchema? { schemas.withLock { $0.use(container) } }
 
     /// How many types and fields were taught since this server began, and by whom.
     var taught: [SchemaTeacher: Int] { shared.taught.withLock { $0 } }
 
     /// Loads or learns what a check of saves found missing.
-    func catchUp(with check: SchemaCheck) async throws(StorageError) {
+    ///
+    /// - Returns: what it was. There may be no room to remember all of it.
+    func catchUp(with check: SchemaCheck) async throws(StorageError) -> [ContainerID: KnownSchema] {
+        var found: [ContainerID: KnownSchema] = [:]
         switch check {
-        case .checked: return
+        case .checked: break
         case .unknown(let containers):
-            for container in containers { try await refresh(container) }
+            for container in containers { found[container] = try await refresh(container) }
         case .teaches(let lessons, let teachers):
-            for (container, lesson) in lessons { remember(try await storage.learn(lesson, in: container)) }
+            for (container, lesson) in lessons {
+                found[container] = remember(try await storage.learn(lesson, in: container))
+            }
             shared.noteTaught(teachers)
         }
+        return found
     }
 
     /// The current schema, for reads. If a schema is remembered, only its version is read.
     func current(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
         let version = try await storage.schemaVersion(of: container)
-        if let known = known[container], known.schema.version == version { return known }
+        if let known = known(container), known.schema.version == version { return known }
         return try await load(container)
     }
 
     /// The schema that judges a query: the remembered one, unless another server may have learned what the query names.
     func schema(of container: ContainerID, for query: Query) async throws(StorageError) -> KnownSchema {
-        if let known = known[container], known.schema.isFrozen || known.schema.schema.knows(query) { return known }
+        if let known = known(container), known.schema.isFrozen || known.schema.schema.knows(query) { return known }
         return try await refresh(container)
     }
 
     /// Reads a schema again if it is not the remembered one any more. A client that keeps asking for what no schema has
     /// does not make the server read thousands of fields each time.
-    @discardableResult
     private func refresh(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
-        if let known = known[container], try await storage.schemaRevision(of: container) == known.schema.revision {
+        if let known = known(container), try await storage.schemaRevision(of: container) == known.schema.revision {
             return known
         }
         return try await load(container)
@@ -68,16 +88,18 @@ final class SchemaCache: Sendable {
 
     /// NB: answers may overtake each other. An older one does harm for a moment only: the next transaction finds
     /// another version, or learns what is known.
-    @discardableResult
     private func remember(_ schema: ContainerSchema) -> KnownSchema {
         let known = KnownSchema(schema)
-        schemas.withLock { $0[schema.container] = known }
+        schemas.withLock { schemas in
+            _ = schemas.take(schema.container)
+            schemas.keep(known, as: schema.container)
+        }
         return known
     }
 }
 
 /// A schema, prepared for fast checks.
-struct KnownSchema: Sendable {
+struct KnownSchema: Sendable, CachedValue {
     let schema: ContainerSchema
     /// The grants of types that do not have the standard ones.
     let grants: [String: Grants]
@@ -85,6 +107,10 @@ struct KnownSchema: Sendable {
     let shapes: [String: FieldShapes]
     /// For the types that have index marks.
     private let indexWriters: [String: IndexColumnWriter]
+    let byteCount: Int
+
+    /// The approximate memory of a type or field, beside the bytes of its name.
+    private static let bytesPerEntry = 200
 
     init(_ schema: ContainerSchema) {
         self.schema = schema
@@ -93,6 +119,11 @@ struct KnownSchema: Sendable {
             FieldShapes(type.fields.map { ($0.key, $0.value.type.code, $0.value.isEncrypted) })
         }
         indexWriters = schema.schema.types.mapValues(IndexColumnWriter.init).filter { !$0.value.isEmpty }
+        byteCount = schema.schema.types.reduce(Self.bytesPerEntry) { sum, type in
+            type.value.fields.keys.reduce(sum + Self.bytesPerEntry + type.key.utf8.count) {
+                $0 + Self.bytesPerEntry + 2 * $1.utf8.count
+            }
+        }
     }
 
     /// The index columns beside the changed records, by record name. Empty if no type is marked.
