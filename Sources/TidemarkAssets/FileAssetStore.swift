@@ -17,8 +17,11 @@ internal import TidemarkSockets
 /// of the store's own. Each asset always uses the same thread, and so does each upload. On a thread owners take turns
 ///
 package final class FileAssetStore: AssetStore {
+    /// Uploads that are looked at, and removed, before others have their turn on the thread.
+    static let uploadsPerStep = 100
+
     private let layout: FileLayout
-    private let workers: [FileWorker]
+    let workers: [FileWorker]
 
     /// - Parameters:
     ///   - directory: created if it is missing.
@@ -133,8 +136,16 @@ package final class FileAssetStore: AssetStore {
     }
 
     package func expireUploads(idleFor idle: Duration) async throws(AssetStoreError) {
-        try await workers[0].run { worker throws(AssetStoreError) in
-            try worker.layout.removeUploads(idleFor: idle)
+        let (layout, worker) = (layout, workers[0])
+        let deadline = FileCalls.nowSeconds - idle.components.seconds
+        for database in try await worker.run({ _ in layout.databases() }) {
+            let paths = try await worker.run { _ in layout.uploads(to: database) }
+            for start in stride(from: 0, to: paths.count, by: Self.uploadsPerStep) {
+                let some = paths[start..<min(start + Self.uploadsPerStep, paths.count)]
+                try await worker.run { _ throws(AssetStoreError) in
+                    try layout.removeUploads(some, before: deadline)
+                }
+            }
         }
     }
 }

@@ -123,15 +123,17 @@ struct FileLayout: Sendable {
         return true
     }
 
-    func removeUploads(idleFor idle: Duration) throws(AssetStoreError) {
-        let deadline = FileCalls.nowSeconds - idle.components.seconds
-        for database in databases() {
-            let folder = uploads(of: database)
-            for name in FileCalls.names(in: folder) {
-                let path = "\(folder)/\(name)"
-                guard let status = FileCalls.status(of: path), status.modifiedSeconds < deadline else { continue }
-                _ = try removeUnlessOpen(path)
-            }
+    /// The files of everybody's uploads.
+    func uploads(to database: DatabaseID) -> [String] {
+        let folder = uploads(of: database)
+        return FileCalls.names(in: folder).map { "\(folder)/\($0)" }
+    }
+
+    /// Removes those of the files that are older than that time and that no server has open.
+    func removeUploads(_ paths: ArraySlice<String>, before deadline: Int64) throws(AssetStoreError) {
+        for path in paths {
+            guard let status = FileCalls.status(of: path), status.modifiedSeconds < deadline else { continue }
+            _ = try removeUnlessOpen(path)
         }
     }
 }

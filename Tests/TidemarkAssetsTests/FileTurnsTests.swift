@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Foundation
 import Synchronization
 import Testing
 import TidemarkCrypto
@@ -92,6 +93,44 @@ import TidemarkTestSupport
             #expect(disk.waitingCount(atTurnOf: 2) == (flood == .downloadsOfNobody ? 19 : 20))
             for one in many { #expect(await one.value == nil) }
         }
+    }
+
+    /// How many files a folder has, again and again: whenever the thread has done something else.
+    private final class Looks: Sendable {
+        let counts = Mutex<[Int]>([])
+        let isEnough = Mutex(false)
+
+        func look(at folder: String, by turns: FileTurns) {
+            turns.run(for: .account(1)) { [self] _ in
+                counts.withLock { $0.append(FileCalls.names(in: folder).count) }
+                if !isEnough.withLock({ $0 }) { look(at: folder, by: turns) }
+            }
+        }
+    }
+
+    @Test func `R-769, R-717: old uploads are removed in steps, and others have their turn between two of them`()
+        async throws
+    {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let store = try FileAssetStore(
+            directory: directory.path, threads: 1, uploadBytesMax: Limits().uploadBytesMax)
+        defer { store.stop() }
+        let folders = ["\(directory.path)/1/uploads", "\(directory.path)/2/uploads"]
+        let count = FileAssetStore.uploadsPerStep * 5 / 2
+        for folder in folders {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for number in 0..<count { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(number)")) }
+        }
+        let looks = Looks()
+        looks.look(at: folders[0], by: store.workers[0].turns)
+        try await eventually { looks.counts.withLock { $0.last == count } }
+        try await store.expireUploads(idleFor: .seconds(-60))
+        looks.isEnough.withLock { $0 = true }
+        let counts = looks.counts.withLock { $0 }
+        #expect(counts.last == 0)
+        #expect(zip(counts, counts.dropFirst()).allSatisfy { $0 - $1 <= FileAssetStore.uploadsPerStep })
+        for folder in folders { #expect(FileCalls.names(in: folder).isEmpty) }
     }
 
     @Test func `R-710, R-712, R-717: what waits for the disk is bounded, and whoever has most of it gives way`()
