@@ -44,6 +44,10 @@ package struct Limits: Sendable, Equatable {
     /// Bytes of outcomes that one zone or database remembers for one life of a device. Beyond it the oldest are
     /// forgotten, and a repeat of those gets `requestForgotten`.
     package var requestMemoryBytesMax = 262_144
+    /// Bytes by which what is remembered of one account's requests may grow in one memory epoch, as far as one server has
+    /// written it. More: `tooManyRequests`, until the next epoch. It leaves room for hundreds of thousands of
+    /// new processes and zones; a device that goes on in a zone replaces what it was answered before.
+    package var requestMemoryBytesPerAccountMax = 268_435_456
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256
     /// Bytes of a client's own change token. More: `requestInvalid`.

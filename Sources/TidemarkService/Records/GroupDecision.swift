@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkShares
 
 /// What the rules decide on the requests of one transaction: an outcome for each request, and the final states to
 /// write.
@@ -13,6 +14,8 @@ struct GroupDecision: Sendable {
     let changes: [ZoneChanges]
     /// The zones whose records changed, each once.
     let moved: ZonesMoved
+    /// By how many bytes grows what is remembered of each owner's requests.
+    let memoryGrowth: [ShareOwner: Int]
 
     /// - Parameters:
     ///   - keys: each zone of `entries` once.
@@ -54,16 +57,22 @@ struct GroupDecision: Sendable {
         }
         var news: [ZoneNews] = []
         var growth: [DatabaseID: Int64] = [:]
+        let owners = Dictionary(entries.lazy.map { ($0.request.memoryLife, $0.owner) }) { first, _ in first }
+        var memoryGrowth: [ShareOwner: Int] = [:]
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }
             // A zone's change number is its part of the database's mark.
             growth[changes.database, default: 0] += changes.changeNumber - (snapshot.zone?.changeNumber ?? 0)
             if let some = ZoneNews(of: changes, before: snapshot.zone, store: store) { news.append(some) }
+            for (life, memory) in changes.memories {
+                memoryGrowth[owners[life] ?? .nobody, default: 0] += memory.growth(since: snapshot.memories[life])
+            }
             if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
                 changes.indexColumns = schema.indexColumns(of: changes)
             }
             return changes
         }
+        self.memoryGrowth = memoryGrowth
         let notices = zip(keys, overlays).compactMap { key, overlay -> ZoneNotice? in
             guard let first = overlay.movedBy.first else { return nil }
             // If several devices changed the zone, each of them is told, like everybody else.

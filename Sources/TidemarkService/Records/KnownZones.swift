@@ -229,15 +229,11 @@ private struct KnownZone: CachedValue {
 
     private mutating func keep(_ memory: RequestMemory, of life: DeviceID) {
         let old = memories.updateValue(memory, forKey: life)
-        byteCount += Self.byteCount(of: memory) - (old.map(Self.byteCount) ?? 0)
+        byteCount += memory.byteCount - (old?.byteCount ?? 0)
     }
 
     /// Includes the approximate cost of keeping it: the object, the head of an array and an entry of the dictionary.
     private static func byteCount(of record: RecordState) -> Int {
         record.fields.byteCount + record.name.utf8.count + 300
-    }
-
-    private static func byteCount(of memory: RequestMemory) -> Int {
-        memory.outcomes.values.reduce(200) { $0 + $1.count + 64 }
     }
 }

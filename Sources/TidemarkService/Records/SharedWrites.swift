@@ -15,6 +15,7 @@ package final class SharedWrites: Sendable {
         var hasDeadlineTimer = false
         var stopping: [Answer<Void>] = []
         var epochs = MemoryEpochWatch()
+        var memoryGrowth = MemoryGrowth()
     }
 
     let state: Mutex<State>
@@ -38,6 +39,9 @@ package final class SharedWrites: Sendable {
 
     /// Takes in a memory epoch that was read from the store.
     func learn(_ epoch: Int64, now: Duration) {
-        state.withLock { $0.epochs.learn(epoch, now: now) }
+        state.withLock { state in
+            state.epochs.learn(epoch, now: now)
+            state.memoryGrowth.learn(epoch)
+        }
     }
 }

@@ -38,6 +38,7 @@ final class WriteCoordinator: Sendable {
     func submit(_ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
+            if state.memoryGrowth.isFull(owner, within: limits) { return (Self.answered(.tooManyRequests), false) }
             let epoch = state.epochs.atArrival(now: now)
             switch state.queue.admit(request, in: database, for: owner, at: loop, now: now, epoch: epoch) {
             case .queued(let ticket):
@@ -257,6 +258,7 @@ final class WriteCoordinator: Sendable {
         if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
         let answers = shared.state.withLock { state in
             state.queue.leave(part)
+            state.memoryGrowth.add(decision.memoryGrowth)
             if let group { state.queue.endGroup(group) }
             return part.map { state.answers.removeValue(forKey: $0.ticket) }
         }

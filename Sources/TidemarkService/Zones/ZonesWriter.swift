@@ -73,13 +73,15 @@ final class ZonesWriter: Sendable {
             database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)
         let now = scheduler.now
         let deadline = now + settings.waitMax
-        let arrivalEpoch = shared.state.withLock { $0.epochs.atArrival(now: now) }
+        let (arrivalEpoch, isFull) = shared.state.withLock {
+            ($0.epochs.atArrival(now: now), $0.memoryGrowth.isFull(owner, within: limits))
+        }
         let (answer, startsLane) = state.withLock { state -> (Answer<Outcome>, Bool) in
             if let first = state.lanes[database]?.first(where: { $0.identity == identity }) {
                 return (first.answer, false)
             }
             let answer = Answer<Outcome>()
-            if let reason = state.take(for: owner) {
+            if let reason = isFull ? .tooManyRequests : state.take(for: owner) {
                 answer.give(.failure(reason))
                 return (answer, false)
             }
@@ -153,6 +155,8 @@ final class ZonesWriter: Sendable {
             return outcome
         }
         try await transaction.commit(changes, now: now)
+        let memoryGrowth = changes.memory.growth(since: transaction.snapshot.memory)
+        shared.state.withLock { $0.memoryGrowth.add([entry.owner: memoryGrowth]) }
         let hasForgotten = await forgetEndedZones(of: database, found: transaction.snapshot)
         if hasForgotten || !changes.created.isEmpty || !changes.removed.isEmpty {
             // A new zone counts one in the database's mark, and one that has ended counts one more. What was forgotten

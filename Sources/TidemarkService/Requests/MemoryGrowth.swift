@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkShares
+
+/// By how many bytes this server has let grow what is remembered of each owner's requests, since the store's memory
+/// epoch began: a pure value.
+///
+/// What is remembered is kept for some epochs, whatever comes. So whoever has it grow too much must wait.
+struct MemoryGrowth {
+    /// More are not told apart: then everybody begins anew.
+    private static let ownersMax = 10_000
+
+    private var epoch = Int64.min
+    private var bytes: [ShareOwner: Int] = [:]
+
+    /// Takes in an epoch that was read from the store.
+    mutating func learn(_ epoch: Int64) {
+        guard epoch > self.epoch else { return }
+        self.epoch = epoch
+        bytes = [:]
+    }
+
+    /// Adds what a transaction has written; negative if less is remembered than before.
+    mutating func add(_ growth: [ShareOwner: Int]) {
+        if bytes.count > Self.ownersMax { bytes = [:] }
+        bytes.merge(growth, uniquingKeysWith: +)
+    }
+
+    /// Whether an owner must wait for the next epoch.
+    func isFull(_ owner: ShareOwner, within limits: Limits) -> Bool {
+        bytes[owner, default: 0] >= limits.requestMemoryBytesPerAccountMax
+    }
+}
+
+extension RequestMemory {
+    /// Includes the approximate cost of keeping it.
+    var byteCount: Int { outcomes.values.reduce(200) { $0 + $1.count + 64 } }
+
+    /// How much more is stored than before. A memory without outcomes is not stored.
+    func growth(since before: RequestMemory?) -> Int {
+        guard let before, !before.outcomes.isEmpty else { return byteCount }
+        return byteCount - before.byteCount
+    }
+}
