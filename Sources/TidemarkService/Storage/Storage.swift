@@ -200,7 +200,7 @@ package protocol Storage: AnyObject, Sendable {
     ) async throws(StorageError) -> any ZonesTransaction
 
     /// Forgets ended zones of a database but for some, those that ended first. Tokens from before their ends are
-    /// expired. Zones of which something is left stay until it is cleared.
+    /// expired. Zones of which something is left stay until it is cleared. Of very many, a call forgets some.
     func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError)
 
     /// The first `zonesMax` living zones after the one with the id `after`, by id. With `after` nil: of all zones. A

@@ -42,7 +42,16 @@ extension AdminStore {
 
 extension PostgresStorage {
     package func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError) {
-        _ = try await forgetZones(of: database, by: sql.compaction.forgetOldestZones((database, countMax)))
+        try await forgetEndedZones(of: database, keeping: countMax, atOnce: 20_000)
+    }
+
+    /// - Parameter forgottenMax: how many one call forgets, because devices that fetch wait meanwhile. A server that did
+    ///   not forget may have left very many.
+    func forgetEndedZones(
+        of database: DatabaseID, keeping countMax: Int, atOnce forgottenMax: Int
+    ) async throws(StorageError) {
+        _ = try await forgetZones(
+            of: database, by: sql.compaction.forgetOldestZones((database, countMax, forgottenMax)))
     }
 
     /// Every end gets its number first, so that older tokens are known to be too old.
@@ -102,15 +111,22 @@ struct CompactionStatements: Sendable {
         "forget_zones", \.database,
         among: "zone z WHERE z.database_id = \(\.database) AND z.removal IS NOT NULL AND z.removed_at < \(\.before)")
 
-    let forgetOldestZones: DeclaredStatement<(database: DatabaseID, countMax: Int), Int> = forgetting(
-        "forget_oldest_zones", \.database,
-        among: """
-            (SELECT database_id, zone_id AS id FROM feed_entry
-              WHERE database_id = \(\.database) AND removal IS NOT NULL
-              ORDER BY number DESC OFFSET \(\.countMax)) AS z WHERE true
-            """)
+    let forgetOldestZones: DeclaredStatement<(database: DatabaseID, countMax: Int, forgottenMax: Int), Int> =
+        forgetting(
+            "forget_oldest_zones", \.database,
+            among: """
+                (SELECT database_id, id
+                   FROM (SELECT database_id, zone_id AS id, number FROM feed_entry
+                          WHERE database_id = \(\.database) AND removal IS NOT NULL
+                          ORDER BY number DESC OFFSET \(\.countMax)) AS e
+                  ORDER BY number LIMIT \(\.forgottenMax)) AS z WHERE true
+                """)
 
-    /// The only row has the number of removed rows, if there were any. Zones of which something is left stay.
+    /// The only row has the number of removed rows, if there were any. Zones of which something is left stay: nobody
+    /// would find it later.
+    ///
+    /// NB: rows are removed by their places. PostgreSQL expects few zones of a database, and would compare each row with
+    /// each.
     ///
     /// - Parameter some: ended zones `z` of the database; what follows FROM, with a condition.
     private static func forgetting<Input>(
@@ -126,13 +142,26 @@ struct CompactionStatements: Sendable {
                    AND (SELECT 1 FROM record_reference f WHERE f.database_id = z.database_id AND f.zone_id = z.id
                          ORDER BY f.holder LIMIT 1) IS NULL
                    AND (SELECT 1 FROM asset_use u WHERE u.database_id = z.database_id AND u.zone_id = z.id
-                         ORDER BY u.record_name LIMIT 1) IS NULL),
+                         ORDER BY u.record_name LIMIT 1) IS NULL
+                   AND (SELECT 1 FROM client_token t WHERE t.database_id = z.database_id AND t.zone_id = z.id
+                         ORDER BY t.device_id LIMIT 1) IS NULL),
             told AS (
-                DELETE FROM feed_entry e USING ended
-                 WHERE e.database_id = \(database) AND e.zone_id = ended.id AND e.removal IS NOT NULL
-                RETURNING e.zone_id, e.number),
+                DELETE FROM feed_entry WHERE ctid = ANY (ARRAY(
+                    SELECT e.ctid FROM ended
+                     CROSS JOIN LATERAL (
+                           SELECT ctid FROM feed_entry
+                            WHERE database_id = \(database) AND zone_id BETWEEN ended.id AND ended.id
+                              AND removal IS NOT NULL
+                            ORDER BY zone_id LIMIT 1) AS e))
+                RETURNING zone_id, number),
             gone AS (
-                DELETE FROM zone z USING told WHERE z.database_id = \(database) AND z.id = told.zone_id RETURNING z.id)
+                DELETE FROM zone WHERE ctid = ANY (ARRAY(
+                    SELECT z.ctid FROM told
+                     CROSS JOIN LATERAL (
+                           SELECT ctid FROM zone
+                            WHERE database_id = \(database) AND id BETWEEN told.zone_id AND told.zone_id
+                            ORDER BY id LIMIT 1) AS z))
+                RETURNING id)
             UPDATE feed SET oldest_token = greatest(oldest_token, (SELECT max(number) FROM told))
              WHERE database_id = \(database) AND EXISTS (SELECT FROM told)
             RETURNING (SELECT count(*) FROM gone)

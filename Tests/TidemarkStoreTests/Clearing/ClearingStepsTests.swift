@@ -66,6 +66,36 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-753, R-030: ended zones are forgotten in steps, and those of which something is left stay`()
+        async throws
+    {
+        try await StoreFixture.run { fixture in
+            let token = """
+                INSERT INTO client_token
+                SELECT database_id, id, '00000000-0000-0000-0000-000000000001', 'token' FROM zone WHERE name = 'z4'
+                """
+            try PostgresAdministration.execute([Self.zones, token], url: fixture.database.url)
+            let storage = try fixture.storage()
+            let ended = Statement(
+                .read, "ended", "SELECT name FROM zone WHERE database_id = 1 AND removal IS NOT NULL ORDER BY id", [],
+                isPrepared: false)
+            func left() async throws -> [String] {
+                try await storage.pool.execute([ended()])[0].map { try $0.string(0) }
+            }
+            #expect(try await left() == ["z2", "z4", "z6", "z8", "z10"])
+            try await storage.forgetEndedZones(of: DatabaseID(1), keeping: 1, atOnce: 2)
+            #expect(try await left() == ["z4", "z6", "z8", "z10"])
+            try await storage.forgetEndedZones(of: DatabaseID(1), keeping: 1)
+            #expect(try await left() == ["z4", "z10"])
+            var place: EndedZone? = .beginning
+            while let after = place { place = try await storage.clearEndedZones(after: after) }
+            #expect(try await counts(storage) == Self.tables.map { _ in [14, 0] })
+            try await storage.forgetEndedZones(of: DatabaseID(1), keeping: 0)
+            #expect(try await left() == [])
+            await storage.stop()
+        }
+    }
+
     @Test func `R-769, R-157: old outcomes are cleared in steps, wherever they are among newer ones`() async throws {
         try await StoreFixture.run { fixture in
             let fill = """
