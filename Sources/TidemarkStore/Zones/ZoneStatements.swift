@@ -202,14 +202,14 @@ struct ZoneStatements: Sendable {
         .write, "clear_memories",
         """
         WITH seen AS MATERIALIZED (
-            SELECT database_id, zone_id, device_id, epoch FROM request_memory
+            SELECT database_id, zone_id, device_id, epoch, ctid AS place FROM request_memory
              WHERE (database_id, zone_id, device_id) > (\(\.after.database), \(\.after.zone), \(\.after.life))
              ORDER BY database_id, zone_id, device_id LIMIT \(\.rowsMax)),
         gone AS (
-            DELETE FROM request_memory m USING seen s
-             WHERE m.database_id = s.database_id AND m.zone_id = s.zone_id AND m.device_id = s.device_id
-               AND s.epoch <= (SELECT memory_epoch FROM store) - \(\.kept)
-               AND m.epoch <= (SELECT memory_epoch FROM store) - \(\.kept))
+            DELETE FROM request_memory
+             WHERE ctid = ANY (ARRAY(
+                   SELECT place FROM seen WHERE epoch <= (SELECT memory_epoch FROM store) - \(\.kept)))
+               AND epoch <= (SELECT memory_epoch FROM store) - \(\.kept))
         SELECT database_id, zone_id, device_id FROM seen
          WHERE (SELECT count(*) FROM seen) = \(\.rowsMax)
          ORDER BY database_id DESC, zone_id DESC, device_id DESC LIMIT 1

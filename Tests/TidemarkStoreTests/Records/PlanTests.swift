@@ -86,6 +86,7 @@ import TidemarkTestSupport
         ),
         (sql.changes.databaseFeed, ["(database_id = z", "AND (zone_id >= z"]),
         // each step reads a bounded number of rows.
+        (sql.zones.clearMemories, ["(ROW(database_id, zone_id, device_id) > ROW(", "TID Cond"]),
         (sql.compaction.forgetZones, ["(zone_id >= z.id)", "(id >= told.zone_id)", "TID Cond"]),
         (sql.compaction.forgetOldestZones, ["(zone_id >= z.id)", "(id >= told.zone_id)", "TID Cond"]),
         (sql.scan.page, ["using record_pkey", "(database_id = $2) AND (ROW(zone_id, name) > ROW($3, $4))"]),
