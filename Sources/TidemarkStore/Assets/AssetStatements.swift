@@ -185,11 +185,15 @@ struct AssetStatements: Sendable {
         SELECT database_id FROM added
         """)
 
+    /// NB: with `NOT EXISTS`, PostgreSQL may read all uses of the store instead, for whatever number of assets.
     private static let isUnused = """
-        NOT EXISTS (
-            SELECT FROM asset_use u
-              JOIN zone z ON z.database_id = u.database_id AND z.id = u.zone_id AND z.removal IS NULL
-             WHERE u.database_id = a.database_id AND u.sha256 = a.sha256)
+        (SELECT 1 FROM asset_use u
+          CROSS JOIN LATERAL (
+                SELECT FROM zone
+                 WHERE database_id = u.database_id AND id BETWEEN u.zone_id AND u.zone_id AND removal IS NULL
+                 ORDER BY id LIMIT 1) AS z
+          WHERE u.database_id = a.database_id AND u.sha256 BETWEEN a.sha256 AND a.sha256
+          ORDER BY u.sha256 LIMIT 1) IS NULL
         """
 
     /// Some assets after a place, and which of them are unused and old.

@@ -10,7 +10,9 @@ import TidemarkTestSupport
 
 /// Statements of the write path and the feeds must not depend on statistics: on a freshly filled table PostgreSQL has none.
 @Suite struct PlanTests {
-    private static let tables = ["zone", "record", "request_memory", "feed_entry", "record_reference", "client_token"]
+    private static let tables = [
+        "zone", "record", "request_memory", "feed_entry", "record_reference", "client_token", "asset", "asset_use",
+    ]
 
     private static let fill = record(zone: "1", from: 1, to: 20_000) + ";" + refer
 
@@ -86,6 +88,10 @@ import TidemarkTestSupport
         ),
         (sql.changes.databaseFeed, ["(database_id = z", "AND (zone_id >= z"]),
         // each step reads a bounded number of rows.
+        (sql.assets.unused, ["(ROW(database_id, sha256) > ROW("] + use),
+        (sql.assets.isStillUnused, use),
+        (sql.zones.ended, ["using zone_removed", "(ROW(database_id, name, id) > ROW("]),
+        (sql.zones.clearAssetUses, ["using asset_use_record", "(zone_id = z.id)", "TID Cond"]),
         (sql.zones.clearMemories, ["(ROW(database_id, zone_id, device_id) > ROW(", "TID Cond"]),
         (sql.compaction.forgetZones, ["(zone_id >= z.id)", "(id >= told.zone_id)", "TID Cond"]),
         (sql.compaction.forgetOldestZones, ["(zone_id >= z.id)", "(id >= told.zone_id)", "TID Cond"]),
@@ -95,6 +101,11 @@ import TidemarkTestSupport
     private static let living = "(database_id = k.database_id) AND (name >= k.zone_name)"
     /// The same in a list of ids that is made once a statement.
     private static let livingOnce = "(database_id = k_1.database_id) AND (name >= k_1.zone_name)"
+
+    /// The uses of an asset, and their zones.
+    private static let use = [
+        "(database_id = a.database_id) AND (sha256 >= a.sha256)", "(database_id = u.database_id) AND (id >= u.zone_id)",
+    ]
 
     /// What statistics may know when a connection makes its plans.
     private static let states: [(String, [String])] = [
