@@ -77,11 +77,13 @@ final class AssetReading: @unchecked Sendable {
     /// Reads the next piece; at the end does nothing.
     ///
     /// - Returns: whether everything has been read.
-    /// - Throws: `assetFileModified` if the file is shorter than it was.
+    /// - Throws: `assetFileModified` if the file is shorter than it was; `assetNotAvailable` if it cannot be read.
     func advance() throws(CKError) -> Bool {
         let wanted = Int(min(Int64(Self.blockBytes), source.byteCount - offset))
         let piece = UnsafeMutableRawBufferPointer(rebasing: block[..<wanted])
-        guard AssetSource.read(descriptor, piece, at: offset) == wanted else { throw source.modified }
+        let (count, refusal) = AssetSource.read(descriptor, piece, at: offset)
+        if let refusal { throw source.notAvailable(refusal) }
+        guard count == wanted else { throw source.modified }
         hash?.update(UnsafeRawBufferPointer(piece))
         checksum?.update(UnsafeRawBufferPointer(piece))
         offset += Int64(wanted)

@@ -82,12 +82,16 @@ struct AssetSource: Sendable {
     ) throws(CKError) -> [UInt8] {
         let descriptor = try openUnchanged()
         defer { close(descriptor) }
+        var refusal: Int32?
         let bytes = [UInt8](unsafeUninitializedCapacity: head.count + count + room) { buffer, filled in
             let place = UnsafeMutableRawBufferPointer(buffer)
             place.copyBytes(from: head)
             let rest = UnsafeMutableRawBufferPointer(rebasing: place[head.count..<head.count + count])
-            filled = head.count + Self.read(descriptor, rest, at: offset)
+            let outcome = Self.read(descriptor, rest, at: offset)
+            refusal = outcome.refusal
+            filled = head.count + outcome.count
         }
+        if let refusal { throw notAvailable(refusal) }
         guard bytes.count == head.count + count else { throw modified }
         return bytes
     }
@@ -133,25 +137,30 @@ struct AssetSource: Sendable {
             throw code == ENOENT || code == ENOTDIR ? notFound(path) : notAvailable(path, code)
         }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        let failure = fstat(descriptor, &status) == 0 ? nil : errno
+        guard failure == nil, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw notAvailable(path, EINVAL)
+            throw notAvailable(path, failure ?? EINVAL)
         }
         return (descriptor, Stamp(status))
     }
 
-    /// Reads fewer bytes at the end of the file, or if the file cannot be read.
-    static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+    /// - Returns: the bytes that were read, fewer at the end of the file, and the system's error number if it cannot be
+    ///   read.
+    static func read(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) -> (count: Int, refusal: Int32?) {
         var done = 0
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
             let count = pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
             let code = errno
             if count < 0, code == EINTR { continue }
-            if count <= 0 { break }
+            if count < 0 { return (done, code) }
+            if count == 0 { break }
             done += count
         }
-        return done
+        return (done, nil)
     }
 
     private static func notFound(_ path: String) -> CKError {
@@ -159,15 +168,13 @@ struct AssetSource: Sendable {
     }
 
     /// - Parameter number: the system's error number.
+    func notAvailable(_ number: Int32) -> CKError {
+        Self.notAvailable(path, number)
+    }
+
     private static func notAvailable(_ path: String, _ number: Int32) -> CKError {
-        let hasTooMany = number == EMFILE || number == ENFILE
-        let advice =
-            hasTooMany
-            ? "Too many files are open. Close some, and save the record again."
-            : "Check that it is a file, and who may read it."
-        return CKError(
-            .assetNotAvailable, message: "The file at \(path) cannot be read. \(advice)",
-            userInfo: [NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(number))])
+        FileFault(number: number).error(
+            "The file at \(path) cannot be read.", advice: "Check that it is a file, and who may read it.")
     }
 
     var modified: CKError {

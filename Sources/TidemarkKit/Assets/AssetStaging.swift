@@ -131,8 +131,8 @@ package final class AssetStaging: Sendable {
         var offset: Int64 = 0
         while offset < byteCount {
             try await FileThread.giveWay()
-            let count = AssetSource.read(source, block, at: offset)
-            guard count > 0 else { throw refused(path, EIO) }
+            let (count, failure) = AssetSource.read(source, block, at: offset)
+            guard count > 0 else { throw refused(path, failure ?? EIO) }
             let piece = UnsafeRawBufferPointer(rebasing: block[..<count])
             if let refusal = StagedAsset.write(piece, at: offset, to: target).refusal { throw refused(path, refusal) }
             offset += Int64(count)
@@ -181,12 +181,9 @@ package final class AssetStaging: Sendable {
         #endif
     }
 
-    /// Why a file cannot be written here. Unlike a failure of the server, it names the system's error.
+    /// Why a file cannot be written here.
     static func refused(_ path: String, _ number: Int32 = errno) -> CKError {
-        CKError(
-            .assetNotAvailable,
-            message:
-                "The asset cannot be written to \(path). Make room, or check that the directory belongs to the user.",
-            userInfo: [NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(number))])
+        FileFault(number: number).error(
+            "The asset cannot be written to \(path).", advice: "Check that the directory belongs to the user.")
     }
 }

@@ -97,7 +97,7 @@ final class StagedAsset: @unchecked Sendable {
     /// Checks the content, and moves the file to a name of its own.
     ///
     /// - Returns: nil if it is not the wanted content; the file is then empty again.
-    /// - Throws: `assetNotAvailable` if the file cannot get its name; `operationCancelled`.
+    /// - Throws: `assetNotAvailable` if the file cannot be read, or cannot get its name; `operationCancelled`.
     func finish() async throws(CKError) -> URL? {
         guard try await isGenuine() else {
             restart()
@@ -128,6 +128,7 @@ final class StagedAsset: @unchecked Sendable {
             hash = ContentHash()
             byteCount = 0
             try await readAgain(content.byteCount)
+            guard byteCount == content.byteCount else { throw AssetStaging.refused(url.path, EIO) }
         }
         return hash.take()?.finish() == content.sha256
     }

@@ -68,8 +68,8 @@ extension CKError {
     /// and the next attempt may succeed.
     var isRetriedBySyncEngine: Bool { isAboutNoItem || code == .zoneBusy || code == .serverResponseLost }
 
-    /// Whether a change that failed stays pending. A fault of the server is not the item's fault.
-    var keepsChangePending: Bool { isRetriedBySyncEngine || code == .internalError }
+    /// Whether a change that failed stays pending. A fault of the server, or of the device, is not the item's fault.
+    var keepsChangePending: Bool { isRetriedBySyncEngine || code == .internalError || isPassing }
 
     /// Whether a change that failed may have been carried out all the same: its answer was lost, nobody waited for
     /// it any more, or the server has lost its store during the commit.
