@@ -11,7 +11,7 @@ extension SyncEngineMachine {
             accountRequest = id
             outbox.append(.start(id, .currentUser))
         }
-        let isThrottled = schedule.throttledUntil.map { moment.now < $0 } ?? false
+        let isThrottled = schedule.quietUntil.map { moment.now < $0 } ?? false
         if wantsSubscription, !isThrottled, let due = schedule.subscriptionDue, due <= moment.now {
             let id = newRequestID()
             schedule.subscriptionDue = nil

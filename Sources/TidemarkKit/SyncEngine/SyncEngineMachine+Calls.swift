@@ -223,6 +223,7 @@ extension SyncEngineMachine {
         let isBack = isOnline && !self.isOnline
         self.isOnline = isOnline
         guard isOnline else { return }
+        schedule.busyUntil = nil
         if case .available = account {} else { schedule.accountDue = moment.now }
         if schedule.subscriptionDue != nil { schedule.subscriptionDue = moment.now }
         // If no gap was reported, failures show that there was one.

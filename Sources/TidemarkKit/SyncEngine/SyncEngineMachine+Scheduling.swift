@@ -16,6 +16,8 @@ struct SyncEngineSchedule: Sendable {
     var subscriptionDue: Duration? = .zero
     /// Until when the server asked for no requests.
     var throttledUntil: Duration?
+    /// Until when a busy server wanted no connection. One that is open shows that this is over.
+    var busyUntil: Duration?
     /// Set after an answer was lost, even together with its process, or was no longer waited for: the engine fetches the
     /// server's state before it sends more.
     var fetchesBeforeSend = false
@@ -35,6 +37,9 @@ struct SyncEngineSchedule: Sendable {
 
     /// When the next send takes place, for whatever reason.
     var plannedSend: Duration? { [sendDue, askDue].compactMap(\.self).min() }
+
+    /// Before this time nothing begins by itself.
+    var quietUntil: Duration? { [throttledUntil, busyUntil].compactMap(\.self).max() }
 
     init(startDue: Duration?) {
         self.startDue = startDue
@@ -125,12 +130,12 @@ extension SyncEngineMachine {
         // A send that waits for a fetch needs one to be planned: nothing else would end its wait.
         let planned = schedule.fetchDue ?? (schedule.fetchesBeforeSend ? schedule.plannedSend : nil)
         let due = [planned, schedule.periodicFetchDue].compactMap(\.self).min()
-        return due.map { max($0, schedule.throttledUntil ?? $0) }
+        return due.map { max($0, schedule.quietUntil ?? $0) }
     }
 
     private var sendDue: Duration? {
         guard isSchedulingOpen, !schedule.fetchesBeforeSend else { return nil }
-        return schedule.plannedSend.map { max($0, schedule.throttledUntil ?? $0) }
+        return schedule.plannedSend.map { max($0, schedule.quietUntil ?? $0) }
     }
 
     private func isFetchDue(at moment: SyncEngineMoment) -> Bool {
@@ -157,7 +162,7 @@ extension SyncEngineMachine {
     func nextDue(at moment: SyncEngineMoment) -> Duration? {
         var dues = owesSignIn ? [] : [stateUpdates.due]
         if accountRequest == nil { dues.append(schedule.accountDue) }
-        if wantsSubscription { dues.append(schedule.subscriptionDue.map { max($0, schedule.throttledUntil ?? $0) }) }
+        if wantsSubscription { dues.append(schedule.subscriptionDue.map { max($0, schedule.quietUntil ?? $0) }) }
         if operation == nil, !isAccountQuestionOpen(at: moment) { dues += [fetchDue, sendDue] }
         return dues.compactMap(\.self).min()
     }
@@ -209,7 +214,10 @@ extension SyncEngineMachine {
     mutating func noteFailure(_ error: CKError, retryAt: Duration, at moment: SyncEngineMoment) {
         if error.concernsAccount { schedule.accountDue = moment.now }
         let isThrottled = error.code == .requestRateLimited || error.code == .serviceUnavailable
-        if isThrottled, error.retryAfterSeconds != nil {
+        guard isThrottled, error.retryAfterSeconds != nil else { return }
+        if error.isGreetingRefused {
+            schedule.busyUntil = retryAt
+        } else {
             schedule.throttledUntil = max(retryAt, schedule.throttledUntil ?? retryAt)
         }
     }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import TidemarkWire
 
 @testable import TidemarkKit
 
@@ -287,6 +288,26 @@ import Testing
         #expect(harness.log.filter { $0.hasPrefix("→") } == [])
         harness.advance(by: .seconds(8))
         #expect(harness.log.filter { $0.hasPrefix("will") } == ["willFetch(scheduled)", "willSend(scheduled)"])
+    }
+
+    @Test(arguments: [true, false])
+    func `R-374, R-377: that a busy server takes the connection ends its retry-after, and no throttling`(isBusy: Bool) {
+        let harness = idle()
+        harness.add("A/1")
+        let refusal = ConnectionMachine.RequestFailure(
+            code: .refused(.requestRateLimited), retryAfter: 3_600, isOfGreeting: isBusy)
+        harness.respond = { $0.isRecords ? .failure(CKError(refusal)) : nil }
+        harness.run()
+        harness.respond = { _ in nil }
+        harness.log = []
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.advance(by: .seconds(60))
+        #expect(harness.log.filter { $0.hasPrefix("→") } == [])
+        harness.machine.connectivityChanged(isOnline: true, at: harness.moment)
+        harness.advance(by: .seconds(1))
+        let begun = harness.log.filter { $0.hasPrefix("will") }
+        #expect(begun == (isBusy ? ["willFetch(scheduled)", "willSend(scheduled)"] : []))
+        #expect(harness.server.contents == (isBusy ? ["A/1": "v"] : [:]))
     }
 
     @Test func `R-373: after a lost answer the engine fetches before it sends again`() {
