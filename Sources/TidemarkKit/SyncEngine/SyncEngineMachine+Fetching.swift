@@ -214,9 +214,13 @@ extension SyncEngineMachine {
             return
         }
         guard let error = fetch.error else {
-            schedule.fetchesBeforeSend = false
+            let leavesOut = leavesZonesOut(fetch)
+            // What became of a lost answer may be in a zone that the call did not want.
+            if !leavesOut { schedule.fetchesBeforeSend = false }
             askAgainSoon(at: moment)
             fetchWhatIsLeft(of: fetch, at: moment)
+            // Automatic sync still wants what a call left out on purpose.
+            if leavesOut { scheduleFetch(at: moment) }
             return
         }
         // The result of a lost answer cannot be found out now. Pending changes do not wait for it for ever.
@@ -243,12 +247,13 @@ extension SyncEngineMachine {
         } else {
             schedule.fetchBackoff.reset()
         }
-        // Automatic sync still wants what a call left out on purpose.
-        let leavesOut =
-            fetch.reason == .manual
+    }
+
+    /// Whether a call has left out changed zones that it did not want. A scheduled fetch has done what the engine wants.
+    private func leavesZonesOut(_ fetch: SyncEngineFetch) -> Bool {
+        fetch.reason == .manual
             && snapshot.unfetchedZones.elements.contains {
                 !fetch.visitedZones.contains($0) && !fetch.options.scope.contains($0)
             }
-        if leavesOut { scheduleFetch(at: moment) }
     }
 }

@@ -36,6 +36,30 @@ import Testing
     }
 
     @Test(arguments: [true, false])
+    func `R-157: a fetch of another zone does not tell what became of a lost answer`(isAutomatic: Bool) {
+        let harness = MachineHarness.started(automatic: isAutomatic)
+        harness.server.save(zone: zone("A"))
+        harness.server.save(zone: zone("B"))
+        harness.add("A/1")
+        harness.respond = { request in
+            guard request.isRecords else { return nil }
+            _ = harness.server.answer(request)
+            return .error(.serverResponseLost)
+        }
+        harness.send()
+        harness.run()
+        harness.respond = { _ in nil }
+        harness.log = []
+        harness.fetch(.init(scope: .zoneIDs([zone("B")])))
+        harness.send()
+        harness.advance(by: .seconds(60))
+        let requests = harness.log.filter { $0.hasPrefix("→") }
+        let (read, sent) = (requests.firstIndex { $0.hasPrefix("→ A(") }, requests.firstIndex(of: "→ records A/1"))
+        #expect(requests.contains { $0.hasPrefix("→ B(") } && sent != nil, "\(requests)")
+        #expect(read.flatMap { read in sent.map { read < $0 } } == true, "\(requests)")
+    }
+
+    @Test(arguments: [true, false])
     func `R-157, R-393: what was under way when a send was cancelled, or its credential renewed, is sent after a fetch`(
         isCancelled: Bool
     ) {
