@@ -38,9 +38,20 @@ struct DownloadDriver: TransferDriver {
             byteCount: content.byteCount, writtenByteCount: file.byteCount, isPatient: database.isPatient)
         let outcome = await run(machine, from: .begun)
         if let question { database.connection.abandon(question) }
-        if case .failed(let error) = outcome { throw error }
+        if case .failed(let error) = outcome {
+            throw error.code == .networkFailure && !database.isOutOfTime ? stalled(error) : error
+        }
         guard let url else { throw Self.damaged(recordID) }
         return url
+    }
+
+    /// - Parameter last: no answer came in time.
+    private func stalled(_ last: CKError) -> CKError {
+        CKError(
+            last.code,
+            message: "The download of an asset of record \(recordID.recordName) in zone \(recordID.zoneID.zoneName) "
+                + "stands still. \(last.localizedDescription) If that fails too, tell the server's operator.",
+            userInfo: last.userInfo.merging([CKError.stalledDownloadKey: true]) { $1 })
     }
 
     private static func damaged(_ recordID: CKRecord.ID) -> CKError {

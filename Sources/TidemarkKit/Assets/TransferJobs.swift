@@ -123,6 +123,9 @@ extension CKError {
 
     var isOfStandingUpload: Bool { userInfo[Self.standstillKey] != nil }
 
+    /// Of a download that stands still. It ends its call, so that no more files are waited for. Other zones may go on.
+    static let stalledDownloadKey = "TidemarkDownloadStandsStill"
+
     /// Whether the error concerns one asset or record, and no others.
     var isAboutAsset: Bool {
         if isOfStandingUpload { return true }

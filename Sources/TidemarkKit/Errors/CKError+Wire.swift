@@ -95,6 +95,7 @@ extension CKError {
     /// asked for. The next one would fail in the same way.
     var isAboutNoItem: Bool {
         if isGreetingRefused { return true }
+        if userInfo[Self.stalledDownloadKey] != nil { return false }
         return switch code {
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .notAuthenticated,
             .accountTemporarilyUnavailable, .managedAccountRestricted, .badContainer, .missingEntitlement,

@@ -79,9 +79,9 @@ import TidemarkWire
         return try await whileServing { try await cloud.withFiles(results, missing: missing).map(\.result) }
     }
 
-    /// Lets the server answer until the work is done.
+    /// Lets the server answer, and time pass, until the work is done.
     private func whileServing<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value
+        passing time: Duration = .zero, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let isDone = Locked(false)
         let task = Task {
@@ -89,7 +89,7 @@ import TidemarkWire
             return try await work()
         }
         try await eventually {
-            scheduler.runUntilIdle()
+            scheduler.advance(by: time)
             return isDone.withLock { $0 }
         }
         return try await task.value
@@ -192,5 +192,25 @@ import TidemarkWire
         let count = server.envelopes.count
         _ = try await whileServing { try await cloud.records(for: [ids[0]], desiredKeys: nil) }
         #expect(requested(since: count) == [])
+    }
+
+    @Test func `R-550, R-553: a file that does not come in time says of which record, and that other zones may go on`()
+        async throws
+    {
+        defer { directory.remove() }
+        server.hold { if case .fetchAssetChunk = $0.request { true } else { false } }
+        let id = CKRecord.ID(recordName: "beach", zoneID: CKRecordZone.ID(zoneName: "Files"))
+        let record = try CKRecord.make(Self.record("beach", [Self.contents[0]]), in: id.zoneID)
+        let cloud = try container.privateCloudDatabase.cloud
+        let error = await #expect(throws: CKError.self) {
+            try await whileServing(passing: .seconds(1)) {
+                try await cloud.withFiles([(id, record)], missing: .leaveOut).map(\.result)
+            }
+        }
+        let text = error?.localizedDescription ?? "nothing"
+        let start = "The download of an asset of record beach in zone Files stands still. No answer came"
+        #expect(text.hasPrefix(start), "\(text)")
+        // Other files of the page would only wait as long, so they end.
+        #expect(error?.code == .networkFailure && error?.isAboutAsset == false && error?.isAboutNoItem == false)
     }
 }

@@ -250,6 +250,29 @@ import TidemarkWire
         #expect(harness.unfetched == ["B"])
     }
 
+    @Test func `R-550, R-553: while a file of one zone does not come the others are read at once`() {
+        let harness = idle()
+        harness.server.save(zone: zone("B"))
+        harness.server.save("1", in: zone("B"), value: "v")
+        harness.server.save("1", in: zone("A"), value: "v")
+        harness.options = { context in
+            var options = context.options
+            options.prioritizedZoneIDs = [zone("A")]
+            return options
+        }
+        let stalled = CKError(.networkFailure, userInfo: [CKError.stalledDownloadKey: true])
+        harness.respond = { request in
+            if case .zoneChanges(zone("A"), _, _, _) = request { .failure(stalled) } else { nil }
+        }
+        harness.machine.pushReceived([], at: harness.moment)
+        harness.run()
+        #expect(harness.log.contains("records +B/1") && harness.unfetched == ["A"])
+        harness.respond = { _ in nil }
+        harness.log = []
+        harness.advance(by: .seconds(2))
+        #expect(harness.log.contains("records +A/1") && harness.unfetched == [])
+    }
+
     @Test func `R-375: the wait is spread, and never above 5 minutes`() {
         var (low, high) = (SyncEngineBackoff(), SyncEngineBackoff())
         for _ in 0..<20 {
