@@ -83,24 +83,16 @@ extension CloudDatabase.RecordResults {
         for (id, error) in refused { self.saves[id] = .failure(error) }
         let zones = Set(refused.keys.map(\.zoneID).filter(manner.isAtomic))
         guard !zones.isEmpty else { return deletes }
-        func failure(in zoneID: CKRecordZone.ID) -> CKError {
-            // what fails only with a failure that passes goes again with it.
-            let passes = refused.allSatisfy { $0.zoneID != zoneID || $1.keepsChangePending }
-            let advice =
-                passes
-                ? "Send all of them again. A sync engine does so by itself."
-                : "Correct that one, and send all of them again."
-            return CKError(
-                .batchRequestFailed,
-                message: "Atomic failure. Another item of this zone's batch failed. \(advice)",
-                userInfo: passes ? [CKError.passingKey: true] : [:])
-        }
+        let failure = CKError(
+            .batchRequestFailed,
+            message: "Atomic failure. Another item of this zone's batch failed. Correct that one, and send all of them "
+                + "again.")
         for save in saves where zones.contains(save.copy.recordID.zoneID) {
             // The server's own error for the item says more.
             if case .failure(let error) = self.saves[save.copy.recordID], CloudDatabase.Lapse(error) == nil { continue }
-            self.saves[save.copy.recordID] = .failure(failure(in: save.copy.recordID.zoneID))
+            self.saves[save.copy.recordID] = .failure(failure)
         }
-        for id in deletes where zones.contains(id.zoneID) { self.deletes[id] = .failure(failure(in: id.zoneID)) }
+        for id in deletes where zones.contains(id.zoneID) { self.deletes[id] = .failure(failure) }
         saves.removeAll { zones.contains($0.copy.recordID.zoneID) }
         return deletes.filter { !zones.contains($0.zoneID) }
     }
