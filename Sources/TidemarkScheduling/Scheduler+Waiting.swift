@@ -5,9 +5,10 @@ internal import Synchronization
 extension Scheduler {
     /// Suspends for `delay` on this scheduler's clock.
     ///
+    /// - Parameter isOver: called once, before the task runs again.
     /// - Throws: `CancellationError` at once when the task is or gets cancelled.
-    package func sleep(for delay: Duration) async throws {
-        let wait = Wait()
+    package func sleep(for delay: Duration, isOver: @escaping @Sendable () -> Void = {}) async throws {
+        let wait = Wait(isOver)
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 guard wait.start(continuation) else { return continuation.resume(throwing: CancellationError()) }
@@ -27,7 +28,12 @@ private final class Wait: Sendable {
         var isFinished = false
     }
 
+    private let isOver: @Sendable () -> Void
     private let state = Mutex(State())
+
+    init(_ isOver: @escaping @Sendable () -> Void) {
+        self.isOver = isOver
+    }
 
     /// False if cancellation came before the sleep began.
     func start(_ continuation: CheckedContinuation<Void, any Error>) -> Bool {
@@ -47,15 +53,16 @@ private final class Wait: Sendable {
     }
 
     func finish(cancelled: Bool) {
-        let (continuation, timer) = state.withLock { state in
+        let (continuation, timer, isFirst) = state.withLock { state in
             defer {
                 state.continuation = nil
                 state.timer = nil
                 state.isFinished = true
             }
-            return (state.continuation, state.timer)
+            return (state.continuation, state.timer, !state.isFinished)
         }
         timer?.cancel()
+        if isFirst { isOver() }
         if cancelled { continuation?.resume(throwing: CancellationError()) } else { continuation?.resume() }
     }
 }

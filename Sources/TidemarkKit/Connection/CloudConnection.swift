@@ -83,7 +83,13 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ///
     /// - Throws: `operationCancelled` at once when the task is or gets cancelled.
     func wait(_ delay: Duration) async throws(CKError) {
-        do { try await scheduler.sleep(for: delay) } catch { throw CKError(.operationCancelled) }
+        let work = CallbackWork.current
+        work?.waitBegins()
+        do {
+            try await scheduler.sleep(for: delay) { work?.waitEnds() }
+        } catch {
+            throw CKError(.operationCancelled)
+        }
     }
 
     /// Sends a request and waits for its answer, over as many connections as it takes.

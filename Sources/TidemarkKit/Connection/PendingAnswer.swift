@@ -10,7 +10,7 @@ final class PendingAnswer: Sendable {
     private struct State {
         var id: UInt64 = 0
         var outcome: Outcome?
-        var waiter: CheckedContinuation<Outcome, Never>?
+        var waiter: WaitingTask<Outcome>?
     }
 
     private let state = Mutex(State())
@@ -35,12 +35,12 @@ final class PendingAnswer: Sendable {
 
     /// Waits for the answer. Only one task may.
     func outcome() async -> Outcome {
-        await withCheckedContinuation { continuation in
+        await withWaitingTask { task in
             let outcome = state.withLock { state in
-                if state.outcome == nil { state.waiter = continuation }
+                if state.outcome == nil { state.waiter = task }
                 return state.outcome
             }
-            if let outcome { continuation.resume(returning: outcome) }
+            if let outcome { task.resume(returning: outcome) }
         }
     }
 }

@@ -47,7 +47,7 @@ final class TransferLane: Sendable {
     private struct Waiter {
         let number: UInt64
         /// Told whether there is a place for it.
-        let continuation: CheckedContinuation<Bool, Never>
+        let task: WaitingTask<Bool>
     }
 
     private struct State {
@@ -104,9 +104,9 @@ final class TransferLane: Sendable {
             return state.waiterNumber
         }
         let hasPlace = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let answer = state.withLock { $0.enter(Waiter(number: number, continuation: continuation)) }
-                if let answer { continuation.resume(returning: answer) }
+            await withWaitingTask { task in
+                let answer = state.withLock { $0.enter(Waiter(number: number, task: task)) }
+                if let answer { task.resume(returning: answer) }
             }
         } onCancel: {
             giveUp(number)
@@ -120,7 +120,7 @@ final class TransferLane: Sendable {
             guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
             return state.waiters.remove(at: index)
         }
-        waiter?.continuation.resume(returning: false)
+        waiter?.task.resume(returning: false)
     }
 
     /// - Parameter isAnswered: whether the time of the chunk says anything about the network.
@@ -132,6 +132,6 @@ final class TransferLane: Sendable {
             state.free += 1
             return nil
         }
-        next?.continuation.resume(returning: true)
+        next?.task.resume(returning: true)
     }
 }

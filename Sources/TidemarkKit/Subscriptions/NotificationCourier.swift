@@ -72,7 +72,7 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
         let atWork = context.enginesAtWork
         atWork?(true)
         context.engineScheduler.run {
-            await self.deliver()
+            await CallbackWork.run(atWork) { await self.deliver() }
             atWork?(false)
         }
     }

@@ -21,7 +21,7 @@ final class SyncEngineDriver: Sendable {
         var requests: [SyncEngineRequestID: Task<Void, Never>] = [:]
         /// Requests that ended before their tasks were known here.
         var endedEarly: Set<SyncEngineRequestID> = []
-        var calls: [SyncEngineCallID: CheckedContinuation<Result<Void, CKError>, Never>] = [:]
+        var calls: [SyncEngineCallID: WaitingTask<Result<Void, CKError>>] = [:]
         var callCount = 0
         /// The delegate's callback under way, and its task.
         var callback: (number: Int, task: Int?)?
@@ -130,9 +130,12 @@ final class SyncEngineDriver: Sendable {
 
     private func startDriving() {
         atWork?(true)
-        scheduler.run {
-            await self.drive()
-            self.atWork?(false)
+        // Whoever starts it may be in a callback, which does not wait for it.
+        CallbackWork.$current.withValue(nil) {
+            _ = scheduler.run {
+                await self.drive()
+                self.atWork?(false)
+            }
         }
     }
 
@@ -165,8 +168,8 @@ final class SyncEngineDriver: Sendable {
             return SyncEngineCallID(number: guarded.callCount)
         }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                guarded.withLock { $0.calls[id] = continuation }
+            await withWaitingTask { task in
+                guarded.withLock { $0.calls[id] = task }
                 update { start(&$0, id, $1) }
                 // If the task was cancelled before the call was known, the handler has run in vain.
                 if Task.isCancelled { update { machine, _ in machine.callerCancelled(id) } }
@@ -292,7 +295,9 @@ extension SyncEngineDriver {
             guarded.callback = (guarded.callbackCount, task)
             return Callback(driver: number, number: guarded.callbackCount)
         }
-        let answer = await Self.$callback.withValue(callback) { await body(delegate, engine) }
+        let answer = await Self.$callback.withValue(callback) {
+            await CallbackWork.run(atWork) { await body(delegate, engine) }
+        }
         guarded.withLock { $0.callback = nil }
         return answer
     }

@@ -100,14 +100,14 @@ final class TestCore: Sendable {
     }
 
     func open(observer: any CloudChannelObserver) -> any CloudChannel {
-        let (link, channel) = MemoryLink.open(over: network, observer: observer) { [weak self] _ in
-            self?.state.withLock { $0.server.hub }
-        }
-        state.withLock { state in
-            state.links.removeAll(where: \.isClosed)
-            state.links.append(link)
-        }
-        return channel
+        MemoryLink.open(over: network, observer: observer) { [weak self] link in
+            // Under one lock, so that a server that goes cuts all its links.
+            self?.state.withLock { state in
+                state.links.removeAll(where: \.isClosed)
+                state.links.append(link)
+                return state.server.hub
+            }
+        }.channel
     }
 
     // MARK: What happens to the server

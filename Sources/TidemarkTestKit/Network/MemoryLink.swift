@@ -50,10 +50,11 @@ package final class MemoryLink: Sendable {
         guard !isClosed, let hub = hub(self) else { return cut() }
         let session = hub.makeSession(peer: ServerEnd(self))
         let observer = state.withLock { state in
-            state.session = session
+            state.session = state.isClosed ? nil : session
             return state.observer
         }
-        observer?.channelOpened(client)
+        guard let observer else { return session.closed() }
+        observer.channelOpened(client)
     }
 
     /// The network breaks: messages under way are lost, and each end learns of it in its own time.
