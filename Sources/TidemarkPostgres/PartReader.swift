@@ -3,25 +3,40 @@
 /// Reads a part of a value, as a parameter of a statement.
 ///
 /// A stored part is read where it lies: following a key path takes a thousand instructions. The value is given by its
-/// address, so that a statement's parameters have one type, whatever it takes them from.
-struct PartReader: Sendable {
-    private let read: @Sendable (UnsafeRawPointer) -> PostgresValue
+/// address, so that a statement's parameters have one type, whatever it takes them from. Everything generic is
+/// inlinable, so that it is compiled for the types of the store's statements.
+package struct PartReader: Sendable {
+    @usableFromInline typealias Read = @Sendable (UnsafeRawPointer) -> PostgresValue
+
+    /// Where the part begins in the value.
+    @usableFromInline let offset: Int
+    /// Reads from there.
+    @usableFromInline let read: Read
+
+    @usableFromInline init(at offset: Int, _ read: @escaping Read) {
+        self.offset = offset
+        self.read = read
+    }
 
     /// - Parameter root: points to a value of the type that the reader was made for.
-    func callAsFunction(_ root: UnsafeRawPointer) -> PostgresValue { read(root) }
+    @inlinable func callAsFunction(_ root: UnsafeRawPointer) -> PostgresValue { read(root + offset) }
 
-    init<Root, Value: PostgresParameter>(_ path: any KeyPath<Root, Value> & Sendable) {
-        read = Self.reading(path) { $0.pointee.postgresValue }
+    @inlinable init<Root, Value: PostgresParameter>(_ path: any KeyPath<Root, Value> & Sendable) {
+        self.init(path) { $0.pointee.postgresValue }
     }
 
     /// A part of a part.
-    init<Root, Part>(of path: any KeyPath<Root, Part> & Sendable, _ reader: PartReader) {
-        read = Self.reading(path) { reader(UnsafeRawPointer($0)) }
+    @inlinable init<Root, Part>(of path: any KeyPath<Root, Part> & Sendable, _ reader: PartReader) {
+        if let offset = MemoryLayout<Root>.offset(of: path) {
+            self.init(at: offset + reader.offset, reader.read)
+        } else {
+            self.init(path) { reader(UnsafeRawPointer($0)) }
+        }
     }
 
     /// A part of the first element of a list, which is not empty.
-    init<Root, Element>(ofFirst list: any KeyPath<Root, [Element]> & Sendable, _ reader: PartReader) {
-        read = Self.reading(list) { list in
+    @inlinable init<Root, Element>(ofFirst list: any KeyPath<Root, [Element]> & Sendable, _ reader: PartReader) {
+        self.init(list) { list in
             list.pointee.withUnsafeBytes { elements in
                 guard let first = elements.baseAddress, !elements.isEmpty else {
                     preconditionFailure("an empty list has no first element")
@@ -34,10 +49,10 @@ struct PartReader: Sendable {
     /// An array of parts, one of each element of a list.
     ///
     /// - Parameter type: of each part.
-    init<Root, Element>(
+    @inlinable init<Root, Element>(
         ofEach list: any KeyPath<Root, [Element]> & Sendable, _ reader: PartReader, type: PostgresType
     ) {
-        read = Self.reading(list) { list in
+        self.init(list) { list in
             list.pointee.withUnsafeBytes { elements in
                 var array = PostgresArray(of: type)
                 guard let first = elements.baseAddress else { return .array(array) }
@@ -49,15 +64,15 @@ struct PartReader: Sendable {
         }
     }
 
-    private static func reading<Root, Part>(
-        _ path: any KeyPath<Root, Part> & Sendable,
-        _ body: @escaping @Sendable (UnsafePointer<Part>) -> PostgresValue
-    ) -> @Sendable (UnsafeRawPointer) -> PostgresValue {
+    @inlinable init<Root, Part>(
+        _ path: any KeyPath<Root, Part> & Sendable, _ value: @escaping @Sendable (UnsafePointer<Part>) -> PostgresValue
+    ) {
         if let offset = MemoryLayout<Root>.offset(of: path) {
-            return { body(($0 + offset).assumingMemoryBound(to: Part.self)) }
-        }
-        return { root in
-            withUnsafePointer(to: root.assumingMemoryBound(to: Root.self).pointee[keyPath: path], body)
+            self.init(at: offset) { value($0.assumingMemoryBound(to: Part.self)) }
+        } else {
+            self.init(at: 0) { root in
+                withUnsafePointer(to: root.assumingMemoryBound(to: Root.self).pointee[keyPath: path], value)
+            }
         }
     }
 }

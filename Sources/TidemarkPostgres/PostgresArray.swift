@@ -123,12 +123,14 @@ package struct PostgresArray: Sendable, Equatable {
     /// The format of array_recv (arrayfuncs.c): number of dimensions, whether there are nulls, element type, length and
     /// first index of the one dimension, then the elements.
     func encode(into bytes: inout [UInt8]) {
-        bytes.append(integer: Int32(count == 0 ? 0 : 1))
-        bytes.append(integer: Int32(hasNulls ? 1 : 0))
-        bytes.append(integer: elementType.rawValue)
-        guard count > 0 else { return }
-        bytes.append(integer: Int32(count))
-        bytes.append(integer: Int32(1))
+        let header = (
+            UInt32(count == 0 ? 0 : 1).bigEndian, UInt32(hasNulls ? 1 : 0).bigEndian, elementType.rawValue.bigEndian,
+            UInt32(count).bigEndian, UInt32(1).bigEndian
+        )
+        // In one step: each append costs more than the number.
+        Swift.withUnsafeBytes(of: header) { header in
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: header[..<(count == 0 ? 12 : 20)]))
+        }
         bytes.append(contentsOf: elements)
     }
 }

@@ -40,7 +40,8 @@ package struct ShareAmounts: Sendable {
     private func more(_ amount: Int) -> Int { max(0, amount - littleMax) }
 
     package mutating func take(_ amount: Int, for owner: ShareOwner) -> Answer {
-        let (held, wanted) = (self[owner], self[owner] + amount)
+        let held = self[owner]
+        let wanted = held + amount
         let (littleStep, moreStep) = (little(wanted) - little(held), more(wanted) - more(held))
         let half = amountMax / 2
         let moreMax = half - moreTotal - moreStep
@@ -54,7 +55,8 @@ package struct ShareAmounts: Sendable {
     }
 
     package mutating func give(back amount: Int, of owner: ShareOwner) {
-        let (held, left) = (self[owner], self[owner] - amount)
+        let held = self[owner]
+        let left = held - amount
         littleTotal -= little(held) - little(left)
         moreTotal -= more(held) - more(left)
         owners[owner] = left > 0 ? left : nil

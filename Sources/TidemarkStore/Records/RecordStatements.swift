@@ -350,14 +350,14 @@ struct RecordStatements: Sendable {
             SELECT 1 FROM store
              WHERE incarnation = \(first: \.moments, \.store) AND schema_version = \(first: \.moments, \.schema.version)
                AND (SELECT count(*) FROM locked WHERE is_same) = cardinality(\(\.zones, \.zone))
-               AND NOT EXISTS (\(absentRecords))),
+               AND NOT EXISTS (\(existing("unnest(\(\.absent, \.database), \(\.absent, \.zone), \(\.absent, \.name))")))),
         \(movedAndRemembered(from: "still, ")),
         written AS (
         \(RecordColumn.insertion(from: "still, ")))
         SELECT count(*) > 0 FROM still
         """)
 
-    /// ``writeIfStill`` for one run of records in one zone, which is what a device's request usually is.
+    /// ``writeIfStill`` for one run of records in one zone and one remembered request, which is what a device sends.
     ///
     /// NB: the condition that the zone lives is written so that it does not use the index of living zones.
     let writeRunIfStill = DeclaredStatement<ZoneWrites, Bool>(
@@ -371,23 +371,30 @@ struct RecordStatements: Sendable {
                AND change_number = \(first: \.moments, \.changeNumber) AND write_number = \(first: \.moments, \.writeNumber)
                AND EXISTS (
                    SELECT FROM store WHERE incarnation = \(first: \.moments, \.store) AND schema_version = \(first: \.moments, \.schema.version))
-               AND NOT EXISTS (\(absentRecords))
+               AND NOT EXISTS (\(existing("(SELECT \(theZone), unnest(\(\.absent, \.name)))")))
          RETURNING id),
         remembered AS (
-            \(writtenMemories(\.memories, from: "moved, "))),
+            \(writtenMemories("(SELECT \(theZone), \(first: \.memories, \.life), \(first: \.memories, \.memory))", from: "moved, "))),
         written AS (
         \(RecordColumn.insertion(from: "moved, ", isOneRun: true)))
         SELECT count(*) > 0 FROM moved
         """)
 
-    private static let absentRecords: SQL<ZoneWrites> = """
-        SELECT FROM unnest(\(\.absent, \.database), \(\.absent, \.zone), \(\.absent, \.name))
-                    AS k (database_id, zone_id, name)
+    /// The first columns of everything in the one zone that is written.
+    private static let theZone: SQL<ZoneWrites> = "\(first: \.zones, \.database), \(first: \.zones, \.zone)"
+
+    /// Those of the records that exist.
+    ///
+    /// - Parameter records: rows of the database, the zone and the name.
+    private static func existing(_ records: SQL<ZoneWrites>) -> SQL<ZoneWrites> {
+        """
+        SELECT FROM \(records) AS k (database_id, zone_id, name)
          CROSS JOIN LATERAL (
                SELECT FROM record
                 WHERE database_id = k.database_id AND zone_id = k.zone_id AND name BETWEEN k.name AND k.name
                 ORDER BY name LIMIT 1) AS r
         """
+    }
 
     /// - Parameter guards: as for ``RecordColumn/insertion(from:)``.
     private static func movedAndRemembered(from guards: String) -> SQL<ZoneWrites> {
@@ -401,7 +408,7 @@ struct RecordStatements: Sendable {
                    AS k (database_id, id, change_number, largest, byte_growth)
              WHERE zone.database_id = k.database_id AND zone.id = k.id),
         remembered AS (
-            \(writtenMemories(\.memories, from: guards)))
+            \(writtenMemories(rows(of: \.memories), from: guards)))
         """
     }
 
@@ -414,15 +421,19 @@ struct RecordStatements: Sendable {
         """)
 
     let writeMemories = DeclaredStatement<[MemoryRow], Void>(
-        .write, "write_memories", writtenMemories(\.self, from: ""))
+        .write, "write_memories", writtenMemories(rows(of: \.self), from: ""))
 
-    private static func writtenMemories<Input>(
-        _ rows: any KeyPath<Input, [MemoryRow]> & Sendable, from guards: String
-    ) -> SQL<Input> {
+    private static func rows<Input>(of memories: any KeyPath<Input, [MemoryRow]> & Sendable) -> SQL<Input> {
+        "unnest(\(memories, \.database), \(memories, \.zone), \(memories, \.life), \(memories, \.memory))"
+    }
+
+    /// - Parameters:
+    ///   - rows: of the database, the zone, the life and the memory.
+    ///   - guards: as for ``RecordColumn/insertion(from:)``.
+    private static func writtenMemories<Input>(_ rows: SQL<Input>, from guards: String) -> SQL<Input> {
         """
         INSERT INTO request_memory (database_id, zone_id, device_id, memory, epoch)
-        SELECT k.*, (SELECT memory_epoch FROM store)
-          FROM \(guards)unnest(\(rows, \.database), \(rows, \.zone), \(rows, \.life), \(rows, \.memory)) AS k
+        SELECT k.*, (SELECT memory_epoch FROM store) FROM \(guards)\(rows) AS k
             ON CONFLICT (database_id, zone_id, device_id) DO UPDATE SET memory = excluded.memory, epoch = excluded.epoch
         """
     }

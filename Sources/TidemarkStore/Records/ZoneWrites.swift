@@ -65,7 +65,7 @@ struct ZoneWrites: Sendable {
 
     /// A transaction by itself, which writes only if the zones are unchanged. Its answer is whether it has written.
     var callIfStill: Call<Bool> {
-        let isOneRun = zones.count == 1 && records.runs.count == 1
+        let isOneRun = zones.count == 1 && records.runs.count == 1 && memories.count == 1
         return isOneRun ? sql.records.writeRunIfStill(self) : sql.records.writeIfStill(self)
     }
 

@@ -45,7 +45,10 @@ import TidemarkTestSupport
         ),
         (
             sql.records.writeRunIfStill,
-            ["using zone_pkey", "(database_id = $4) AND (id = $5)", "AND (zone_id = k.zone_id) AND (name >= k.name)"]
+            [
+                "using zone_pkey", "(database_id = $4) AND (id = $5)",
+                "(database_id = ($4)) AND (zone_id = ($5)) AND (name >= (unnest($10)))",
+            ]
         ),
         (sql.zones.lockNamed, ["(name >= n.name)", "(id >= zone.id)"]),
         (sql.zones.named, ["using zone_living", "AND (name >= k.name)"]),
