@@ -213,7 +213,7 @@ final class PushCenter: Sendable {
     /// statement that takes too long. Then nobody's lost hints would be made up for.
     private static let sweepDatabasesMax = 50
 
-    /// Compares the databases of connected devices with the store.
+    /// Compares the databases of connected devices with the store. If some cannot be read now, the others still are.
     func sweep() async {
         let wanted = state.withLock { state -> [DatabaseID]? in
             guard !state.isSweeping else { return nil }
@@ -223,7 +223,7 @@ final class PushCenter: Sendable {
         guard let databases = wanted else { return }
         for start in stride(from: 0, to: databases.count, by: Self.sweepDatabasesMax) {
             let some = Array(databases[start..<min(start + Self.sweepDatabasesMax, databases.count)])
-            guard case .success(let marks) = await service.changeMarks(of: some) else { break }
+            guard case .success(let marks) = await service.changeMarks(of: some) else { continue }
             for database in some {
                 guard let mark = marks[database] else { continue }
                 tell(await sessionsToTell(of: database, at: mark), of: database)
