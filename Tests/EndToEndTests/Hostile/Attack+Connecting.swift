@@ -4,7 +4,7 @@ import TidemarkWire
 
 /// Attacks by what is read before it is known what is asked for, and by connections themselves.
 extension Attack {
-    static let connecting = [bigPredicates, longLists, longRequests, nothing, crowd, churn, containers]
+    static let connecting = [bigPredicates, longLists, longRequests, nothing, crowd, churn, strangers, containers]
 
     private static let bigPredicates = Attack(testDescription: "predicates with 400,000 parts", underWay: 1) {
         var predicate = WirePredicate()
@@ -66,6 +66,12 @@ extension Attack {
     private static let churn = Attack(
         testDescription: "devices that come and go", connections: 40, underWay: 0, leaves: true,
         enter: { $0.device = (0..<16).map { _ in UInt8.random(in: 0...255) } }
+    ) { _, _ in }
+
+    /// Another one with each connection, so that none of them waits for the turn of another.
+    private static let strangers = Attack(
+        testDescription: "credentials that nobody has", connections: 100, isShared: true, underWay: 0, enters: false,
+        enter: { $0.credential = "\(UInt64.random(in: 0...UInt64.max))" }
     ) { _, _ in }
 
     /// Another one with each connection.

@@ -55,6 +55,8 @@ struct Attack: CustomTestStringConvertible, Sendable {
     var leaves = false
     /// Of the server.
     var options: [String] = []
+    /// Whether they get in; otherwise each of them is refused at once.
+    var enters = true
     /// Who must meet a bound of those who enter.
     var refusedAtHello: Set<Attackers> = []
     var byNobody = NobodysPart.all
@@ -96,7 +98,8 @@ struct Attack: CustomTestStringConvertible, Sendable {
     func isFelt(by told: HostileClient.Told, _ attackers: Attackers) -> Bool {
         let isAnswered = !told.refusals.isEmpty || told.answers + told.ends > 0
         let isBounded = !refusedAtHello.contains(attackers) || !told.refusalsAtHello.isEmpty
-        return told.entrances > 0 && (underWay == 0 || isAnswered) && isBounded
+        let isSeen = enters ? told.entrances > 0 : !told.refusalsAtHello.isEmpty
+        return isSeen && (underWay == 0 || isAnswered) && isBounded
     }
 
     private func hello(_ site: Site, _ credential: String, _ number: Int, _ connection: Int) -> [UInt8] {
