@@ -76,11 +76,13 @@ struct MessageMaker {
         let isDefault = isDefaultAllowed && Int.random(in: 0..<4, using: &random) == 0
         switch field.kind {
         case .string:
-            let texts = ["a", "Notes", "Zoë", "\u{1F30A}", "\u{0}", String(repeating: "n", count: 200)]
-            writer.text(isDefault ? "" : isShort ? "é" : texts.randomElement(using: &random) ?? "a")
+            let many = ["a", "Notes", "Zoë", "\u{1F30A}", "\u{0}", String(repeating: "n", count: 200)]
+            let texts = isShort ? ["é"] : many
+            let allowed = texts.filter { $0.utf8.count <= field.bytesMax ?? .max }
+            writer.text(isDefault ? "" : allowed.randomElement(using: &random) ?? "a")
         case .bytes:
             let count = isShort ? 1 : [1, 2, 16, 32, 300].randomElement(using: &random) ?? 1
-            writer.content(isDefault ? [] : random.bytes(count: count))
+            writer.content(isDefault ? [] : random.bytes(count: min(count, field.bytesMax ?? .max)))
         case .bool: writer.flag(!isDefault)
         case .double:
             let numbers = [1.5, -0.0, .infinity, .nan, .leastNonzeroMagnitude]
