@@ -14,8 +14,8 @@ struct DatabaseWatch {
     /// Whether the default zone had a feed when the last session joined.
     private var tellsDefaultZone = false
 
-    /// Zones that changed since the last push, each with the lives that changed it. The empty name stands for the set
-    /// of zones.
+    /// Zones that changed since the last push, each with the lives that changed it; of many, two (I-7). The empty name
+    /// stands for the set of zones.
     private var moved: [String: Set<DeviceID>] = [:]
     /// The most zones in it: as many as one request changes.
     private static let movedMax = 400
@@ -35,7 +35,7 @@ struct DatabaseWatch {
     private var mark: Int64?
     /// Whether a notice arrived since then.
     private(set) var wasNoticed = false
-    /// The lives that notices have named since the database was last quiet.
+    /// The lives that notices have named since the database was last quiet; of many, two (I-7).
     private var causes: Set<DeviceID> = []
     /// The mark when the database was last quiet, plus what is known to have been added since. Nil: not known.
     private var expectedMark: Int64?
@@ -48,6 +48,8 @@ struct DatabaseWatch {
     }
 
     var isEmpty: Bool { sessions.isEmpty }
+    /// How many lives are remembered because they wrote.
+    var keptLifeCount: Int { causes.count + moved.values.reduce(0) { $0 + $1.count } }
     /// True also while the subscriptions are unknown.
     var wantsPushes: Bool { subscriptions.map { !$0.isEmpty } ?? true }
     var hasMark: Bool { mark != nil }
@@ -97,10 +99,15 @@ struct DatabaseWatch {
     /// zone, unless it has a feed, which is beyond CloudKit.
     mutating func moved(_ zoneName: String, by life: DeviceID) {
         guard zoneName != ZoneName.default || tellsDefaultZone else { return }
-        moved[zoneName, default: []].insert(life)
+        Self.add(life, to: &moved[zoneName, default: []])
         wasNoticed = true
-        causes.insert(life)
+        Self.add(life, to: &causes)
         if moved.count > Self.movedMax { foldMoved() }
+    }
+
+    /// It matters only which life it was if it was the only one.
+    private static func add(_ life: DeviceID, to lives: inout Set<DeviceID>) {
+        if lives.count < 2 { lives.insert(life) }
     }
 
     /// So many zones are not told one by one: all but a life that changed them alone are to fetch everything.

@@ -25,6 +25,19 @@ import TidemarkDomain
         #expect(watch.subscriptions == [] && !watch.wantsPushes)
     }
 
+    @Test func `I-7: of many lives that write no more is kept than that there are several`() {
+        var watch = DatabaseWatch(user: UserID(1), since: .zero)
+        let lives = (1...1_000).map { DeviceID(high: 0, low: $0) }
+        for (number, life) in zip(1..., lives.prefix(3)) { watch.join(UInt64(number), life) }
+        watch.knows([Self.all], at: .seconds(1))
+        for life in lives { watch.moved("Notes", by: life) }
+        #expect(watch.keptLifeCount <= 4)
+        #expect(watch.takeMoved().map(\.sessions) == [[1, 2, 3]])
+        // The database is quiet: nobody was the only one to write.
+        _ = watch.swept(7) { _ in false }
+        #expect(watch.swept(7) { _ in false } == [1, 2, 3])
+    }
+
     /// All histories of a few steps in which one device writes here, and notices of another server come or are lost.
     @Test func `R-248, R-764: whoever wrote alone is told by the sweep if and only if something else may have changed`()
     {
