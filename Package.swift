@@ -218,7 +218,10 @@ let package = Package(
             swiftSettings: settings),
         tests(
             "TidemarkPostgresTests",
-            ["TidemarkPostgres", "TidemarkSockets", "TidemarkLocalPostgres", "TidemarkTestSupport"]),
+            [
+                "TidemarkPostgres", "TidemarkScheduling", "TidemarkSockets", "TidemarkLocalPostgres",
+                "TidemarkTestSupport",
+            ]),
         tests(
             "TidemarkLocalPostgresTests",
             ["TidemarkLocalPostgres", "TidemarkPostgres", "LocalPostgresHost", "TidemarkTestSupport"]),

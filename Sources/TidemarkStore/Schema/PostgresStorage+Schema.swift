@@ -62,7 +62,7 @@ extension PostgresStorage {
         do {
             if calls.isEmpty {
                 var rows = SchemaRows()
-                try reading.take(try await pool.execute(reading.statements), into: &rows)
+                try await reading.take(try await pool.execute(reading.statements), into: &rows)
                 found = rows.schema(of: container)
             } else {
                 let lease = try await pool.acquire()
