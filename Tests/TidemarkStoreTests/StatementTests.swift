@@ -29,6 +29,15 @@ import TidemarkTestSupport
         }
     }
 
+    /// If a statement that writes said that it reads, it would be sent again although a lost COMMIT may have written it.
+    @Test func `a statement says that it writes if and only if it does`() {
+        for statement in Self.all(in: sql).map(\.statement) {
+            let text = statement.sql.replacing(/(FOR|FOR NO KEY|DO) UPDATE/, with: "")
+            let writes = text.contains(/\b(INSERT INTO|UPDATE|DELETE FROM|setval|nextval|pg_notify)\b/)
+            #expect((statement.effect == .write) == writes, "\(statement.serverName): \(statement.sql)")
+        }
+    }
+
     @Test func `a statement that is not in the list of all statements cannot be called`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/TidemarkStore")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))

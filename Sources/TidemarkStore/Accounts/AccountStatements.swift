@@ -247,7 +247,7 @@ struct AccountStatements: Sendable {
 
     /// As `ZoneID.gapBetweenLives` says.
     let moveZoneNumbers = DeclaredStatement<Int64, Void>(
-        .read, "move_zone_numbers",
+        .write, "move_zone_numbers",
         """
         SELECT setval(pg_get_serial_sequence('zone', 'id'), nextval(pg_get_serial_sequence('zone', 'id')) + \(\.self))
         """)
