@@ -6,7 +6,7 @@ package struct Reading<Result> {
 
     private typealias Take = (inout Result, PostgresRows.SubSequence) throws(PostgresError) -> Void
 
-    /// Rows that are decoded before others have their turn on the thread. A row takes about 2 µs.
+    /// Rows that are decoded before others have their turn on the thread.
     private static var rowsPerTurn: Int { 500 }
 
     package init() {}

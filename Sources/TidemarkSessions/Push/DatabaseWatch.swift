@@ -16,7 +16,7 @@ struct DatabaseWatch {
 
     /// Zones that changed since the last push, each with the lives that changed it; of many, two (I-7). The empty name
     /// stands for the set of zones.
-    private var moved: [String: Set<DeviceID>] = [:]
+    private(set) var moved: [String: Set<DeviceID>] = [:]
     /// The most zones in it: as many as one request changes.
     private static let movedMax = 400
 
@@ -36,7 +36,7 @@ struct DatabaseWatch {
     /// Whether a notice arrived since then.
     private(set) var wasNoticed = false
     /// The lives that notices have named since the database was last quiet; of many, two (I-7).
-    private var causes: Set<DeviceID> = []
+    private(set) var causes: Set<DeviceID> = []
     /// The mark when the database was last quiet, plus what is known to have been added since. Nil: not known.
     private var expectedMark: Int64?
 
@@ -48,8 +48,6 @@ struct DatabaseWatch {
     }
 
     var isEmpty: Bool { sessions.isEmpty }
-    /// How many lives are remembered because they wrote.
-    var keptLifeCount: Int { causes.count + moved.values.reduce(0) { $0 + $1.count } }
     /// True also while the subscriptions are unknown.
     var wantsPushes: Bool { subscriptions.map { !$0.isEmpty } ?? true }
     var hasMark: Bool { mark != nil }
