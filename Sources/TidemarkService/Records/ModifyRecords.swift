@@ -10,13 +10,15 @@ extension CloudService {
     /// a whole has a reason instead of an outcome. A part whose items fail has an outcome that says which. All parts
     /// are queued before this suspends, so one device's requests to a zone keep the order of the calls.
     ///
-    /// - Parameter owner: whose share of the queue the parts take.
+    /// - Parameters:
+    ///   - owner: whose share of the queue the parts take.
+    ///   - asker: who waits. What is not begun when it has left is not carried out.
     /// - Returns: one for each part, in order.
     package func modifyRecords(
-        in database: DatabaseID, _ parts: [RecordsRequest], for owner: ShareOwner
+        in database: DatabaseID, _ parts: [RecordsRequest], for owner: ShareOwner, askedBy asker: Asker = Asker()
     ) async -> [Result<RecordsOutcome, FailureReason>] {
         if let reason = RecordsRequest.refusal(of: parts, within: limits) { return parts.map { _ in .failure(reason) } }
-        let answers = parts.map { writeCoordinator.submit($0, in: database, for: owner) }
+        let answers = parts.map { writeCoordinator.submit($0, in: database, for: owner, askedBy: asker) }
         var outcomes: [Result<RecordsOutcome, FailureReason>] = []
         for answer in answers { outcomes.append(await answer.value()) }
         return outcomes

@@ -35,12 +35,16 @@ final class WriteCoordinator: Sendable {
     }
 
     /// Queues a request before this returns: one device's requests to a zone keep the order of these calls.
-    func submit(_ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner) -> Answer<Outcome> {
+    func submit(
+        _ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner, askedBy asker: Asker
+    ) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
             if state.memoryGrowth.isFull(owner, within: limits) { return (Self.answered(.tooManyRequests), false) }
             let epoch = state.epochs.atArrival(now: now)
-            switch state.queue.admit(request, in: database, for: owner, at: loop, now: now, epoch: epoch) {
+            let admission = state.queue.admit(
+                request, in: database, for: owner, askedBy: asker, at: loop, now: now, epoch: epoch)
+            switch admission {
             case .queued(let ticket):
                 let answer = Answer<Outcome>()
                 state.answers[ticket] = answer
@@ -86,7 +90,8 @@ final class WriteCoordinator: Sendable {
             (state.queue.nextGroup(at: loop, isFirst: isFirst), state.queue.startsWorker(at: loop))
         }
         if startsAnother { startWorker() }
-        return group
+        refuse(group.unasked)
+        return group.entries.isEmpty ? nil : group.entries
     }
 
     /// Writes a group: in one transaction if all goes well, otherwise in as many as it takes to find the request that

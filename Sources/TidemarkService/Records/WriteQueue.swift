@@ -11,7 +11,8 @@ internal import TidemarkShares
 /// the next one. So a zone is in at most one transaction of this process, and one device's requests to a zone keep
 /// their order. Lanes that are ready at the same moment share a transaction.
 ///
-/// Owners take turns, with their lanes and within a lane, and nobody fills the queue.
+/// Owners take turns, with their lanes and within a lane, and nobody fills the queue. A request that
+/// nobody waits for any more leaves it.
 ///
 /// It may serve several event loops, each with workers of its own (``addLoop()``). A lane belongs to the loop that
 /// received its first request until nothing waits in it any more, so most requests never change threads.
@@ -24,6 +25,7 @@ struct WriteQueue {
         let ticket: Ticket
         let key: ZoneKey
         let owner: ShareOwner
+        let asker: Asker
         var request: RecordsRequest
         let itemCount: Int
         let byteCount: Int
@@ -47,6 +49,14 @@ struct WriteQueue {
         /// The same request is here already and shares its outcome.
         case joined(Ticket)
         case refused(FailureReason)
+    }
+
+    /// A worker's next transaction.
+    struct Group {
+        /// Ordered by zone; empty ends the worker.
+        var entries: [Entry] = []
+        /// They have left the queue, because their askers had left.
+        var unasked: [RefusedRequest] = []
     }
 
     struct RefusedRequest: Equatable {
@@ -120,6 +130,8 @@ struct WriteQueue {
     private var lanes: [ZoneKey: Lane] = [:]
     private var workers: [Workers] = []
     private var tickets: [RequestIdentity: Ticket] = [:]
+    /// Of requests that several wait for.
+    private var joined: [Ticket: Askers] = [:]
     private var nextTicket: Ticket = 0
     private var requests: ShareAmounts
     private var bytes: ShareAmounts
@@ -141,16 +153,20 @@ struct WriteQueue {
 
     /// - Parameters:
     ///   - owner: whose share of the queue it takes.
+    ///   - asker: who waits for its outcome.
     ///   - loop: where the request arrived.
     ///   - epoch: the store's memory epoch, as far as it is known.
     mutating func admit(
-        _ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner, at loop: Int, now: Duration,
-        epoch: Int64? = nil
+        _ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner, askedBy asker: Asker, at loop: Int,
+        now: Duration, epoch: Int64? = nil
     ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = ZoneKey(database: database, name: request.zoneName)
         let identity = RequestIdentity(key: key, request: request)
-        if let ticket = tickets[identity] { return .joined(ticket) }
+        if let ticket = tickets[identity] {
+            joined[ticket, default: Askers(asker)].join(asker)
+            return .joined(ticket)
+        }
         let byteCount = request.fieldsByteCount
         guard requests.take(1, for: owner) != .none else { return .refused(.tooManyRequests) }
         guard bytes.take(byteCount, for: owner) != .none else {
@@ -158,7 +174,7 @@ struct WriteQueue {
             return .refused(.tooManyRequests)
         }
         let entry = Entry(
-            ticket: nextTicket, key: key, owner: owner, request: request,
+            ticket: nextTicket, key: key, owner: owner, asker: asker, request: request,
             itemCount: max(1, request.saves.count + request.deletes.count),
             byteCount: byteCount, deadline: now + settings.waitMax, arrivalEpoch: epoch)
         nextTicket += 1
@@ -179,16 +195,11 @@ struct WriteQueue {
         return true
     }
 
-    /// A worker's next transaction, ordered by zone; nil ends the worker.
-    ///
     /// - Parameter isFirst: whether the worker has just started.
-    mutating func nextGroup(at loop: Int, isFirst: Bool) -> [Entry]? {
+    mutating func nextGroup(at loop: Int, isFirst: Bool) -> Group {
         if isFirst { workers[loop].hasOneStarting = false }
         let group = gatherGroup(at: loop)
-        if group.isEmpty {
-            workers[loop].count -= 1
-            return nil
-        }
+        if group.entries.isEmpty { workers[loop].count -= 1 }
         return group
     }
 
@@ -198,6 +209,7 @@ struct WriteQueue {
     mutating func leave(_ entries: some Sequence<Entry>) {
         for entry in entries {
             tickets[RequestIdentity(key: entry.key, request: entry.request)] = nil
+            if !joined.isEmpty { joined[entry.ticket] = nil }
             requests.give(back: 1, of: entry.owner)
             bytes.give(back: entry.byteCount, of: entry.owner)
         }
@@ -300,23 +312,23 @@ extension WriteQueue {
     }
 
     /// Takes requests from lanes in their owners' turns, within the bounds of a group.
-    private mutating func gatherGroup(at loop: Int) -> [Entry] {
-        var group: [Entry] = []
+    private mutating func gatherGroup(at loop: Int) -> Group {
+        var group = Group()
         var zoneCount = 0
         var room = Room(
             items: settings.groupItemsMax, bytes: settings.groupBytesMax,
             itemsAlone: settings.groupItemsMax - settings.sharedItemsMax)
         var passedOver: [(key: ZoneKey, owner: ShareOwner)] = []
-        while zoneCount < settings.groupZonesMax, room.isLeft, group.isEmpty || room.isShared,
+        while zoneCount < settings.groupZonesMax, room.isLeft, group.entries.isEmpty || room.isShared,
             let key = workers[loop].ready.popFirst()
         {
             guard let index = lanes.index(forKey: key) else { continue }
-            guard let first = lanes.values[index].waiting.first else {
+            guard let first = firstAsked(in: index, leaving: &group.unasked) else {
                 lanes.remove(at: index)
                 continue
             }
             let isAlone = lanes.values[index].isAlone
-            guard canJoin(key, isAlone: isAlone, group), group.isEmpty || room.fits(first) else {
+            guard canJoin(key, isAlone: isAlone, group.entries), group.entries.isEmpty || room.fits(first) else {
                 passedOver.append((key, first.owner))
                 continue
             }
@@ -329,14 +341,30 @@ extension WriteQueue {
     }
 
     private mutating func take(
-        from index: Dictionary<ZoneKey, Lane>.Index, into group: inout [Entry], _ room: inout Room
+        from index: Dictionary<ZoneKey, Lane>.Index, into group: inout Group, _ room: inout Room
     ) {
         lanes.values[index].phase = .writing
-        while let entry = lanes.values[index].waiting.first, group.isEmpty || room.fits(entry) {
+        while let entry = firstAsked(in: index, leaving: &group.unasked),
+            group.entries.isEmpty || room.fits(entry)
+        {
             _ = lanes.values[index].waiting.popFirst()
             room.take(entry)
-            group.append(entry)
+            group.entries.append(entry)
         }
+    }
+
+    /// The lane's next request that somebody waits for. Those before it leave the queue.
+    private mutating func firstAsked(
+        in index: Dictionary<ZoneKey, Lane>.Index, leaving unasked: inout [RefusedRequest]
+    ) -> Entry? {
+        while let entry = lanes.values[index].waiting.first {
+            guard entry.asker.hasLeft, joined[entry.ticket]?.haveLeft != false else { return entry }
+            _ = lanes.values[index].waiting.popFirst()
+            leave([entry])
+            // Whether an earlier attempt wrote it is unknown.
+            unasked.append(RefusedRequest(ticket: entry.ticket, reason: .storeUnavailable))
+        }
+        return nil
     }
 
     private func canJoin(_ key: ZoneKey, isAlone: Bool, _ group: [Entry]) -> Bool {

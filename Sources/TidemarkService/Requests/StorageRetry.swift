@@ -8,8 +8,11 @@ struct StorageRetry: Sendable {
     let scheduler: any Scheduler
     let policy: RetryPolicy
 
-    /// - Parameter call: whole reads, or writes that have the same effect when repeated.
+    /// - Parameters:
+    ///   - asker: who waits for the outcome. Nothing is repeated when it has left.
+    ///   - call: whole reads, or writes that have the same effect when repeated.
     func run<Value: Sendable>(
+        askedBy asker: Asker? = nil,
         _ call: () async throws(StorageError) -> Result<Value, FailureReason>
     ) async -> Result<Value, FailureReason> {
         var failureCount = 0
@@ -24,6 +27,7 @@ struct StorageRetry: Sendable {
                 case .fail(let reason): return .failure(reason)
                 case .retry(let delay): try? await scheduler.sleep(for: delay)
                 }
+                if asker?.hasLeft == true { return .failure(.storeUnavailable) }
             }
         }
     }

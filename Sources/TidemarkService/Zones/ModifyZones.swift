@@ -7,11 +7,13 @@ extension CloudService {
     /// Creates and deletes zones. Each has its own result. One database's requests are carried out in the order
     /// of these calls.
     ///
-    /// - Parameter owner: whose share of the room the request takes.
+    /// - Parameters:
+    ///   - owner: whose share of the room the request takes.
+    ///   - asker: who waits. What is not begun when it has left is not carried out.
     package func modifyZones(
-        in database: DatabaseID, _ request: ZonesRequest, for owner: ShareOwner
+        in database: DatabaseID, _ request: ZonesRequest, for owner: ShareOwner, askedBy asker: Asker = Asker()
     ) async -> Result<ZonesOutcome, FailureReason> {
         if let reason = request.refusal(within: limits) { return .failure(reason) }
-        return await zonesWriter.submit(request, in: database, for: owner).value()
+        return await zonesWriter.submit(request, in: database, for: owner, askedBy: asker).value()
     }
 }

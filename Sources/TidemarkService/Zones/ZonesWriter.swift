@@ -21,6 +21,7 @@ final class ZonesWriter: Sendable {
         /// The store's memory epoch that the server knew when the request arrived (``MemoryEpochWatch``).
         let arrivalEpoch: Int64?
         let answer: Answer<Outcome>
+        var askers: Askers
     }
 
     private struct RequestIdentity: Hashable {
@@ -67,8 +68,12 @@ final class ZonesWriter: Sendable {
 
     /// Queues a request before this returns. If the same request is here already, the two share its outcome.
     ///
-    /// - Parameter owner: whose share of the room it takes.
-    func submit(_ request: ZonesRequest, in database: DatabaseID, for owner: ShareOwner) -> Answer<Outcome> {
+    /// - Parameters:
+    ///   - owner: whose share of the room it takes.
+    ///   - asker: who waits for its outcome.
+    func submit(
+        _ request: ZonesRequest, in database: DatabaseID, for owner: ShareOwner, askedBy asker: Asker
+    ) -> Answer<Outcome> {
         let identity = RequestIdentity(
             database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)
         let now = scheduler.now
@@ -77,8 +82,11 @@ final class ZonesWriter: Sendable {
             ($0.epochs.atArrival(now: now), $0.memoryGrowth.isFull(owner, within: limits))
         }
         let (answer, startsLane) = state.withLock { state -> (Answer<Outcome>, Bool) in
-            if let first = state.lanes[database]?.first(where: { $0.identity == identity }) {
-                return (first.answer, false)
+            if let index = state.lanes[database]?.firstIndex(where: { $0.identity == identity }),
+                let answer = state.lanes[database]?[index].answer
+            {
+                state.lanes[database]?[index].askers.join(asker)
+                return (answer, false)
             }
             let answer = Answer<Outcome>()
             if let reason = isFull ? .tooManyRequests : state.take(for: owner) {
@@ -87,7 +95,7 @@ final class ZonesWriter: Sendable {
             }
             let entry = Entry(
                 identity: identity, owner: owner, request: request, deadline: deadline, arrivalEpoch: arrivalEpoch,
-                answer: answer)
+                answer: answer, askers: Askers(asker))
             state.lanes[database, default: []].append(entry)
             return (answer, state.lanes[database]?.count == 1)
         }
@@ -127,6 +135,10 @@ final class ZonesWriter: Sendable {
         var isUndecided = false
         while true {
             if scheduler.now >= entry.deadline, failureCount == 0 { return .failure(.zoneBusy) }
+            // whether an earlier attempt wrote it is unknown.
+            if state.withLock({ $0.lanes[database]?.first?.askers.haveLeft == true }) {
+                return .failure(.storeUnavailable)
+            }
             do {
                 return try await attempt(entry, in: database)
             } catch {

@@ -39,6 +39,8 @@ package final class Session: Sendable {
 
     /// Unique in its hub, growing.
     let number: UInt64
+    /// Waits for the outcomes of this connection's requests.
+    let asker = Asker()
     private let hub: SessionHub
     private let state: Mutex<State>
 
@@ -102,6 +104,7 @@ package final class Session: Sendable {
 
     /// The connection is gone.
     package func closed() {
+        asker.leave()
         let now = hub.scheduler.now
         countUnacknowledged(state.withLock { $0.pushes.ended(at: now, after: hub.settings.pushPatience) })
         let (timers, tasks) = state.withLock { state in

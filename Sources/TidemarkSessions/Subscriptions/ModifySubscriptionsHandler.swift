@@ -26,7 +26,8 @@ extension RequestRouter {
             }
         }
         let outcome = try await service.modifySubscriptions(
-            saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: scope, of: user
+            saves: wishes.compactMap { try? $0.get() }, deletes: request.deletes, scope: scope, of: user,
+            askedBy: context.session.asker
         ).orRefusal()
         // This server learns of the subscriptions before the client is answered: after the answer, the client misses no
         // push. In a shared database nothing changes yet.

@@ -19,8 +19,10 @@ extension RequestRouter {
             let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
             return ServerMessage.answer(context.id, .modifyZones(answer))
         }
-        let outcome = try await service.modifyZones(in: viewpoint.database, zones, for: context.member.owner)
-            .orRefusal()
+        let outcome = try await service.modifyZones(
+            in: viewpoint.database, zones, for: context.member.owner, askedBy: context.session.asker
+        )
+        .orRefusal()
         let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
         return ServerMessage.answer(context.id, .modifyZones(answer))
     }

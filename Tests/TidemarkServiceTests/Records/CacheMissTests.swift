@@ -47,7 +47,8 @@ import TidemarkTestKit
 
         @discardableResult
         func write(_ request: RecordsRequest) async throws -> RecordsOutcome {
-            try await coordinator.submit(request, in: fixture.key().database, for: .account(1)).value().get()
+            try await coordinator.submit(request, in: fixture.key().database, for: .account(1), askedBy: Asker())
+                .value().get()
         }
 
         /// The same request reaches the other server, as it would after a cut.
@@ -58,8 +59,8 @@ import TidemarkTestKit
         /// The reason; nil if the request was written from the cache.
         func miss(of request: RecordsRequest) async throws -> CacheMiss? {
             let entry = WriteQueue.Entry(
-                ticket: 0, key: fixture.key(), owner: .account(1), request: request, itemCount: 1, byteCount: 1,
-                deadline: .seconds(10), arrivalEpoch: nil)
+                ticket: 0, key: fixture.key(), owner: .account(1), asker: Asker(), request: request, itemCount: 1,
+                byteCount: 1, deadline: .seconds(10), arrivalEpoch: nil)
             let reads = GroupDecision.reads(of: [entry], keys: [entry.key], limits: Limits())
             switch try await coordinator.writeKnown([entry], keys: [entry.key], reads) {
             case .success: return nil

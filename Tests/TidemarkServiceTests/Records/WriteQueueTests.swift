@@ -39,7 +39,7 @@ import TidemarkShares
         var queue = makeQueue()
         #expect(queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .queued(0))
         #expect(queue.startsWorker(at: 0) == true)
-        let first = queue.nextGroup(at: 0, isFirst: true)!
+        let first = queue.nextEntries(at: 0, isFirst: true)!
         #expect(counters(first) == [1])
         for counter in 2...5 as ClosedRange<UInt64> {
             _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
@@ -47,7 +47,7 @@ import TidemarkShares
         #expect(queue.startsWorker(at: 0) == false, "the zone is in a transaction")
         queue.leave(first)
         queue.endGroup(first)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == [2, 3, 4, 5])
+        #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == [2, 3, 4, 5])
     }
 
     @Test func `R-710: what one account sends leaves room for others, whichever users it is`() throws {
@@ -64,7 +64,7 @@ import TidemarkShares
         #expect(try admit(1, 2, user: 4, bytes: 900) == .queued(2))
         #expect(try admit(2, 2, user: 5, bytes: 900) == .refused(.tooManyRequests))
         _ = queue.startsWorker(at: 0)
-        let next = queue.nextGroup(at: 0, isFirst: true)
+        let next = queue.nextEntries(at: 0, isFirst: true)
         let group = try #require(next)
         #expect(group.count == 3)
         queue.leave(group)
@@ -83,7 +83,7 @@ import TidemarkShares
         _ = queue.admit(
             try request(1_001, zone: "a", device: 2), in: DatabaseID(2), for: .account(2), at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 1_001, 2])
+        #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 1_001, 2])
     }
 
     @Test func `R-711: whoever saves a thousand times in a zone of all has a turn like anybody else`() throws {
@@ -97,7 +97,7 @@ import TidemarkShares
             _ = queue.admit(try request(counter, device: 2), in: database, for: .account(2), at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 1_001, 2])
+        #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 1_001, 2])
     }
 
     @Test func `zones that are ready together share a transaction, and one worker starts at a time`() throws {
@@ -107,7 +107,7 @@ import TidemarkShares
         _ = queue.admit(try request(2, zone: "b"), in: DatabaseID(2), for: owner, at: 0, now: .zero)
         _ = queue.admit(try request(3, zone: "a"), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == false)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 3, 2])
+        #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 3, 2])
     }
 
     @Test func `each loop's workers write what came to it, but a zone that another loop is busy with`() throws {
@@ -121,28 +121,28 @@ import TidemarkShares
         _ = queue.admit(try request(3, zone: "a"), in: database, for: owner, at: 1, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
         #expect(queue.startsWorker(at: 1) == true, "transactions are counted by loop")
-        let first = queue.nextGroup(at: 0, isFirst: true)!
+        let first = queue.nextEntries(at: 0, isFirst: true)!
         #expect(counters(first) == [1, 3], "in the order in which they came, on one loop")
-        let other = queue.nextGroup(at: 1, isFirst: true)!
+        let other = queue.nextEntries(at: 1, isFirst: true)!
         #expect(counters(other) == [2])
         _ = queue.admit(try request(4, zone: "a"), in: database, for: owner, at: 1, now: .zero)
         queue.leave(other)
         queue.endGroup(other)
-        #expect(queue.nextGroup(at: 1, isFirst: false) == nil, "the zone is in the other loop's transaction")
+        #expect(queue.nextEntries(at: 1, isFirst: false) == nil, "the zone is in the other loop's transaction")
         #expect(queue.startsWorker(at: 1) == false)
         queue.leave(first)
         queue.endGroup(first)
         #expect(queue.startsWorker(at: 1) == false)
-        let second = queue.nextGroup(at: 0, isFirst: false)!
+        let second = queue.nextEntries(at: 0, isFirst: false)!
         #expect(counters(second) == [4], "it stays there as long as something waits")
         queue.leave(second)
         queue.endGroup(second)
         #expect(!queue.isIdle, "a worker is left")
-        #expect(queue.nextGroup(at: 0, isFirst: false) == nil)
+        #expect(queue.nextEntries(at: 0, isFirst: false) == nil)
         #expect(queue.isIdle)
         _ = queue.admit(try request(5, zone: "a"), in: database, for: owner, at: 1, now: .zero)
         #expect(queue.startsWorker(at: 1) == true, "and goes where it is wanted next")
-        #expect(counters(queue.nextGroup(at: 1, isFirst: true)) == [5])
+        #expect(counters(queue.nextEntries(at: 1, isFirst: true)) == [5])
     }
 
     @Test func `where an engine spreads databases, a transaction is of one database`() throws {
@@ -153,9 +153,9 @@ import TidemarkShares
         _ = queue.admit(try request(2, zone: "a"), in: DatabaseID(2), for: owner, at: 0, now: .zero)
         _ = queue.admit(try request(3, zone: "b"), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 3])
+        #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 3])
         #expect(queue.startsWorker(at: 0) == true, "the other database is ready")
-        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [2])
+        #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [2])
     }
 
     @Test func `I-7: transactions, their items, bytes and zones are bounded`() throws {
@@ -171,14 +171,14 @@ import TidemarkShares
         _ = queue.admit(try request(4, zone: "c", bytes: 5_000), in: database, for: owner, at: 0, now: .zero)
         _ = queue.admit(try request(5, zone: "d"), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
-        let first = queue.nextGroup(at: 0, isFirst: true)!
+        let first = queue.nextEntries(at: 0, isFirst: true)!
         #expect(counters(first) == [1, 3], "five items, two zones")
         #expect(queue.startsWorker(at: 0) == true)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [4], "more bytes than a group has go alone")
+        #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [4], "more bytes than a group has go alone")
         #expect(queue.startsWorker(at: 0) == false, "two transactions")
         queue.leave(first)
         queue.endGroup(first)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == [5, 2], "first come, first served")
+        #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == [5, 2], "first come, first served")
     }
 
     @Test func `I-7: the queue is bounded by requests and by bytes`() throws {
@@ -214,7 +214,7 @@ import TidemarkShares
             queue.admit(try request(1, device: 2), in: database, for: owner, at: 0, now: .zero) == .queued(3),
             "another device")
         #expect(queue.startsWorker(at: 0) == true)
-        let group = queue.nextGroup(at: 0, isFirst: true)!
+        let group = queue.nextEntries(at: 0, isFirst: true)!
         #expect(
             queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .joined(0),
             "while it is being written")
@@ -231,7 +231,7 @@ import TidemarkShares
             _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
-        let group = queue.nextGroup(at: 0, isFirst: true)!
+        let group = queue.nextEntries(at: 0, isFirst: true)!
         guard
             case .bisect(let first, let second) = queue.recover(
                 from: .rejected, part: group, rest: [], now: .zero, randomBits: { 0 })
@@ -251,7 +251,7 @@ import TidemarkShares
         queue.endGroup(group)
         #expect(refusals == [.init(ticket: 0, reason: .serverFault)])
         #expect(wakes.isEmpty)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == [2, 3], "the others go on")
+        #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == [2, 3], "the others go on")
     }
 
     @Test func `after a failure that passes, a zone rests, keeps its order, and goes on`() throws {
@@ -260,7 +260,7 @@ import TidemarkShares
             _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
-        let group = queue.nextGroup(at: 0, isFirst: true)!
+        let group = queue.nextEntries(at: 0, isFirst: true)!
         _ = queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero)
         guard
             case .later(_, let wakes) = queue.recover(
@@ -271,11 +271,11 @@ import TidemarkShares
         }
         queue.endGroup(group)
         #expect(wakes == [.init(key: ZoneKey(database: database, name: "a"), delay: .milliseconds(20))])
-        #expect(queue.nextGroup(at: 0, isFirst: false) == nil, "it rests")
+        #expect(queue.nextEntries(at: 0, isFirst: false) == nil, "it rests")
         #expect(queue.startsWorker(at: 0) == false)
         queue.wake(wakes[0].key)
         #expect(queue.startsWorker(at: 0) == true)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [1, 2, 3])
+        #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 2, 3])
     }
 
     @Test func `R-158: zones of a group that found one busy go on at once, each alone`() throws {
@@ -283,7 +283,7 @@ import TidemarkShares
         _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
         _ = queue.admit(try request(2, zone: "b"), in: database, for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
-        let group = queue.nextGroup(at: 0, isFirst: true)!
+        let group = queue.nextEntries(at: 0, isFirst: true)!
         guard
             case .later(_, let wakes) = queue.recover(
                 from: .zoneBusy, part: group, rest: [], now: .zero, randomBits: { 0 })
@@ -294,10 +294,10 @@ import TidemarkShares
         queue.endGroup(group)
         #expect(wakes.isEmpty)
         _ = queue.admit(try request(3, zone: "c"), in: database, for: owner, at: 0, now: .zero)
-        let alone = queue.nextGroup(at: 0, isFirst: false)!
+        let alone = queue.nextEntries(at: 0, isFirst: false)!
         #expect(counters(alone) == [1])
         #expect(queue.startsWorker(at: 0) == true)
-        #expect(counters(queue.nextGroup(at: 0, isFirst: true)) == [2])
+        #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [2])
         guard
             case .later(_, let wakes) = queue.recover(
                 from: .zoneBusy, part: alone, rest: [], now: .zero, randomBits: { 500 })
@@ -314,7 +314,7 @@ import TidemarkShares
         var queue = makeQueue(settings)
         _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
-        let group = queue.nextGroup(at: 0, isFirst: true)!
+        let group = queue.nextEntries(at: 0, isFirst: true)!
         _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .milliseconds(500))
         #expect(queue.nextDeadline == .milliseconds(1_500), "one that is being written is not refused")
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
@@ -336,7 +336,7 @@ import TidemarkShares
             _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
             _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .milliseconds(500))
             _ = queue.startsWorker(at: 0)
-            let group = queue.nextGroup(at: 0, isFirst: true)!
+            let group = queue.nextEntries(at: 0, isFirst: true)!
             #expect(counters(group) == [1, 2])
             if stops { #expect(queue.stop() == []) }
             guard
@@ -351,7 +351,7 @@ import TidemarkShares
             #expect(refusals.first?.ticket == 0)
             #expect(wakes.count == (stops ? 0 : 1))
             for wake in wakes { queue.wake(wake.key) }
-            #expect(counters(queue.nextGroup(at: 0, isFirst: false)) == (stops ? nil : [2]))
+            #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == (stops ? nil : [2]))
             #expect(queue.isIdle == stops)
         }
     }
@@ -364,7 +364,7 @@ import TidemarkShares
             _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
-        let group = queue.nextGroup(at: 0, isFirst: true)!
+        let group = queue.nextEntries(at: 0, isFirst: true)!
         guard
             case .later(let refusals, _) = queue.recover(
                 from: .unavailable, part: [group[0]], rest: [[group[1]]], now: .seconds(2), randomBits: { 0 })
@@ -381,11 +381,11 @@ import TidemarkShares
         var queue = makeQueue(settings)
         _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
-        let group = queue.nextGroup(at: 0, isFirst: true)!
+        let group = queue.nextEntries(at: 0, isFirst: true)!
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
         queue.endGroup(group)
         queue.wake(ZoneKey(database: database, name: "a"))
-        let again = queue.nextGroup(at: 0, isFirst: false)!
+        let again = queue.nextEntries(at: 0, isFirst: false)!
         guard
             case .later(let refusals, _) = queue.recover(
                 from: .zoneBusy, part: again, rest: [], now: .zero, randomBits: { 0 })
@@ -400,14 +400,14 @@ import TidemarkShares
         var queue = makeQueue()
         _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
-        let group = queue.nextGroup(at: 0, isFirst: true)!
+        let group = queue.nextEntries(at: 0, isFirst: true)!
         _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .zero)
         #expect(queue.stop() == [.init(ticket: 1, reason: .storeUnavailable)])
         #expect(queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero) == .refused(.storeUnavailable))
         #expect(!queue.isIdle)
         queue.leave(group)
         queue.endGroup(group)
-        #expect(queue.nextGroup(at: 0, isFirst: false) == nil)
+        #expect(queue.nextEntries(at: 0, isFirst: false) == nil)
         #expect(queue.isIdle)
     }
 

@@ -67,7 +67,8 @@ import TidemarkTestKit
                     let request = RecordsRequest(
                         id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: ZoneName.default, saves: [save],
                         deletes: [], policy: .allKeys, isAtomic: false, user: identity.user)
-                    return coordinator.submit(request, in: identity.privateDatabase, for: .account(1))
+                    return coordinator.submit(
+                        request, in: identity.privateDatabase, for: .account(1), askedBy: Asker())
                 }
                 for answer in answers {
                     let outcome = await answer.value()

@@ -143,4 +143,25 @@ import TidemarkWire
         // However long the connection lasts, a first sending is decided.
         #expect(try Self.save("c", counter: 4, epoch: 1, by: first) == .unspecified)
     }
+
+    @Test func `R-725: what a process sent before it ended does not come after what its successor did`() throws {
+        let world = SessionWorld()
+        let ended = try world.enter(device: 1, life: 1)
+        try ended.makeZone("notes")
+        for point in [FaultPoint.beginSent, .commitSent] { world.server.faults.always(point, .disconnect) }
+        _ = ended.post(.modifyRecords(try ended.saving("draft", in: "notes")))
+        world.scheduler.advance(by: .milliseconds(10))
+        ended.disconnect()
+        for point in [FaultPoint.beginSent, .commitSent] { world.server.faults.always(point, .none) }
+        let successor = try world.enter(device: 1, life: 2, server: world.anotherServer())
+        try successor.save("draft", in: "notes")
+        var delete = try successor.saving("draft", in: "notes")
+        delete.zones[0].deletes = ["draft"]
+        delete.zones[0].saves = []
+        _ = try successor.ask(.modifyRecords(delete))
+        world.scheduler.advance(by: .seconds(60))
+        let answer = try successor.ask(.fetchZoneChanges(TestClient.zoneChanges("notes")))
+        guard case .fetchZoneChanges(let page)? = answer else { throw SessionWorld.Unexpected(answer) }
+        #expect(!page.changes.contains { if case .record? = $0.change { true } else { false } })
+    }
 }
