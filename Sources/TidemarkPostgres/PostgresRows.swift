@@ -62,15 +62,18 @@ package final class PostgresRows: @unchecked Sendable, RandomAccessCollection {
     /// The number of a column with this name.
     func column(named name: StaticString) throws(PostgresError) -> Int {
         let wanted = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
-        var column = nextColumn.load(ordering: .relaxed)
-        for _ in 0..<columnCount {
-            if column >= columnCount { column = 0 }
+        let next = nextColumn.load(ordering: .relaxed)
+        if next < columnCount, let found = PQfname(result, next), strcmp(found, wanted) == 0 {
+            nextColumn.store(next + 1, ordering: .relaxed)
+            return Int(next)
+        }
+        // A new row, as a rule, which begins with one of the first.
+        for column in 0..<columnCount {
             guard let found = PQfname(result, column) else { break }
             if strcmp(found, wanted) == 0 {
                 nextColumn.store(column + 1, ordering: .relaxed)
                 return Int(column)
             }
-            column += 1
         }
         throw PostgresError(.unexpectedResult, detail: "there is no column \(name)")
     }

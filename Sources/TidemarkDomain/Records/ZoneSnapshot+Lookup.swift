@@ -18,7 +18,7 @@ extension ZoneSnapshot {
         for name in names {
             let result = lookUp(name, by: access, within: limits)
             if case .success(let record) = result {
-                if unread[name] != nil { return results }
+                if !unread.isEmpty, unread[name] != nil { return results }
                 byteCount += record.fields.byteCount
             }
             if byteCount > limits.answerBytesMax, !results.isEmpty { return results }

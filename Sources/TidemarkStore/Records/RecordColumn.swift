@@ -206,7 +206,14 @@ struct RecordRow: Sendable {
     /// - Parameter isSurveyed: whether to look for references and assets in the fields now, because the rules will need
     ///   them more than once.
     static func decode(_ row: PostgresRow, isSurveyed: Bool = false) throws(PostgresError) -> RecordState {
-        let (places, first) = (Self.places, try row.column("name"))
+        try decode(row, at: row.column("name"), isSurveyed: isSurveyed)
+    }
+
+    /// - Parameter first: the place of the column `name`.
+    static func decode(
+        _ row: PostgresRow, at first: Int, isSurveyed: Bool = false
+    ) throws(PostgresError) -> RecordState {
+        let places = Self.places
         let fields = try row.bytes(first + places.fields)
         let number = try row.int64(first + places.changeNumber)
         let createdAt = try row.milliseconds(first + places.createdAt)

@@ -97,10 +97,10 @@ struct RecordStatements: Sendable {
         """
     }
 
-    /// The columns of a record of ``bounded(_:to:)``. The last, `unread`, has the bytes of fields that were not read.
+    /// The columns of a record of ``bounded(_:to:)``. The first, `unread`, has the bytes of fields that were not read.
     private static let boundedColumns =
-        RecordColumn.selected("r", ["fields": "CASE WHEN r.is_read THEN r.fields ELSE '' END"])
-        + ", CASE WHEN NOT r.is_read THEN r.byte_count END AS unread"
+        "CASE WHEN NOT r.is_read THEN r.byte_count END AS unread, "
+        + RecordColumn.selected("r", ["fields": "CASE WHEN r.is_read THEN r.fields ELSE '' END"])
 
     /// Records by name, each with its place in the list. In the order of the list they have their fields, up to a number
     /// of bytes.
@@ -114,7 +114,8 @@ struct RecordStatements: Sendable {
           FROM \(bounded(wantedRecords, to: \.bytesMax))
         """
     ) { row throws(PostgresError) in
-        (try row["ordinal"], try RecordRow.decode(row, isSurveyed: true), try row["unread"])
+        let (ordinal, unread): (Int, Int32?) = (try row["ordinal"], try row["unread"])
+        return (ordinal, try RecordRow.decode(row, isSurveyed: true), unread)
     }
 
     private static let wantedRecords: SQL<(zones: [ZoneKey], wanted: [WantedKey<String>], bytesMax: Int)> = """
@@ -134,13 +135,16 @@ struct RecordStatements: Sendable {
             SELECT \(ZonePageRow.zoneColumns) FROM zone
              WHERE database_id = \(\.zone.database) AND name BETWEEN \(\.zone.name) AND \(\.zone.name)
                AND removal IS NULL ORDER BY name LIMIT 1)
-        SELECT \(ZonePageRow.zone(clientToken: "NULL", store: "NULL")), NULL::integer AS unread
+        SELECT NULL::integer AS unread, \(ZonePageRow.zone(clientToken: "NULL", store: "NULL"))
           FROM z
          UNION ALL
         SELECT \(boundedColumns)
           FROM \(bounded(namedRecords, to: \.bytesMax))
         """
-    ) { row throws(PostgresError) in (try ZonePageRow(row), try row["unread"]) }
+    ) { row throws(PostgresError) in
+        let unread: Int32? = try row["unread"]
+        return (try ZonePageRow(row), unread)
+    }
 
     private static let namedRecords: SQL<LookUpQuery> = """
         unnest(\(\.names)) WITH ORDINALITY AS k (name, ordinal)

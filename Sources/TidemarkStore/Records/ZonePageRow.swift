@@ -49,14 +49,15 @@ enum ZonePageRow {
     }
 
     init(_ row: PostgresRow) throws(PostgresError) {
-        if try row.isNull(row.column("name")) {
+        let name = try row.column("name")
+        if try row.isNull(name) {
             self = .zone(
                 Zone(
                     id: try row["created_by"], createdAt: try row["created_at"],
                     changeNumber: try row["change_number"], oldestTokenNumber: try row["modified_by"],
                     isPerZone: try row["is_deleted"], clientToken: try row["fields"], store: try row["batch_end"]))
         } else {
-            self = .record(try RecordRow.decode(row))
+            self = .record(try RecordRow.decode(row, at: name))
         }
     }
 }
