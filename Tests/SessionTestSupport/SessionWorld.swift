@@ -109,8 +109,19 @@ package struct SessionWorld {
 
 /// What goes wrong in a server's store from now on.
 package final class Faults: Sendable {
-    private let faults = Mutex<[FaultPoint: Fault]>([:])
+    private struct State {
+        var always: [FaultPoint: Fault] = [:]
+        var next: [FaultPoint: Fault] = [:]
+    }
 
-    package func always(_ point: FaultPoint, _ fault: Fault) { faults.withLock { $0[point] = fault } }
-    package func at(_ point: FaultPoint) -> Fault { faults.withLock { $0[point] ?? .none } }
+    private let state = Mutex(State())
+
+    package func always(_ point: FaultPoint, _ fault: Fault) { state.withLock { $0.always[point] = fault } }
+
+    /// Only the next time that the point is reached.
+    package func next(_ point: FaultPoint, _ fault: Fault) { state.withLock { $0.next[point] = fault } }
+
+    package func at(_ point: FaultPoint) -> Fault {
+        state.withLock { $0.next.removeValue(forKey: point) ?? $0.always[point] ?? .none }
+    }
 }

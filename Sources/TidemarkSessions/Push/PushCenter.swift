@@ -211,7 +211,7 @@ final class PushCenter: Sendable {
 
     /// The most databases whose marks are read at once. Each may have 30,000 zones and ended ones (`Limits`), and PostgreSQL ends a
     /// statement that takes too long. Then nobody's lost hints would be made up for.
-    private static let sweepDatabasesMax = 50
+    static let sweepDatabasesMax = 50
 
     /// Compares the databases of connected devices with the store. If some cannot be read now, the others still are.
     func sweep() async {

@@ -4,24 +4,32 @@ import SessionTestSupport
 import Testing
 import TidemarkDomain
 import TidemarkService
-import TidemarkSessions
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
+
+@testable import TidemarkSessions
 
 @Suite struct PushTests {
     /// Alice's devices 1 and 2, subscribed, with a zone, and nothing left to be told.
     private func pair(
         _ world: SessionWorld, second: SessionWorld.Server? = nil
     ) throws -> (TestClient, TestClient) {
-        let first = try world.enter(device: 1)
-        try first.subscribe()
-        try first.makeZone("notes")
-        let other = try world.enter(device: 2, server: second)
+        let (first, other) = try enterTwice("alice", world, second: second)
         world.scheduler.advance(by: .seconds(60))
         first.forgetInbox()
         other.forgetInbox()
         return (first, other)
+    }
+
+    /// An account's devices 1 and 2, subscribed, with a zone.
+    private func enterTwice(
+        _ account: String, _ world: SessionWorld, second: SessionWorld.Server?
+    ) throws -> (TestClient, TestClient) {
+        let first = try world.enter(account, device: 1)
+        try first.subscribe()
+        try first.makeZone("notes")
+        return (first, try world.enter(account, device: 2, server: second))
     }
 
     private static func names(_ pushes: [WirePush]) -> [[String]] { pushes.map { $0.zones.map(\.name) } }
@@ -328,13 +336,31 @@ import TidemarkWire
         #expect(other.pushes.count == 1)
     }
 
+    @Test func `I-4, R-769: a step of the sweep that fails leaves the others as they are, and is made up for`() throws {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        let pairs = try (0...PushCenter.sweepDatabasesMax).map { number in
+            world.issue("user \(number)")
+            return try enterTwice("user \(number)", world, second: second)
+        }
+        world.scheduler.advance(by: .seconds(60))
+        for (_, other) in pairs { other.forgetInbox() }
+        world.database.stopListening(second.listener)
+        for (first, _) in pairs { try first.save("a", in: "notes") }
+        func told() -> Int { pairs.filter { $0.1.pushes.count == 1 }.count }
+        second.faults.next(.callSent, .reject)
+        second.hub.noticesMissed()
+        world.scheduler.runUntilIdle()
+        #expect(told() == 1)
+        second.hub.noticesMissed()
+        world.scheduler.runUntilIdle()
+        #expect(told() == pairs.count)
+    }
+
     @Test func `I-4: a notice that is lost before the first sweep is repaired by it`() throws {
         let world = SessionWorld()
         let second = world.anotherServer()
-        let first = try world.enter(device: 1)
-        try first.subscribe()
-        try first.makeZone("notes")
-        let other = try world.enter(device: 2, server: second)
+        let (first, other) = try enterTwice("alice", world, second: second)
         other.forgetInbox()
         world.database.stopListening(second.listener)
         try first.save("a", in: "notes")
