@@ -298,7 +298,8 @@ let package = Package(
                 "TidemarkKit", "CloudKit", "CoreLocation", "JournalHost", "TidemarkTestKit", "TidemarkWire",
                 "TidemarkFields",
                 "TidemarkBytes",
-                "TidemarkCrypto", "TidemarkScheduling", "TidemarkDomain", "TidemarkTranslation", "TidemarkTestSupport",
+                "TidemarkCrypto", "TidemarkScheduling", "TidemarkSockets", "TidemarkDomain", "TidemarkTranslation",
+                "TidemarkTestSupport",
             ]),
         // An app's code of before Swift 6, in the language mode of that time.
         .target(

@@ -48,8 +48,8 @@ import TidemarkTestSupport
         CKContainer(
             context: CloudContext(
                 containerIdentifier: name, token: site.tokens["alice"] ?? "",
-                transport: SocketTransport(configuration: site.configuration(), loop: NetworkThread.shared),
-                scheduler: NetworkThread.shared,
+                transport: SocketTransport(configuration: site.configuration()),
+                scheduler: NetworkThread.scheduler,
                 writeWarning: { text, _ in warnings.say(text) }))
     }
 

@@ -22,11 +22,11 @@ import TidemarkTestSupport
         let site = try await DevServer.shared()
         func makeContainer(_ subprotocol: String) -> CKContainer {
             let transport = SocketTransport(
-                configuration: site.configuration(), loop: NetworkThread.shared, subprotocol: subprotocol)
+                configuration: site.configuration(), subprotocol: subprotocol)
             return CKContainer(
                 context: CloudContext(
                     containerIdentifier: site.container, token: site.tokens["alice"] ?? "", transport: transport,
-                    scheduler: NetworkThread.shared))
+                    scheduler: NetworkThread.scheduler))
         }
         let old = makeContainer("tidemark.v0")
         let error = try await failure { try await old.privateCloudDatabase.allRecordZones() }

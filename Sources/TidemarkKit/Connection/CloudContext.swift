@@ -111,12 +111,11 @@ package final class CloudContext: Sendable {
 
     /// As a configuration says, over a real socket. If it says of no credential, who signed in last is signed in.
     package convenience init(containerIdentifier: String, configuration: TidemarkConfiguration) {
-        let loop = NetworkThread.shared
         let credentials = CredentialFile(configuration, containerIdentifier: containerIdentifier)
         let (token, absence) = Self.credential(configuration, credentials)
         self.init(
             containerIdentifier: containerIdentifier, token: token, absence: absence,
-            transport: SocketTransport(configuration: configuration, loop: loop), scheduler: loop,
+            transport: SocketTransport(configuration: configuration), scheduler: NetworkThread.scheduler,
             environment: configuration.environment,
             staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard,
             keyStore: configuration.keyFile.map { KeyFile($0) } ?? .standard,
@@ -309,17 +308,4 @@ extension CloudContext {
         NotificationCenter.default.post(
             name: .CKAccountChanged, object: nil, userInfo: ["containerIdentifier": containerIdentifier])
     }
-}
-
-/// The thread on which all connections of the process live. Started by the first, never stopped: it sleeps when there is
-/// nothing to do.
-enum NetworkThread {
-    static let shared: EventLoop = {
-        do {
-            return try EventLoop(name: "tidemark")
-        } catch {
-            // Without epoll, an eventfd and a thread there is nothing that a networked program could go on with.
-            preconditionFailure("No event loop: \(error)")
-        }
-    }()
 }

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Synchronization
+internal import TidemarkScheduling
 internal import TidemarkSockets
 internal import TidemarkTLS
 internal import TidemarkTransport
@@ -13,12 +14,18 @@ struct SocketTransport: CloudTransport {
 
     private let target: Result<TransportClient.Target, ConfigurationFault>
     private let place: ServerPlace?
-    private let loop: EventLoop
+    private let loop: @Sendable () throws(SocketError) -> EventLoop
 
     var serverName: String? { place?.text }
 
-    /// - Parameter subprotocol: another version's, for tests.
-    init(configuration: TidemarkConfiguration, loop: EventLoop, subprotocol: String = Self.subprotocol) {
+    /// - Parameters:
+    ///   - loop: asked for at each attempt, since the process may have no room for one.
+    ///   - subprotocol: another version's, for tests.
+    init(
+        configuration: TidemarkConfiguration,
+        loop: @escaping @Sendable () throws(SocketError) -> EventLoop = NetworkThread.loop,
+        subprotocol: String = Self.subprotocol
+    ) {
         self.loop = loop
         place = configuration.url.map(ServerPlace.init)
         target = Self.target(configuration, subprotocol)
@@ -76,8 +83,14 @@ struct SocketTransport: CloudTransport {
     }
 
     func open(observer: any CloudChannelObserver) -> any CloudChannel {
+        let loop: EventLoop
+        do throws(SocketError) {
+            loop = try self.loop()
+        } catch {
+            return UnopenedChannel(observer, .network(fault(TransportError(.connectFailed, underlying: error))))
+        }
         let channel = SocketChannel(loop: loop, place: place, observer: observer)
-        loop.execute { [target, loop] in
+        loop.execute { [target] in
             switch target {
             case .success(let target):
                 channel.connect(on: loop, to: target)
@@ -87,6 +100,21 @@ struct SocketTransport: CloudTransport {
         }
         return channel
     }
+
+    private func fault(_ error: TransportError) -> ConnectionFault {
+        place?.fault(error) ?? ConnectionFault("\(error)")
+    }
+}
+
+/// An attempt for which there was no event loop.
+private final class UnopenedChannel: CloudChannel, Sendable {
+    init(_ observer: any CloudChannelObserver, _ reason: ChannelClosing) {
+        // Later: the observer does not know the channel yet.
+        Task.detached { [weak observer] in observer?.channelClosed(self, reason) }
+    }
+
+    func send(_ message: [UInt8]) {}
+    func close() {}
 }
 
 /// One WebSocket. Only the loop touches the connection below it.

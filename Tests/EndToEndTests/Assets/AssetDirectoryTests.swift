@@ -175,12 +175,12 @@ import TidemarkWire
             try await pair.sites[0].makeContainer().privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
             // The connection comes to the first server, and after the cut to the second.
             let transport = CuttingTransport(
-                pair.sites.map { SocketTransport(configuration: $0.configuration(), loop: NetworkThread.shared) },
+                pair.sites.map { SocketTransport(configuration: $0.configuration()) },
                 when: { sent, _ in sent > 1_500_000 })
             let container = CKContainer(
                 context: CloudContext(
                     containerIdentifier: pair.sites[0].container, token: pair.sites[0].tokens["alice"] ?? "",
-                    transport: transport, scheduler: NetworkThread.shared))
+                    transport: transport, scheduler: NetworkThread.scheduler))
             try await container.privateCloudDatabase.save(record("cut", file))
             #expect(transport.connectionCount == 2)
             #expect(transport.sent < 4_500_000, "\(transport.sent) bytes")

@@ -94,11 +94,11 @@ final class RealCloud: ConformingCloud {
             url: URL(string: "wss://127.0.0.1:\(server.addresses[0].port)"), token: token,
             certificateAuthorityFile: authorityFile)
         let line = DeviceLine(
-            over: SocketTransport(configuration: configuration, loop: NetworkThread.shared),
-            timers: NetworkThread.shared, throttles: throttles)
+            over: SocketTransport(configuration: configuration),
+            timers: NetworkThread.scheduler, throttles: throttles)
         state.withLock { $0.lines.append(line) }
         let context = CloudContext(
-            containerIdentifier: Self.container, token: token, transport: line, scheduler: NetworkThread.shared,
+            containerIdentifier: Self.container, token: token, transport: line, scheduler: NetworkThread.scheduler,
             keyStore: MemoryKeyStore())
         state.withLock { $0.contexts.append(context) }
         return RealDevice(cloud: self, line: line, container: CKContainer(context: context))
@@ -121,7 +121,7 @@ final class RealCloud: ConformingCloud {
         try await eventually(what, condition)
     }
 
-    var elapsed: Duration { NetworkThread.shared.now }
+    var elapsed: Duration { NetworkThread.scheduler.now }
 
     func purge(_ zoneID: CKRecordZone.ID, of account: String) async throws {
         try await end(zoneID, of: account, .purged)

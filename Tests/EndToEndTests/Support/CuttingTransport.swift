@@ -106,10 +106,10 @@ extension Site {
     /// A container whose connection goes through `make`'s transport.
     func makeContainer(_ make: (any CloudTransport) -> CuttingTransport) -> CKContainer {
         let configuration = configuration()
-        let transport = make(SocketTransport(configuration: configuration, loop: NetworkThread.shared))
+        let transport = make(SocketTransport(configuration: configuration))
         return CKContainer(
             context: CloudContext(
                 containerIdentifier: container, token: configuration.token ?? "", transport: transport,
-                scheduler: NetworkThread.shared))
+                scheduler: NetworkThread.scheduler))
     }
 }

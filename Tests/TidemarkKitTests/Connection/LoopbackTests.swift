@@ -26,7 +26,7 @@ import Testing
     func `R-740: ws beyond loopback is refused before anything is sent`(text: String) async throws {
         let url = try #require(URL(string: text))
         let transport = SocketTransport(
-            configuration: TidemarkConfiguration(url: url, token: "tm_secret"), loop: NetworkThread.shared)
+            configuration: TidemarkConfiguration(url: url, token: "tm_secret"))
         let (endings, continuation) = AsyncStream<ChannelClosing>.makeStream()
         let listener = Listener { continuation.yield($0) }
         let channel = transport.open(observer: listener)

@@ -88,7 +88,7 @@ import TidemarkWire
     @Test func `R-373: a server's name is its URL without what is secret`() throws {
         let url = try #require(URL(string: "wss://user:password@example.org:8443/x?token=tm_secret#y"))
         let transport = SocketTransport(
-            configuration: TidemarkConfiguration(url: url, token: "tm_secret"), loop: NetworkThread.shared)
+            configuration: TidemarkConfiguration(url: url, token: "tm_secret"))
         #expect(transport.serverName == "wss://example.org:8443/x")
     }
 }
