@@ -2,12 +2,26 @@
 
 internal import TidemarkDomain
 internal import TidemarkService
+internal import TidemarkShares
 internal import TidemarkTranslation
 internal import TidemarkWire
 
 extension RequestRouter {
-    /// One page of a query's results (R-173 … R-190).
+    /// One page of a query's results (R-173 … R-190). Nothing is read for it before its owner's turn.
     func queryRecords(_ request: WireQueryRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let ticket: ShareTicket
+        do throws(ShareRefusal) {
+            ticket = try await queries.enter(context.member.owner)
+        } catch {
+            throw Refusal(QueryRefusal.crowded(retryAfter: error.retryAfter))
+        }
+        defer { queries.leave(ticket) }
+        return try await queryRecordsNow(request, context)
+    }
+
+    private func queryRecordsNow(
+        _ request: WireQueryRecords, _ context: RequestContext
+    ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let search = try await search(request, by: viewpoint, in: context.member.container)
         let result = await service.queryRecords(

@@ -21,6 +21,8 @@ struct RequestGates: Sendable {
     private let changes: ShareGate
     /// `Hello`, of which nobody knows yet whose it is.
     let greetings: ShareGate
+    /// Queries, from what is read to prepare them to their answers.
+    let queries: ShareGate
 
     init(_ settings: SessionSettings, _ scheduler: any Scheduler) {
         func gate(_ bounds: ShareBounds) -> ShareGate {
@@ -31,6 +33,7 @@ struct RequestGates: Sendable {
         changes = gate(settings.changes)
         // Whose turn does not come is told so before the time for `Hello` is over.
         greetings = ShareGate(settings.greetings, patience: settings.helloTimeout / 2, scheduler: scheduler)
+        queries = ShareGate(settings.queries, patience: settings.queryPatience, scheduler: scheduler)
     }
 
     subscript(kind: Kind) -> ShareGate {

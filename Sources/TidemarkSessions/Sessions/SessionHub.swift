@@ -42,7 +42,7 @@ package final class SessionHub: Sendable {
         pushes = PushCenter(service: service, scheduler: scheduler, settings: settings, siblings: siblings)
         gates = RequestGates(settings, scheduler)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
-        router = RequestRouter(service: service, limits: settings.limits, pushes: pushes)
+        router = RequestRouter(service: service, limits: settings.limits, pushes: pushes, queries: gates.queries)
         authentication = Authentication(service: service, settings: settings) { [scheduler] in
             Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         }

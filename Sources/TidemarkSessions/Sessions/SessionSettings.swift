@@ -57,6 +57,11 @@ package struct SessionSettings: Sendable {
     /// write with the saves of records.
     package var changes = ShareBounds(
         room: 16, roomPerOwner: 4, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(10))
+    /// Queries that are under way at once, also those that wait for a connection of the store. An account has
+    /// more than may wait for the store's turns of long queries, so these never take all.
+    package var queries = ShareBounds(room: 128, roomPerOwner: 16, waitingMax: 1_024, waitingPerOwnerMax: 128)
+    /// How long a query waits for that. Longer: `requestRateLimited`.
+    package var queryPatience = Duration.seconds(6)
     /// How many credentials are looked up at once, and how many times the same one. As many wait as there may be newcomers.
     package var greetings = ShareBounds(
         room: 16, roomPerOwner: 4, waitingMax: 4_096, waitingPerOwnerMax: 4_096, workTime: .milliseconds(10))

@@ -13,7 +13,7 @@ import TidemarkWire
 /// Requests that wait for their owners' turns.
 @Suite struct RequestGatesTests {
     enum Kind: String, CaseIterable, Sendable {
-        case zones, subscriptions, zoneKeys, chunks
+        case zones, subscriptions, zoneKeys, chunks, queries
 
         /// A request that no other one of the client is equal to.
         func request(_ client: TestClient, _ number: Int) -> WireClientEnvelope.OneOfRequest {
@@ -45,6 +45,21 @@ import TidemarkWire
                 request.byteCount = UInt64(content.count)
                 request.content = content[...]
                 return .uploadAssetChunk(request)
+            case .queries:
+                var request = WireQueryRecords()
+                request.database = .private
+                request.query.recordType = "Note"
+                request.limit = UInt32(number + 1)
+                return .queryRecords(request)
+            }
+        }
+
+        /// What a client is told to have too many of.
+        var subject: String {
+            switch self {
+            case .zones, .subscriptions, .zoneKeys: "changes of zones"
+            case .chunks: "parts of files"
+            case .queries: "queries are under way"
             }
         }
 
@@ -60,7 +75,14 @@ import TidemarkWire
         SessionWorld {
             $0.changes = bounds(waiting: waiting)
             $0.assets = bounds(waiting: waiting)
+            $0.queries = bounds(waiting: waiting)
         }
+    }
+
+    /// What the requests name is there.
+    private func prepare(_ kind: Kind, for client: TestClient) throws {
+        try client.makeZone("notes")
+        if kind == .queries { try client.save("a", in: "notes") }
     }
 
     /// From now on each call of the store takes a second.
@@ -81,13 +103,13 @@ import TidemarkWire
     }
 
     @Test(arguments: Kind.allCases)
-    func `R-711, R-718: of a flood of one account's requests at most two come before another account's`(
+    func `R-711, R-714, R-718: of a flood of one account's requests at most two come before another account's`(
         _ kind: Kind
     ) throws {
         let world = world()
         let crowd = try (1...5).map { try world.enter(device: $0) }
         let bob = try world.enter("bob", device: 9)
-        for client in [crowd[0], bob] { try client.makeZone("notes") }
+        for client in [crowd[0], bob] { try prepare(kind, for: client) }
         slowDown(world)
         func ask(_ number: Int) -> Duration {
             let id = bob.post(kind.request(bob, number))
@@ -107,27 +129,26 @@ import TidemarkWire
     }
 
     @Test(arguments: Kind.allCases)
-    func `R-712, R-718: an account with too many of them is told what they are, and when to try again`(
+    func `R-712, R-714, R-718: an account with too many of them is told what they are, and when to try again`(
         _ kind: Kind
     ) throws {
         let world = world(waiting: 2)
         let client = try world.enter()
-        try client.makeZone("notes")
+        try prepare(kind, for: client)
         client.forgetInbox()
         slowDown(world)
         for number in 0..<4 { client.post(kind.request(client, number)) }
         world.scheduler.runUntilIdle()
         #expect(client.failures.map(\.code) == [.requestRateLimited])
         #expect(client.failures.allSatisfy { $0.retryAfterSeconds >= 1 })
-        let subject = kind == .chunks ? "parts of files" : "changes of zones"
-        #expect(client.failures.allSatisfy { $0.message.contains(subject) })
+        #expect(client.failures.allSatisfy { $0.message.contains(kind.subject) })
     }
 
     @Test(arguments: Kind.allCases)
-    func `R-713, R-718: requests of a client that is gone leave the queue`(_ kind: Kind) throws {
+    func `R-713, R-714, R-718: requests of a client that is gone leave the queue`(_ kind: Kind) throws {
         let world = world(waiting: 3)
         let (first, next) = (try world.enter(), try world.enter(device: 2))
-        try next.makeZone("notes")
+        try prepare(kind, for: next)
         next.forgetInbox()
         slowDown(world)
         for number in 0..<4 { first.post(kind.request(first, number)) }
