@@ -6,9 +6,10 @@ internal import TidemarkDomain
 /// they have been told. A pure value.
 struct DatabaseWatch {
     let user: UserID
+    let account: AccountID
     /// The life of each session's device.
     private(set) var sessions: [UInt64: DeviceID] = [:]
-    /// The owner's subscriptions of the private database; nil if they have not been read yet.
+    /// The owner's subscriptions of the private database; nil if they have not been read yet, or were forgotten.
     private(set) var subscriptions: [Subscription]?
     private var subscriptionsReadAt: Duration
     /// Whether the default zone had a feed when the last session joined.
@@ -42,8 +43,9 @@ struct DatabaseWatch {
 
     /// - Parameter now: reads of subscriptions that began earlier belong to an earlier watch. They may have missed what
     ///   changed between the two.
-    init(user: UserID, since now: Duration) {
+    init(user: UserID, account: AccountID, since now: Duration) {
         self.user = user
+        self.account = account
         subscriptionsReadAt = now
     }
 
@@ -83,6 +85,9 @@ struct DatabaseWatch {
         subscriptions = Self.pushed(all)
         subscriptionsReadAt = now
     }
+
+    /// They are read again when a push depends on them (``SubscriptionMemory``).
+    mutating func forgetSubscriptions() { subscriptions = nil }
 
     /// Whether the known subscriptions differ from these.
     func differs(from all: [Subscription]) -> Bool { subscriptions != Self.pushed(all) }
@@ -151,6 +156,9 @@ struct DatabaseWatch {
 
     // MARK: What is due
 
+    /// Whether something waits to be told.
+    var isDue: Bool { isMovedDue || !uncertain.isEmpty || !ended.isEmpty }
+
     /// The zones that changed are to be pushed now.
     mutating func movedIsDue() { isMovedDue = true }
 
@@ -172,7 +180,7 @@ struct DatabaseWatch {
     /// Removes and returns what is due, in the order in which it is to be sent. All zones that changed since the last
     /// call are told together. While the subscriptions are unknown it stays due.
     mutating func takeDue() -> [PushGroup] {
-        guard let all = subscriptions, isMovedDue || !uncertain.isEmpty || !ended.isEmpty else { return [] }
+        guard let all = subscriptions, isDue else { return [] }
         var groups: [PushGroup] = []
         if isMovedDue {
             groups = takeMoved().map { PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: all) }

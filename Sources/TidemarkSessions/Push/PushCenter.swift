@@ -16,12 +16,24 @@ final class PushCenter: Sendable {
     private struct State {
         var watches: [DatabaseID: DatabaseWatch] = [:]
         var sessions: [UInt64: Session] = [:]
+        var subscriptions: SubscriptionMemory
+        /// Databases whose subscriptions are being read because something moved.
+        var reading: Set<DatabaseID> = []
         var lines = PushLines()
         /// Whether the next step of sending is scheduled.
         var isSending = false
         var isSweeping = false
         /// Whether a check for due reminders is scheduled.
         var isReminding = false
+
+        /// Takes in a database's subscriptions, and forgets others of its account if these are too many.
+        mutating func knows(_ all: [Subscription], of database: DatabaseID, at now: Duration) {
+            watches[database]?.knows(all, at: now)
+            guard let watch = watches[database], let known = watch.subscriptions else { return }
+            for other in subscriptions.keep(known, of: database, for: watch.account) {
+                watches[other]?.forgetSubscriptions()
+            }
+        }
 
         /// Moves what is due of a database into its line. If the line is full, it goes on gathering in the watch.
         ///
@@ -42,14 +54,19 @@ final class PushCenter: Sendable {
     private let scheduler: any Scheduler
     private let settings: SessionSettings
     private let siblings: HubSiblings
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings, siblings: HubSiblings) {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
         self.siblings = siblings
+        state = Mutex(
+            State(subscriptions: SubscriptionMemory(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax)))
     }
+
+    /// Of how many databases the subscriptions are known.
+    var knownCount: Int { state.withLock { state in state.watches.values.count { $0.subscriptions != nil } } }
 
     // MARK: Who is here
 
@@ -61,8 +78,9 @@ final class PushCenter: Sendable {
         let now = scheduler.now
         state.withLock { state in
             state.sessions[session.number] = session
-            state.watches[database, default: DatabaseWatch(user: identity.user, since: now)].join(
-                session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
+            state.watches[database, default: DatabaseWatch(user: identity.user, account: identity.account, since: now)]
+                .join(
+                    session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
         }
         scheduler.run { [self] in
             await readMark(of: database)
@@ -83,9 +101,12 @@ final class PushCenter: Sendable {
     func leave(_ session: Session, _ member: SessionMember?) {
         state.withLock { state in
             state.sessions[session.number] = nil
-            guard let database = member?.identity?.privateDatabase else { return }
+            guard let identity = member?.identity else { return }
+            let database = identity.privateDatabase
             state.watches[database]?.leave(session.number)
-            if state.watches[database]?.isEmpty == true { state.watches[database] = nil }
+            guard state.watches[database]?.isEmpty == true else { return }
+            state.watches[database] = nil
+            state.subscriptions.forget(database, of: identity.account)
         }
     }
 
@@ -177,9 +198,11 @@ final class PushCenter: Sendable {
         for database in old {
             scheduler.run { [self] in await renewSubscriptions(of: database, ageMax: settings.subscriptionAgeMax) }
         }
-        for database in unknown {
+        // What moves while they are read is pushed with the rest.
+        for database in unknown where state.withLock({ $0.reading.insert(database).inserted }) {
             scheduler.run { [self] in
                 await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
+                state.withLock { _ = $0.reading.remove(database) }
                 pushMoved(in: [database])
             }
         }
@@ -233,13 +256,15 @@ final class PushCenter: Sendable {
     }
 
     /// NB: if subscriptions could not be read when a session joined, nobody else may read them, and what is due waits for
-    /// them.
+    /// them. So does what is due of a database whose subscriptions were forgotten.
     private func sessionsToTell(of database: DatabaseID, at mark: Int64) async -> [UInt64] {
-        await readSubscriptions(of: database, ageMax: nil)
-        return state.withLock { state in
+        let (numbers, isDue) = state.withLock { state in
             let sessions = state.sessions
-            return state.watches[database]?.swept(mark) { sessions[$0]?.reliesOnPushes ?? false } ?? []
+            let numbers = state.watches[database]?.swept(mark) { sessions[$0]?.reliesOnPushes ?? false } ?? []
+            return (numbers, state.watches[database]?.isDue ?? false)
         }
+        if !numbers.isEmpty || isDue { await readSubscriptions(of: database, ageMax: nil) }
+        return numbers
     }
 
     // MARK: Reminders
@@ -277,7 +302,7 @@ final class PushCenter: Sendable {
             return ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax) ? watch.user : nil
         }
         guard let user, case .success(let all) = await service.subscriptions(of: user) else { return }
-        state.withLock { $0.watches[database]?.knows(all, at: now) }
+        state.withLock { $0.knows(all, of: database, at: now) }
     }
 
     // MARK: Sending

@@ -86,6 +86,9 @@ package struct SessionSettings: Sendable {
     package var credentialCheckInterval: Duration = .seconds(60)
     /// How old the known subscriptions of a user may be when a push depends on them.
     package var subscriptionAgeMax: Duration = .seconds(30)
+    /// Bytes of an account's subscriptions that a hub remembers, in all containers; those of four databases that are
+    /// full. Others are read when a push depends on them.
+    package var subscriptionBytesPerAccountMax = 4_194_304
 
     /// For tests: for how many more seconds a device's requests are refused with `tooManyRequests`; nil: they
     /// are answered.

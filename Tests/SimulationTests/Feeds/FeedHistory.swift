@@ -48,7 +48,7 @@ struct FeedHistory {
     private var random: SeededRandom
     private var store = FeedStore()
     private var peers: [Peer]
-    private var watch = DatabaseWatch(user: UserID(1), since: .zero)
+    private var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
     private var now: Duration = .zero
     private var connectionCount: UInt64 = 0
     /// Up to where each device has to come by itself: what others than it changed.
@@ -157,7 +157,7 @@ struct FeedHistory {
         peers[index].session = DevicePushMachine()
         peers[index].session.greeted(countsPushes: true)
         if let again = peers[index].device.connected(store) { peers[index].toServer.append(again) }
-        if watch.isEmpty { watch = DatabaseWatch(user: UserID(1), since: now) }
+        if watch.isEmpty { watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: now) }
         watch.join(connectionCount, peers[index].device.identity)
         watch.starts(at: store.mark)
         push(to: [connectionCount], [], nil)

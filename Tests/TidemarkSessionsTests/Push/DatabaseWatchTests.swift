@@ -11,7 +11,7 @@ import TidemarkDomain
         id: "all", scope: .private, kind: .database, recordType: nil, notificationInfo: [])
 
     @Test func `R-249, I-4: a read of subscriptions that ends late takes nothing back`() {
-        var watch = DatabaseWatch(user: UserID(1), since: .seconds(10))
+        var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .seconds(10))
         // It began for an earlier session, which has left since; what was subscribed meanwhile is not in it.
         watch.knows([], at: .seconds(9))
         #expect(watch.subscriptions == nil && watch.needsSubscriptions(now: .seconds(10), ageMax: nil))
@@ -26,7 +26,7 @@ import TidemarkDomain
     }
 
     @Test func `I-7: of many lives that write no more is kept than that there are several`() {
-        var watch = DatabaseWatch(user: UserID(1), since: .zero)
+        var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
         let lives = (1...1_000).map { DeviceID(high: 0, low: $0) }
         for (number, life) in zip(1..., lives.prefix(3)) { watch.join(UInt64(number), life) }
         watch.knows([Self.all], at: .seconds(1))
@@ -48,7 +48,7 @@ import TidemarkDomain
             return histories(length - 1).flatMap { history in Step.allCases.map { history + [$0] } }
         }
         for history in histories(6) {
-            var watch = DatabaseWatch(user: UserID(1), since: .zero)
+            var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
             watch.join(1, writer)
             var mark: Int64 = 10
             watch.starts(at: mark)
@@ -86,7 +86,7 @@ import TidemarkDomain
     // MARK: What gathers
 
     private func watch(_ sessions: UInt64...) -> DatabaseWatch {
-        var watch = DatabaseWatch(user: UserID(1), since: .zero)
+        var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
         for session in sessions { watch.join(session, DeviceID(high: 0, low: session)) }
         watch.knows([Self.all], at: .zero)
         return watch
@@ -119,7 +119,7 @@ import TidemarkDomain
     }
 
     @Test func `I-4: what is due before the subscriptions are known waits for them`() {
-        var watch = DatabaseWatch(user: UserID(1), since: .zero)
+        var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
         for session in [1, 2] as [UInt64] { watch.join(session, DeviceID(high: 0, low: session)) }
         watch.tell([1] as [UInt64])
         watch.moved("a", by: DeviceID(high: 0, low: 2))
