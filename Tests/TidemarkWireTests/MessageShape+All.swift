@@ -475,6 +475,8 @@ extension MessageShape {
                 FieldShape(3, "modified_at", .int64),
                 FieldShape(4, "created_by", .string),
                 FieldShape(5, "modified_by", .string),
+                FieldShape(6, "record", .message("WireRecord")),
+                FieldShape(7, "must_fetch", .bool),
             ]),
         MessageShape(
             "WireSaveFailure", TidemarkWire.WireSaveFailure.self, WireJudge.WireSaveFailure.self,

@@ -323,9 +323,26 @@ package nonisolated struct WireSavedRecord: Sendable {
 
   package var modifiedBy: String = String()
 
+  /// The whole record after the save, if the save's tag was not that of the version that it changed, or if there was none. The
+  /// client's copy may lack what others have saved. So the client replaces it, but for edits that were made since the save was sent.
+  package var record: WireRecord {
+    get {_record ?? WireRecord()}
+    set {_record = newValue}
+  }
+  /// Returns true if `record` has been explicitly set.
+  package var hasRecord: Bool {self._record != nil}
+  /// Clears the value of `record`. Subsequent reads from it will return its default value.
+  package mutating func clearRecord() {self._record = nil}
+
+  /// Whether the client would need that record, but the answer does not have it: it would become too large, or the record has changed
+  /// again since. Then fetch it. Until then the copy must not get the new tag, which would hide from the next save what it lacks.
+  package var mustFetch: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _record: WireRecord? = nil
 }
 
 /// Why a record was not saved.
@@ -873,7 +890,7 @@ nonisolated extension WireSaveResult: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireSavedRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SavedRecord"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{3}created_at\0\u{3}modified_at\0\u{3}created_by\0\u{3}modified_by\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{3}created_at\0\u{3}modified_at\0\u{3}created_by\0\u{3}modified_by\0\u{1}record\0\u{3}must_fetch\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -886,12 +903,18 @@ nonisolated extension WireSavedRecord: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.modifiedAt) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.createdBy) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.modifiedBy) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._record) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.mustFetch) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.tag.isEmpty {
       try visitor.visitSingularBytesField(value: self.tag, fieldNumber: 1)
     }
@@ -907,6 +930,12 @@ nonisolated extension WireSavedRecord: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.modifiedBy.isEmpty {
       try visitor.visitSingularStringField(value: self.modifiedBy, fieldNumber: 5)
     }
+    try { if let v = self._record {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    if self.mustFetch != false {
+      try visitor.visitSingularBoolField(value: self.mustFetch, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -916,6 +945,8 @@ nonisolated extension WireSavedRecord: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.modifiedAt != rhs.modifiedAt {return false}
     if lhs.createdBy != rhs.createdBy {return false}
     if lhs.modifiedBy != rhs.modifiedBy {return false}
+    if lhs._record != rhs._record {return false}
+    if lhs.mustFetch != rhs.mustFetch {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

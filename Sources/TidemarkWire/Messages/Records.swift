@@ -843,6 +843,19 @@ package struct WireSavedRecord: WireMessage {
     /// User record names. Empty: the caller.
     package var createdBy = ""
     package var modifiedBy = ""
+    /// The whole record after the save, if the save's tag was not that of the version that it changed, or if
+    /// there was none. The client's copy may lack what others have saved. So the client replaces it, but for edits that
+    /// were made since the save was sent.
+    package var record: WireRecord {
+        get { presentRecord ?? WireRecord() }
+        set { presentRecord = newValue }
+    }
+    package var hasRecord: Bool { presentRecord != nil }
+    private var presentRecord: WireRecord?
+    /// Whether the client would need that record, but the answer does not have it: it would become too large, or the
+    /// record has changed again since. Then fetch it. Until then the copy must not get the new tag, which would hide
+    /// from the next save what it lacks.
+    package var mustFetch = false
 
     package init() {}
 }
@@ -856,7 +869,13 @@ extension WireSavedRecord {
             case 24: self.modifiedAt = try reader.int64()
             case 34: self.createdBy = try reader.text()
             case 42: self.modifiedBy = try reader.text()
-            default: try reader.skip(tag, known: 0x3E)
+            case 50:
+                var value = self.presentRecord ?? WireRecord()
+                self.presentRecord = nil
+                try reader.read(&value)
+                self.presentRecord = value
+            case 56: self.mustFetch = try reader.flag()
+            default: try reader.skip(tag, known: 0xFE)
             }
         }
     }
@@ -877,6 +896,12 @@ extension WireSavedRecord {
         }
         if !modifiedBy.isEmpty {
             size += 1 + WireSize.text(modifiedBy)
+        }
+        if let presentRecord {
+            size += 1 + WireSize.message(presentRecord)
+        }
+        if mustFetch {
+            size += 1 + WireSize.flag(mustFetch)
         }
         return size
     }
@@ -902,6 +927,14 @@ extension WireSavedRecord {
             writer.number(42)
             writer.text(modifiedBy)
         }
+        if let presentRecord {
+            writer.number(50)
+            writer.message(presentRecord)
+        }
+        if mustFetch {
+            writer.number(56)
+            writer.flag(mustFetch)
+        }
     }
 }
 
@@ -914,6 +947,8 @@ extension WireSavedRecord {
         @inlinable package static var modifiedAt: UInt32 { 24 }
         @inlinable package static var createdBy: UInt32 { 34 }
         @inlinable package static var modifiedBy: UInt32 { 42 }
+        @inlinable package static var record: UInt32 { 50 }
+        @inlinable package static var mustFetch: UInt32 { 56 }
     }
 
     /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
@@ -924,6 +959,7 @@ extension WireSavedRecord {
         modifiedAt: Int64 = 0,
         createdBy: String = "",
         modifiedBy: String = "",
+        mustFetch: Bool = false,
         to writer: inout WireWriter
     ) {
         guard !writer.isMeasuring else {
@@ -933,6 +969,7 @@ extension WireSavedRecord {
             if modifiedAt != 0 { size += 1 + WireSize.int64(modifiedAt) }
             if !createdBy.isEmpty { size += 1 + WireSize.text(createdBy) }
             if !modifiedBy.isEmpty { size += 1 + WireSize.text(modifiedBy) }
+            if mustFetch { size += 1 + WireSize.flag(mustFetch) }
             return writer.count(size)
         }
         if tag.byteCount > 0 {
@@ -955,6 +992,21 @@ extension WireSavedRecord {
             writer.number(42)
             writer.text(modifiedBy)
         }
+        if mustFetch {
+            writer.number(56)
+            writer.flag(mustFetch)
+        }
+    }
+
+    /// The size of the field `record`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(record byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `record`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(record byteCount: Int, to writer: inout WireWriter) {
+        writer.number(50)
+        writer.number(UInt64(byteCount))
     }
 }
 
