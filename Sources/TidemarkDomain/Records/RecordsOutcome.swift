@@ -47,10 +47,11 @@ package struct RecordMetadata: Sendable, Equatable {
     package let createdBy: UserID
     package let modifiedAt: Timestamp
     package let modifiedBy: UserID
+    package var content: SavedContent
 
     package init(
         zone: ZoneID, changeNumber: ChangeNumber, createdAt: Timestamp, createdBy: UserID, modifiedAt: Timestamp,
-        modifiedBy: UserID
+        modifiedBy: UserID, content: SavedContent = .known
     ) {
         self.zone = zone
         self.changeNumber = changeNumber
@@ -58,7 +59,18 @@ package struct RecordMetadata: Sendable, Equatable {
         self.createdBy = createdBy
         self.modifiedAt = modifiedAt
         self.modifiedBy = modifiedBy
+        self.content = content
     }
+}
+
+/// What a device must hear of the fields and the parent of a record that it saved.
+package enum SavedContent: Sendable, Equatable {
+    /// Nothing: the save had the tag of the version that it changed, or there was none and the save had no tag.
+    case known
+    /// The record after the save. It is not remembered but read again for a retry.
+    case record(RecordState)
+    /// That the record must be fetched: it has changed again since, or the user may not read it.
+    case withheld
 }
 
 /// Why one item failed: a reason, a text, and for a conflict the record that is in the way.

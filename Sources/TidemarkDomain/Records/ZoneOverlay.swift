@@ -82,7 +82,7 @@ package final class ZoneOverlay {
         let isAtomic = request.isCarriedOutAsWhole
         var plan = RecordsPlan(request, on: table, use: use, limits: limits, now: now)
         if isAtomic, plan.isRefusedInPart { plan.refuseWhole() }
-        return plan.carryOut(on: &table, asBatch: isAtomic)
+        return plan.carryOut(request, on: &table, asBatch: isAtomic)
     }
 
     private func remembered(_ bytes: [UInt8], of request: RecordsRequest) -> Result<RecordsOutcome, FailureReason> {
@@ -92,24 +92,40 @@ package final class ZoneOverlay {
             return .failure(.requestInvalid)
         }
         for (index, save) in request.saves.enumerated() {
-            guard case .failed(let failure) = outcome.saves[index] else { continue }
-            if let refusal = save.schemaRefusal, refusal.reason == failure.reason {
-                outcome.saves[index] = .failed(ItemFailure(refusal))
+            switch outcome.saves[index] {
+            case .saved(let metadata): outcome.saves[index] = .saved(remembered(metadata, of: save, request.access))
+            case .failed(let failure): outcome.saves[index] = .failed(remembered(failure, of: save, request.access))
             }
-            if failure.reason == .tooManyReferences, let references = table?.references {
-                outcome.saves[index] = .failed(ItemFailure(failure.reason, within: references.limits(limits)))
-            }
-            guard failure.reason.isConflict else { continue }
-            // the record that is in the way now, with which the client has to merge. If it is gone by now, or if
-            // the user may no longer read it, the failure says so.
-            let current = table?.living(save.name).flatMap { request.access.mayRead($0) ? $0 : nil }
-            // the client fetches a record that is not read here.
-            if current != nil, table?.isUnread(save.name) == true { continue }
-            outcome.saves[index] = .failed(
-                current.map { ItemFailure(failure.reason, serverRecord: $0, serverZone: table?.zone) }
-                    ?? ItemFailure(.recordMissing))
         }
         return .success(outcome)
+    }
+
+    /// the record of a save whose device must hear of it, if it is still the one that was saved.
+    private func remembered(
+        _ metadata: RecordMetadata, of save: RecordSave, _ access: RecordAccess
+    ) -> RecordMetadata {
+        guard metadata.content == .withheld, let table, let record = table.living(save.name),
+            metadata.zone == table.zone, metadata.changeNumber == record.changeNumber, !table.isUnread(save.name),
+            access.mayRead(record)
+        else { return metadata }
+        var metadata = metadata
+        metadata.content = .record(record)
+        return metadata
+    }
+
+    private func remembered(_ failure: ItemFailure, of save: RecordSave, _ access: RecordAccess) -> ItemFailure {
+        if let refusal = save.schemaRefusal, refusal.reason == failure.reason { return ItemFailure(refusal) }
+        if failure.reason == .tooManyReferences, let references = table?.references {
+            return ItemFailure(failure.reason, within: references.limits(limits))
+        }
+        guard failure.reason.isConflict else { return failure }
+        // the record that is in the way now, with which the client has to merge. If it is gone by now, or if the
+        // user may no longer read it, the failure says so.
+        let current = table?.living(save.name).flatMap { access.mayRead($0) ? $0 : nil }
+        // the client fetches a record that is not read here.
+        if current != nil, table?.isUnread(save.name) == true { return failure }
+        return current.map { ItemFailure(failure.reason, serverRecord: $0, serverZone: table?.zone) }
+            ?? ItemFailure(.recordMissing)
     }
 }
 
@@ -134,18 +150,22 @@ extension RecordsRequest {
 extension RecordsPlan {
     /// Writes what was not refused: saves first, then deletes and the records that they take along. Returns the outcome
     /// of each item.
-    func carryOut(on table: inout ZoneTable, asBatch: Bool) -> RecordsOutcome {
+    func carryOut(_ request: RecordsRequest, on table: inout ZoneTable, asBatch: Bool) -> RecordsOutcome {
         let writeCount = writeCount
         let batchEnd = asBatch ? table.changeNumber + ChangeNumber(writeCount) : nil
         table.reserve(writeCount)
         let zone = table.zone
         let outcome = RecordsOutcome(
-            saves: saves.map { save in
-                switch save {
+            saves: zip(saves, request.saves).map { plan, save in
+                switch plan {
                 case .write(let record, let old):
-                    .saved(RecordMetadata(of: record, table.write(record, over: old, batchEnd: batchEnd), in: zone))
-                case .keep(let record): .saved(RecordMetadata(of: record, record.changeNumber, in: zone))
-                case .refuse(let failure): .failed(failure)
+                    let number = table.write(record, over: old, batchEnd: batchEnd)
+                    let content = request.content(of: record, savedBy: save, over: old, in: table)
+                    return .saved(RecordMetadata(of: record, number, in: zone, content))
+                case .keep(let record):
+                    let content = request.content(of: record, savedBy: save, over: record, in: table)
+                    return .saved(RecordMetadata(of: record, record.changeNumber, in: zone, content))
+                case .refuse(let failure): return .failed(failure)
                 }
             },
             deletes: deletes.map { delete in
@@ -170,11 +190,28 @@ extension RecordsPlan {
     }
 }
 
+extension RecordsRequest {
+    /// What the device must hear of the record as it is after one of the request's saves.
+    ///
+    /// - Parameter old: the version until then, or the tombstone.
+    fileprivate func content(
+        of record: RecordState, savedBy save: RecordSave, over old: RecordState?, in table: ZoneTable
+    ) -> SavedContent {
+        // This policy compares the tags itself.
+        if policy == .ifServerRecordUnchanged { return .known }
+        let current = old.flatMap { $0.isDeleted ? nil : table.tag(of: $0) }
+        if save.tag == current { return .known }
+        return access.mayRead(record) ? .record(record) : .withheld
+    }
+}
+
 extension RecordMetadata {
     /// What the server adds to what the client sent.
-    package init(of record: RecordState, _ changeNumber: ChangeNumber, in zone: ZoneID) {
+    package init(
+        of record: RecordState, _ changeNumber: ChangeNumber, in zone: ZoneID, _ content: SavedContent = .known
+    ) {
         self.init(
             zone: zone, changeNumber: changeNumber, createdAt: record.createdAt, createdBy: record.createdBy,
-            modifiedAt: record.modifiedAt, modifiedBy: record.modifiedBy)
+            modifiedAt: record.modifiedAt, modifiedBy: record.modifiedBy, content: content)
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RecordsOutcome {
-    /// The outcome as a request memory stores it. Records that were in the way are left out; they are read again.
+    /// The outcome as a request memory stores it. Records that were in the way, or that the device must hear of, are
+    /// left out; they are read again.
     ///
     /// Each number is stored as the difference to that of the item before, which is usually small: a dozen bytes for
     /// each save.
@@ -15,7 +16,7 @@ extension RecordsOutcome {
             switch save {
             case .saved(let metadata):
                 let numbers = MetadataNumbers(metadata)
-                writer.write(0)
+                writer.write(metadata.content == .known ? 0 : MemoryFormat.saveOfUnknown)
                 numbers.write(after: previous, to: &writer)
                 previous = numbers
             case .failed(let failure):
@@ -41,9 +42,9 @@ extension RecordsOutcome {
         var previous = MetadataNumbers()
         for _ in 0..<saveCount {
             guard let code = reader.readNumber() else { return nil }
-            if code == 0 {
+            if code == 0 || code == MemoryFormat.saveOfUnknown {
                 guard let numbers = previous.next(from: &reader) else { return nil }
-                saves.append(.saved(numbers.metadata))
+                saves.append(.saved(numbers.metadata(code == 0 ? .known : .withheld)))
                 previous = numbers
             } else {
                 guard let reason = FailureReason(code: code) else { return nil }
@@ -114,10 +115,10 @@ private struct MetadataNumbers {
         return numbers
     }
 
-    var metadata: RecordMetadata {
+    func metadata(_ content: SavedContent) -> RecordMetadata {
         RecordMetadata(
             zone: ZoneID(zone), changeNumber: changeNumber, createdAt: Timestamp(milliseconds: createdAt),
             createdBy: UserID(createdBy), modifiedAt: Timestamp(milliseconds: modifiedAt),
-            modifiedBy: UserID(modifiedBy))
+            modifiedBy: UserID(modifiedBy), content: content)
     }
 }

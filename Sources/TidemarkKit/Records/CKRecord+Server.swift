@@ -109,10 +109,13 @@ extension CKRecord {
     /// Takes over the server's answer to a save: a new tag, and no changes left of what was saved.
     ///
     /// Changes made after `changes` was taken remain.
-    package func apply(_ metadata: ServerMetadata, savedBy changes: RecordChanges) {
+    ///
+    /// - Parameter metadata: nil if the record may lack what the server has. Then it keeps its tag, so that the next save
+    ///   is a conflict.
+    package func apply(_ metadata: ServerMetadata?, savedBy changes: RecordChanges) {
         state.withLock { state in
             state.unpack(zoneID: recordID.zoneID)
-            state.metadata = metadata
+            if let metadata { state.metadata = metadata }
             state.original = state.original.merging(changes.fields)
             state.plain.changes = state.plain.changes.filter { $0.value > changes.generation }
             state.encrypted.changes = state.encrypted.changes.filter { $0.value > changes.generation }
@@ -124,6 +127,28 @@ extension CKRecord {
             case .removed: state.originalParent = nil
             }
             if let change = state.parentChange, change <= changes.generation { state.parentChange = nil }
+        }
+    }
+
+    /// Takes over the whole record as it is after a save, if the save changed a version that this record was not.
+    ///
+    /// Changes made after `changes` was taken remain. Assets that this record has keep their files. Others have none, as
+    /// in a conflict.
+    package func apply(_ server: CKRecord, savedBy changes: RecordChanges) {
+        let server = server.unpacked { $0 }
+        state.withLock { state in
+            state.unpack(zoneID: recordID.zoneID)
+            let mine = state.original.merging(changes.fields).assetFields
+            let theirs = server.original.assetFields
+            state.plain.follow(
+                server.plain, after: changes.generation, keeping: theirs.keys.filter { mine[$0] == theirs[$0] })
+            state.encrypted.follow(server.encrypted, after: changes.generation, keeping: [])
+            state.metadata = server.metadata
+            state.original = server.original
+            state.originalParent = server.originalParent
+            guard state.parentChange ?? 0 <= changes.generation else { return }
+            state.parentChange = nil
+            state.parent = server.parent
         }
     }
 
@@ -211,5 +236,17 @@ extension CKRecord {
             )
         }
         return .set(recordName: parent.recordID.recordName)
+    }
+}
+
+extension FieldMap {
+    /// The fields with files, by key.
+    fileprivate var assetFields: [CKRecord.FieldKey: FieldValue] {
+        guard mayNameOthers else { return [:] }
+        var fields: [CKRecord.FieldKey: FieldValue] = [:]
+        for entry in self where entry.type == .asset || entry.type == .assetList {
+            fields[entry.key] = try? entry.value()
+        }
+        return fields
     }
 }

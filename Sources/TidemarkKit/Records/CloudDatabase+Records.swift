@@ -9,6 +9,8 @@ extension CloudDatabase {
     struct RecordResults {
         var saves: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
         var deletes: [CKRecord.ID: Result<Void, CKError>] = [:]
+        /// Saves whose copies may lack what the server has, with the record as it came; nil if it must be fetched.
+        fileprivate var behind: [(save: Save, record: CKRecord?)] = []
     }
 
     /// One record on its way: as it was when it was handed over, so that changing it afterwards has no effect.
@@ -55,6 +57,7 @@ extension CloudDatabase {
         refused.merge(await sendAgain(saves, deletes, manner, into: &results)) { $1 }
         await unsealConflicts(&results)
         await completeConflicts(of: saves, in: &results)
+        await complete(results.behind)
         results.tellCauses(refused, to: saves)
         return results
     }
@@ -99,6 +102,30 @@ extension CloudDatabase {
             }
         } catch {
             for save in incomplete { results.saves[save.copy.recordID] = .failure(error) }
+        }
+    }
+
+    /// gives copies that may lack what the server has the whole record. Edits made since the save was sent stay.
+    ///
+    /// It does not throw, because the records are saved. If a record cannot be had, its copy keeps its tag. So the next
+    /// save of it is a conflict, and does not undo what others have saved.
+    private func complete(_ behind: [(save: Save, record: CKRecord?)]) async {
+        guard !behind.isEmpty else { return }
+        let missing = behind.filter { $0.record == nil }.map(\.save.copy.recordID)
+        var found = (try? await records(for: missing, desiredKeys: nil, bringsFiles: false)) ?? [:]
+        let sealed = behind.compactMap { save, record in
+            record.map { (id: save.copy.recordID, result: Result<CKRecord, CKError>.success($0)) }
+        }
+        for (id, result) in (try? await unsealed(sealed)) ?? [] { found[id] = result }
+        for (save, _) in behind {
+            let record = try? found[save.copy.recordID]?.get()
+            for copy in [save.original, save.copy] {
+                if let record {
+                    copy.apply(record, savedBy: save.changes)
+                } else {
+                    copy.apply(nil, savedBy: save.changes)
+                }
+            }
         }
     }
 
@@ -158,7 +185,8 @@ extension CloudDatabase {
             switch item {
             case .save(let save):
                 guard let result = saved.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
-                results.saves[save.copy.recordID] = take(result, for: save)
+                let saved = take(result, for: save, &results.behind)
+                results.saves[save.copy.recordID] = saved
             case .delete(let id):
                 guard let result = deleted.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
                 if case .failure(let failure) = result.result {
@@ -170,8 +198,14 @@ extension CloudDatabase {
         }
     }
 
-    private func take(_ result: WireSaveResult, for save: Save) -> Result<CKRecord, CKError> {
+    private func take(
+        _ result: WireSaveResult, for save: Save, _ behind: inout [(save: Save, record: CKRecord?)]
+    ) -> Result<CKRecord, CKError> {
         switch result.result {
+        case .saved(let saved) where saved.hasRecord || saved.mustFetch:
+            let record = saved.hasRecord ? CKRecord.make(saved.record, in: save.copy.recordID.zoneID) : nil
+            behind.append((save, try? record?.get()))
+            return .success(save.copy)
         case .saved(let saved):
             let metadata = ServerMetadata(saved)
             // the record that was handed over is brought up to date as well.

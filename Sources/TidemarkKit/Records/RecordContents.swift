@@ -12,6 +12,17 @@ struct RecordContents {
 
         /// The keys that were set since the record was made, fetched or saved, with the ``generation`` of the change.
         var changes: [CKRecord.FieldKey: Int] = [:]
+
+        /// Takes over the server's values, but for changes that are newer than `generation`.
+        ///
+        /// - Parameter kept: the keys of values that are the same, and whose objects stay.
+        mutating func follow(_ server: KeySpace, after generation: Int, keeping kept: [CKRecord.FieldKey]) {
+            changes = changes.filter { $0.value > generation }
+            var values = server.values
+            for key in kept { values[key] = self.values[key] ?? values[key] }
+            for key in changes.keys { values[key] = self.values[key] }
+            self.values = values
+        }
     }
 
     var metadata: ServerMetadata?

@@ -18,7 +18,8 @@ extension RequestRouter {
         var outcomes = decided[...]
         let namingViewpoint = try await naming(
             decided.reduce(into: []) { $0.formUnion((try? $1.get())?.users ?? []) }, for: viewpoint)
-        // to a client that does not read, a conflict is told without the record. It fetches that when it reads again.
+        // to a client that does not read, a conflict or a save is told without the record. It fetches that
+        // when it reads again.
         var answer = RecordsAnswer(
             viewpoint: namingViewpoint, limits: limits, bytesMax: context.session.bytesBesideAnswer)
         for part in parts {

@@ -95,7 +95,7 @@ extension SavePolicy {
 /// Makes the answer to a `ModifyRecords`. Successes are written without message objects, because they are most frequent.
 package struct RecordsAnswer {
     private let limits: Limits
-    /// How many more bytes of the server's records, in conflicts, fit into the answer.
+    /// How many more bytes of the server's records fit into the answer.
     private var bytesLeft: Int
     /// The content of the `ModifyRecordsAnswer`.
     private var answer = WireWriter(capacity: 0)
@@ -153,7 +153,9 @@ package struct RecordsAnswer {
         return envelope.bytes
     }
 
-    private mutating func append(_ saved: RecordMetadata, to results: inout WireWriter) {
+    private mutating func append(_ metadata: RecordMetadata, to results: inout WireWriter) {
+        var saved = metadata
+        if case .record(let record) = saved.content, !takeRoom(for: record) { saved.content = .withheld }
         records.zone = saved.zone
         let length = WireWriter.size { records.write(saved, to: &$0) }
         WireZoneModificationResults.begin(saves: WireSaveResult.size(saved: length), to: &results)
@@ -164,18 +166,23 @@ package struct RecordsAnswer {
     private mutating func append(_ failure: ItemFailure, to results: inout WireWriter) {
         var answer = WireSaveFailure()
         answer.failure = wire(failure)
-        guard let record = failure.serverRecord, let zone = failure.serverZone, record.fields.byteCount <= bytesLeft
-        else {
+        guard let record = failure.serverRecord, let zone = failure.serverZone, takeRoom(for: record) else {
             begin(failure: answer.size, to: &results)
             return answer.write(to: &results)
         }
-        bytesLeft -= record.fields.byteCount
         records.zone = zone
         let length = records.size(of: record, record.fields)
         begin(failure: answer.size + WireSaveFailure.size(serverRecord: length), to: &results)
         answer.write(to: &results)
         WireSaveFailure.begin(serverRecord: length, to: &results)
         records.write(record, record.fields, to: &results)
+    }
+
+    /// Whether the record fits into what is left of the answer's bytes.
+    private mutating func takeRoom(for record: RecordState) -> Bool {
+        guard record.fields.byteCount <= bytesLeft else { return false }
+        bytesLeft -= record.fields.byteCount
+        return true
     }
 
     private func begin(failure length: Int, to results: inout WireWriter) {
