@@ -8,9 +8,10 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     public enum RecordSavePolicy: Int, Sendable {
         /// Only the version that was fetched; otherwise `serverRecordChanged`.
         case ifServerRecordUnchanged = 0
-        /// Writes the changed keys, whatever the server has.
+        /// Writes the changed keys, whatever the server has. The saved record also has what others have saved.
         case changedKeys = 1
-        /// Writes all keys that the record holds, whatever the server has.
+        /// Writes all keys that the record holds, whatever the server has. The saved record also has the keys that only
+        /// the server had.
         case allKeys = 2
     }
 

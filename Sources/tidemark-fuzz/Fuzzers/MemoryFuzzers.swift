@@ -58,16 +58,17 @@ private enum MemorySeeds {
     static let outcomes: [[UInt8]] = [
         RecordsOutcome(saves: [], deletes: []).encoded,
         RecordsOutcome(
-            saves: [.saved(metadata(1)), .failed(ItemFailure(.recordChanged)), .saved(metadata(.max))],
+            saves: [.saved(metadata(1)), .failed(ItemFailure(.recordChanged)), .saved(metadata(.max, .withheld))],
             deletes: [.deleted, .failed(ItemFailure(.zoneNotFound))]
         ).encoded,
         ZonesOutcome(saves: [], deletes: []).encoded,
         ZonesOutcome(saves: [.done, .failed(.zoneNotFound)], deletes: [.done]).encoded,
     ]
 
-    private static func metadata(_ number: ChangeNumber) -> RecordMetadata {
+    private static func metadata(_ number: ChangeNumber, _ content: SavedContent = .known) -> RecordMetadata {
         RecordMetadata(
             zone: ZoneID(11), changeNumber: number, createdAt: Timestamp(milliseconds: 1_700_000_000_000),
-            createdBy: UserID(7), modifiedAt: Timestamp(milliseconds: .min), modifiedBy: UserID(-7))
+            createdBy: UserID(7), modifiedAt: Timestamp(milliseconds: .min), modifiedBy: UserID(-7),
+            content: content)
     }
 }
