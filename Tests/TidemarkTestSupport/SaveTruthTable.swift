@@ -86,6 +86,11 @@ package enum SaveTruthTable {
         /// A name for a record of its own.
         package var recordName: String { description.split(separator: " ").joined(separator: ".") }
 
+        /// whether a save that succeeds meets another version than the client's. Then the answer brings the record.
+        package var isBehind: Bool {
+            policy != .ifServerRecordUnchanged && (isPresent ? tag != .equal : tag != .none)
+        }
+
         /// Whether there can be such a thing: a zone that does not live has no records.
         var exists: Bool {
             (access.sees(zone) || server == .neverExisted) && access.names(zone)

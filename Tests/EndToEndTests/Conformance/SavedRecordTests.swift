@@ -38,6 +38,102 @@ import TidemarkTestSupport
     }
 }
 
+/// Saves that compare no tags, of a copy that another device has overtaken.
+@Suite struct OvertakenSaveTests {
+    /// One device saves with `policy` what another has changed meanwhile, then all that it has.
+    ///
+    /// - Parameter isTold: whether it hears the first answer to the first save.
+    private static func overtake(
+        _ policy: CKModifyRecordsOperation.RecordSavePolicy, isTold: Bool, _ cloud: any ConformingCloud
+    ) async throws -> [String] {
+        let device = try await cloud.device(of: "alice")
+        let (ours, theirs) = (device.database, try await cloud.device(of: "alice").database)
+        try await ours.save(CKRecordZone(zoneID: Both.notes))
+        let mine = try await ours.save(Both.note("n", ["a": "1", "b": "1", "c": "1"]))
+        let other = try await theirs.record(for: mine.recordID)
+        other["b"] = "2"
+        other["c"] = nil
+        other["d"] = "2"
+        other.encryptedValues["secret"] = "2"
+        try await theirs.save(other)
+        mine["a"] = "2"
+        if !isTold { device.loseNextAnswer() }
+        let results = try await ours.modifyRecords(saving: [mine], deleting: [], savePolicy: policy, atomically: false)
+        let saved = try #require(try results.saveResults[mine.recordID]?.get())
+        var seen = [Both.text(saved), Both.text(mine)] + RecordPortrait.differences(saved, mine)
+        seen += RecordPortrait.differences(saved, try await theirs.record(for: mine.recordID))
+        // With the tag that it has now, everything that it has passes the check of the tag.
+        for key in saved.allKeys() { saved[key] = saved[key] as? String }
+        saved["a"] = "3"
+        seen.append(await Both.told { try await ours.save(saved) })
+        let stored = try await theirs.record(for: mine.recordID)
+        return seen + [stored.encryptedValues["secret"] as? String ?? "none", "\(device.lostAnswerCount) lost"]
+    }
+
+    @Test(arguments: [true, false])
+    func `R-054, R-098, R-099, R-157: after a save of changed keys the record has what others have saved`(
+        isTold: Bool
+    ) async throws {
+        let seen = try await Both.clouds { try await Self.overtake(.changedKeys, isTold: isTold, $0) }
+        let text = "a=2 b=2 d=2"
+        #expect(seen == [text, text, "saved a=3 b=2 d=2", "2", "\(isTold ? 0 : 1) lost"])
+    }
+
+    @Test(arguments: [true, false])
+    func `R-054, R-102, R-103, R-157: after a save of all keys the record has those of others too`(
+        isTold: Bool
+    ) async throws {
+        let seen = try await Both.clouds { try await Self.overtake(.allKeys, isTold: isTold, $0) }
+        let text = "a=2 b=1 c=1 d=2"
+        #expect(seen == [text, text, "saved a=3 b=1 c=1 d=2", "2", "\(isTold ? 0 : 1) lost"])
+    }
+
+    @Test func `R-054, R-100: a record that was deleted elsewhere has the keys that were sent, here too`() async throws
+    {
+        let seen = try await Both.clouds { cloud in
+            let (ours, theirs) = (
+                try await cloud.device(of: "alice").database, try await cloud.device(of: "alice").database
+            )
+            try await ours.save(CKRecordZone(zoneID: Both.notes))
+            let mine = try await ours.save(Both.note("n", ["a": "1", "b": "1"]))
+            try await theirs.deleteRecord(withID: mine.recordID)
+            mine["a"] = "2"
+            _ = try await ours.modifyRecords(saving: [mine], deleting: [], savePolicy: .changedKeys)
+            let stored = try await theirs.record(for: mine.recordID)
+            return [Both.text(mine)] + RecordPortrait.differences(mine, stored)
+        }
+        #expect(seen == ["a=2"])
+    }
+
+    @Test func `R-054, R-716: each record is whole after a save, also if they are more than an answer can hold`()
+        async throws
+    {
+        let names = (0..<6).map { "n\($0)" }
+        let seen = try await Both.clouds { cloud in
+            let ours = try await cloud.device(of: "alice").database
+            try await ours.save(CKRecordZone(zoneID: Both.notes))
+            for name in names {
+                let record = Both.note(name, ["a": "1"])
+                record["long"] = String(repeating: "x", count: 900_000)
+                try await ours.save(record)
+            }
+            let blind = names.map { Both.note($0, ["a": "2"]) }
+            let results = try await ours.modifyRecords(
+                saving: blind, deleting: [], savePolicy: .changedKeys, atomically: false
+            ).saveResults
+            let stored = try await ours.records(for: names.map(Both.id))
+            return try names.map { name in
+                let saved = try #require(try results[Both.id(name)]?.get())
+                let fetched = try #require(try stored[Both.id(name)]?.get())
+                let length = (saved["long"] as? String)?.count ?? 0
+                let isFetched = saved.recordChangeTag == fetched.recordChangeTag
+                return "\(saved["a"] as? String ?? "") \(length) \(isFetched)"
+            }
+        }
+        #expect(seen == names.map { _ in "2 900000 true" })
+    }
+}
+
 /// Values as apps set them, of every type that a field can have.
 private struct ValueDice {
     var random: SeededRandom

@@ -230,6 +230,18 @@ import TidemarkFields
             access: RecordAccess(scope: .public, user: bob, grants: ["Wiki": Self.diaries]), refusals: [])
         let repeated = try #require(zone.run(again).saves.first?.failure)
         #expect(repeated.reason == .recordMissing && repeated.serverRecord == nil)
+        let blind = publicRequest(&zone, by: bob, saves: [save("page", type: "Wiki")], policy: .changedKeys)
+        #expect(zone.run(blind).saves.first?.metadata?.content == zone.records["page"].map { .record($0) })
+        let blindAgain = blind.with(access: again.access, refusals: [])
+        #expect(zone.run(blindAgain).saves.first?.metadata?.content == .withheld)
+    }
+
+    @Test func `R-054, R-742: a save brings no record that its user may not read`() {
+        var zone = TestZone(name: ZoneName.default)
+        let grants = ["Letter": Grants([.authenticated: .create])]
+        let send = publicRequest(
+            &zone, by: bob, saves: [save("a", type: "Letter", tag: .foreign)], policy: .allKeys, grants: grants)
+        #expect(zone.run(send).saves.first?.metadata?.content == .withheld)
     }
 
     private func publicRequest(

@@ -21,7 +21,7 @@ import TidemarkTestSupport
         #expect(Set(SaveTruthTable.cells.map(\.recordName)).count == SaveTruthTable.cells.count)
     }
 
-    @Test func `R-006, R-007, R-010, R-028, R-090 … R-108, R-114: the truth table of saving on the rules`() {
+    @Test func `R-006, R-007, R-010, R-028, R-054, R-090 … R-108, R-114: the truth table of saving on the rules`() {
         // who has no account gets no as far as the rules.
         for cell in SaveTruthTable.cells where cell.access != .nobody {
             guard let rule = SaveTruthTable.rule(for: cell) else { continue }
@@ -53,7 +53,7 @@ import TidemarkTestSupport
             #expect(record?.createdBy == old?.createdBy && record?.createdAt == old?.createdAt, comment)
             #expect(record?.modifiedBy == bob, comment)
         case .kept:
-            #expect(outcome?.metadata == old.flatMap { RecordMetadata(of: $0, in: zone) }, comment)
+            #expect(outcome?.metadata == old.flatMap { RecordMetadata(of: $0, in: zone, for: cell) }, comment)
             #expect(zone.records == before.records && zone.zone == before.zone, comment)
             return
         case .refused(let reason):
@@ -67,7 +67,7 @@ import TidemarkTestSupport
         let record = zone.records["r"]
         #expect(zone.zone?.changeNumber == (before.zone?.changeNumber ?? 0) + 1, comment)
         #expect(record?.changeNumber == zone.zone?.changeNumber, comment)
-        #expect(outcome?.metadata == record.flatMap { RecordMetadata(of: $0, in: zone) }, comment)
+        #expect(outcome?.metadata == record.flatMap { RecordMetadata(of: $0, in: zone, for: cell) }, comment)
         if let old, let record { #expect(record.modifiedAt > old.modifiedAt, comment) }
     }
 
@@ -134,8 +134,8 @@ import TidemarkTestSupport
 }
 
 extension RecordMetadata {
-    fileprivate init?(of record: RecordState, in zone: TestZone) {
+    fileprivate init?(of record: RecordState, in zone: TestZone, for cell: SaveTruthTable.Cell) {
         guard let state = zone.zone else { return nil }
-        self.init(of: record, record.changeNumber, in: state.id)
+        self.init(of: record, record.changeNumber, in: state.id, cell.isBehind ? .record(record) : .known)
     }
 }

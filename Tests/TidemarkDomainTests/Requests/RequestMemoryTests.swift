@@ -42,6 +42,37 @@ import TidemarkTestSupport
         #expect(zone.run(request).saves == [.failed(ItemFailure(.recordMissing))])
     }
 
+    @Test func `R-054, R-157: a repeat brings the record that was saved, but not one that has changed since`() throws {
+        for policy in [SavePolicy.changedKeys, .allKeys] {
+            var zone = TestZone()
+            zone.save(save("r", fields(["theirs": 2])), device: laptop)
+            let request = zone.request(saves: [save("r", fields(["mine": 1]))], policy: policy)
+            let first = try #require(zone.run(request).saves.first?.metadata)
+            #expect(zone.records["r"]?.fields == fields(["mine": 1, "theirs": 2]))
+            #expect(first.content == zone.records["r"].map { .record($0) })
+            #expect(zone.run(request).saves == [.saved(first)])
+            // Nothing of the record is remembered.
+            #expect(zone.memories[phone]?.outcomes.values.allSatisfy { $0.count < 40 } == true)
+            zone.save(save("r", fields(["theirs": 3])), policy: .changedKeys, device: laptop)
+            let again = try #require(zone.run(request).saves.first?.metadata)
+            #expect(again.changeNumber == first.changeNumber && again.content == .withheld)
+            zone.delete("r")
+            #expect(zone.run(request).saves.first?.metadata?.content == .withheld)
+        }
+    }
+
+    @Test func `R-054, R-157: what its device knew is remembered as that`() throws {
+        for policy in SavePolicy.allCases {
+            var zone = TestZone()
+            let new = zone.request(saves: [save("r")], policy: policy)
+            let first = zone.run(new)
+            let change = zone.request(saves: [save("r", tag: zone.tag("r"), fields(["k": 2]))], policy: policy)
+            let second = zone.run(change)
+            #expect([first, second].flatMap(\.saves).map(\.metadata?.content) == [.known, .known])
+            #expect(zone.run([new, change]) == [first, second])
+        }
+    }
+
     @Test func `R-157: a failure is remembered like a success`() {
         var zone = TestZone()
         let request = zone.request(saves: [save("r", parent: .set("p"))])
@@ -242,7 +273,7 @@ import TidemarkTestSupport
             let metadata = RecordMetadata(
                 zone: ZoneID(numbers[0]), changeNumber: numbers[1], createdAt: Timestamp(milliseconds: numbers[2]),
                 createdBy: UserID(numbers[3]), modifiedAt: Timestamp(milliseconds: numbers[4]),
-                modifiedBy: UserID(numbers[5]))
+                modifiedBy: UserID(numbers[5]), content: Bool.random(using: &random) ? .known : .withheld)
             outcome.saves.append(
                 Bool.random(using: &random) ? .saved(metadata) : .failed(ItemFailure(reason(&random))))
         }

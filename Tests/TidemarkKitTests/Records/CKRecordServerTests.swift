@@ -91,6 +91,78 @@ import TidemarkFields
         #expect(record.ancestor()["b"] as? Int == 1)
     }
 
+    @Test func `R-054: a copy that others have overtaken becomes the server's record, but for later edits`() throws {
+        let record = try fetched([Field("a", .int64(1)), Field("b", .int64(1)), Field("gone", .int64(1))], parent: "p")
+        record.encryptedValues["s"] = "mine"
+        record["a"] = 2
+        record["c"] = 2
+        let changes = try record.changes(all: false)
+        record["c"] = 3
+        record.encryptedValues["later"] = "mine"
+        record["b"] = nil
+        let server = try fetched(
+            [
+                Field("a", .int64(2)), Field("b", .int64(9)), Field("c", .int64(2)), Field("d", .int64(9)),
+                Field("s", .string("mine"), isEncrypted: true), Field("t", .string("theirs"), isEncrypted: true),
+            ], tag: [7], parent: "q")
+        record.apply(server, savedBy: changes)
+        #expect(record.changeTag == [7] && record.modificationDate == server.modificationDate)
+        #expect(record.changedKeys() == ["b", "c", "later"])
+        #expect(record.allKeys().sorted() == ["a", "c", "d"] && record["b"] == nil)
+        #expect(["a", "c", "d"].map { record[$0] as? Int } == [2, 3, 9])
+        #expect(record.encryptedValues["s"] as? String == "mine")
+        #expect(record.encryptedValues["t"] as? String == "theirs")
+        #expect(record.encryptedValues["later"] as? String == "mine")
+        #expect(record.parent?.recordID.recordName == "q")
+        #expect(record.originalFields == server.originalFields)
+        #expect(record.ancestor()["c"] as? Int == 2 && record.ancestor()["b"] as? Int == 9)
+        #expect(try record.changes(all: false).fields.keys == ["b", "c", "later"])
+    }
+
+    @Test func `R-054: a parent that was set during a save stays set`() throws {
+        let record = try fetched([], parent: "p")
+        record["a"] = 1
+        let changes = try record.changes(all: false)
+        record.setParent(CKRecord.ID(recordName: "mine", zoneID: record.recordID.zoneID))
+        record.apply(try fetched([Field("a", .int64(1))], tag: [7], parent: "theirs"), savedBy: changes)
+        #expect(record.parent?.recordID.recordName == "mine")
+        #expect(record.ancestor().parent?.recordID.recordName == "theirs")
+        #expect(try record.changes(all: false).parent == .set(recordName: "mine"))
+    }
+
+    @Test func `R-054, R-073: files of one's own stay where they are, those of others must be fetched`() throws {
+        func content(_ byte: UInt8) -> FieldAsset {
+            FieldAsset(sha256: Array(repeating: byte, count: 32), byteCount: 5)
+        }
+        let record = try fetched([Field("old", .asset(content(1))), Field("replaced", .asset(content(1)))])
+        record.place([content(1): [URL(fileURLWithPath: "/tmp/1"), URL(fileURLWithPath: "/tmp/2")]])
+        let file = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/mine"))
+        record["mine"] = file
+        record["mines"] = [file]
+        let changes = try record.changes(all: false, assets: [ObjectIdentifier(file): content(2)])
+        let server = try fetched(
+            [
+                Field("mine", .asset(content(2))), Field("mines", .assets([content(2)])),
+                Field("old", .asset(content(1))), Field("replaced", .asset(content(3))),
+            ], tag: [7])
+        record.apply(server, savedBy: changes)
+        #expect(record["mine"] as? CKAsset === file && (record["mines"] as? [CKAsset])?.first === file)
+        #expect((record["old"] as? CKAsset)?.fileURL?.path == "/tmp/1")
+        #expect((record["replaced"] as? CKAsset)?.fileURL == nil)
+        let all = try record.changes(all: true, assets: [ObjectIdentifier(file): content(2)])
+        #expect(all.fields == server.originalFields)
+    }
+
+    @Test func `R-054, R-094: a copy that may lack what the server has keeps its tag`() throws {
+        let record = try fetched([Field("a", .int64(1))])
+        record["a"] = 2
+        let changes = try record.changes(all: false)
+        record["b"] = 3
+        record.apply(nil, savedBy: changes)
+        #expect(record.changeTag == [1] && record.changedKeys() == ["b"])
+        #expect(record["a"] as? Int == 2 && record.ancestor()["a"] as? Int == 2)
+    }
+
     @Test func `R-055: a record fetched with some keys sends no others`() throws {
         let record = try fetched([Field("a", .int64(1))])
         #expect(try record.changes(all: true).fields.keys == ["a"])

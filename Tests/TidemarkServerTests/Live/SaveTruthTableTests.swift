@@ -23,7 +23,9 @@ import TidemarkWire
         var modifiedAt: Int64 = 0
     }
 
-    @Test func `R-006 … R-010, R-028, R-090 … R-108, R-111, R-114, R-117: the truth table of saving on a real server`()
+    @Test
+    func
+        `R-006 … R-010, R-028, R-054, R-090 … R-108, R-111, R-114, R-117: the truth table of saving on a real server`()
         async throws
     {
         try await withLiveWorld { world in
@@ -139,6 +141,10 @@ import TidemarkWire
             let before = prepared[cell]
             let record = found[cell]?.record ?? WireRecord()
             let fields = record.fields
+            if case .saved(let saved)? = result.result {
+                #expect(saved.hasRecord == cell.isBehind && !saved.mustFetch, comment)
+                if cell.isBehind { #expect(saved.record == record, comment) }
+            }
             switch rule.result {
             case .created:
                 #expect(fields == (cell.sent == .changes ? Self.created : []), comment)

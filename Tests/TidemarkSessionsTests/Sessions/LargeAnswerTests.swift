@@ -3,6 +3,7 @@
 import SessionTestSupport
 import Testing
 import TidemarkDomain
+import TidemarkFields
 import TidemarkSessions
 import TidemarkShares
 import TidemarkTestKit
@@ -174,5 +175,29 @@ import TidemarkWire
         #expect(failures.allSatisfy { $0.failure.code == .serverRecordChanged })
         #expect(failures.first?.serverRecord.fields.count ?? 0 > 900_000)
         #expect(failures.last?.serverRecord.fields.isEmpty == true)
+    }
+
+    @Test func `R-054, R-716: records that come with saves cost a client that does not read no more than answers`()
+        throws
+    {
+        let world = SessionWorld()
+        let client = try world.enter()
+        try client.makeZone("notes")
+        try client.save("r", in: "notes", text: String(repeating: "x", count: 900_000))
+        client.forgetInbox()
+        client.takesAnswers(false)
+        for number in 0..<20 {
+            var blind = try client.saving("r", in: "notes")
+            blind.stamp.lowestUnanswered = 1
+            blind.zones[0].saves[0].fields = try FieldMap([Field("number", .int64(Int64(number)))]).bytes
+            client.post(.modifyRecords(blind))
+        }
+        world.scheduler.runUntilIdle()
+        #expect(client.inbox.count == 20)
+        #expect(client.queuedByteCount < 3_000_000)
+        let saves = client.inbox.compactMap { $0.modifyRecords.zones.first?.saves.first?.saved }
+        #expect(saves.count == 20 && saves.allSatisfy { $0.hasRecord != $0.mustFetch })
+        #expect(saves.first?.record.fields.count ?? 0 > 900_000)
+        #expect(saves.last?.mustFetch == true)
     }
 }

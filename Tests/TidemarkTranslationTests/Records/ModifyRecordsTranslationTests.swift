@@ -150,6 +150,26 @@ import TidemarkWire
         #expect(zones[1].deletes.map(\.failure.code) == [.zoneNotFound, .zoneNotFound])
     }
 
+    @Test func `R-054, R-716: an answer holds the records that devices must hear of, up to its bound`() throws {
+        var limits = Examples.limits
+        let record = Examples.record("b", number: 4)
+        limits.answerBytesMax = record.fields.byteCount
+        func saved(_ content: SavedContent) -> SaveOutcome {
+            .saved(RecordMetadata(of: record, record.changeNumber, in: ZoneID(11), content))
+        }
+        var answer = RecordsAnswer(viewpoint: Examples.viewpoint, limits: limits)
+        let saves = [saved(.known), saved(.withheld), saved(.record(record)), saved(.record(record)), saved(.known)]
+        answer.append(RecordsOutcome(saves: saves, deletes: []))
+        let message = answer.message(77)
+        let envelope = try WireServerEnvelope(reading: message)
+        #expect(envelope.encoded == message)
+        let results = envelope.modifyRecords.zones[0].saves.map(\.saved)
+        #expect(results.map(\.hasRecord) == [false, false, true, false, false])
+        #expect(results.map(\.mustFetch) == [false, true, false, true, false])
+        #expect(results[2].record == WireRecord(record, in: ZoneID(11), seenFrom: Examples.viewpoint))
+        #expect(results.allSatisfy { $0.tag == results[2].record.tag && !$0.tag.isEmpty })
+    }
+
     @Test func `R-170: a fetch's answer is cut at its bound and says how far it got`() throws {
         var limits = Examples.limits
         limits.answerBytesMax = 1
