@@ -50,8 +50,8 @@ struct Pipeline<Rows, Waiter> {
         case inPlace(String)
     }
 
-    /// What must be sent before a statement can run.
-    enum Preparation {
+    /// What must be sent before a statement can run in its place.
+    enum PlacePreparation {
         case none, prepare
         /// Another statement is prepared in its place and must be deallocated first.
         case replace
@@ -109,7 +109,7 @@ struct Pipeline<Rows, Waiter> {
     }
 
     /// What must be sent before the statement of that number can be used in a place. It counts as sent.
-    mutating func preparation(of number: Int, inPlace place: String) -> Preparation {
+    mutating func preparation(of number: Int, inPlace place: String) -> PlacePreparation {
         let previous = places.updateValue(number, forKey: place)
         return previous == nil ? .prepare : previous == number ? .none : .replace
     }

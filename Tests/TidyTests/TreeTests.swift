@@ -159,6 +159,25 @@ import Testing
         }
     }
 
+    /// A nested name of one word says something together with the type around it. One of more words says it alone.
+    @Test func `no two nested types have one name of several words`() throws {
+        // Each is private to its queue.
+        let allowed: Set<Substring> = ["RequestIdentity"]
+        var places: [Substring: [String]] = [:]
+        for file in try SourceFile.all where file.path.hasPrefix("Sources/") && !file.isGenerated {
+            for (number, line) in file.code where line.hasSuffix("{") || line.contains("typealias ") {
+                guard file.lines[number - 1].hasPrefix(" "), !line.hasPrefix("public "),
+                    let name = Self.declaredType(line[...]), name.contains(/[a-z][A-Z]/)
+                else { continue }
+                places[name, default: []].append("\(file.path):\(number)")
+            }
+        }
+        #expect(places.count > 40, "the sources cannot be read")
+        for (name, places) in places where places.count > 1 && !allowed.contains(name) {
+            Issue.record("\(name): \(places)")
+        }
+    }
+
     /// The name of the type that a line declares.
     private static func declaredType(_ line: Substring) -> Substring? {
         let keywords: Set<Substring> = ["struct", "enum", "class", "actor", "protocol", "typealias"]
