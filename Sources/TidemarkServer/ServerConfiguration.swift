@@ -47,7 +47,7 @@ package struct ServerConfiguration: Sendable {
     package var assetGrace: Duration = .seconds(86_400)
     /// How often the server looks for such assets.
     package var assetSweepInterval: Duration = .seconds(3_600)
-    package var limits = Limits()
+    package var limits: Limits
     package var writeSettings = WriteSettings()
     /// Bytes of memory for the cache of zones that this server wrote in last (``WriteSettings/knownBytesMax``).
     package var knownZonesBytesMax: Int {
@@ -81,10 +81,11 @@ package struct ServerConfiguration: Sendable {
     /// decides how many there are.
     package static let loopCountDefault = min(2, EventLoop.usefulCount)
 
-    package init(addresses: [SocketAddress], certificate: CertificateFiles?, databaseURL: String) {
+    package init(addresses: [SocketAddress], certificate: CertificateFiles?, databaseURL: String, limits: Limits) {
         self.addresses = addresses
         self.certificate = certificate
         self.databaseURL = databaseURL
+        self.limits = limits
         // Room for the largest request: its fields, and the names, types and tags of its items.
         transport.message.messageBytesMax = 4_194_304
         transport.message.frameBytesMax = 4_194_304

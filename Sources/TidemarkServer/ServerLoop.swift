@@ -71,9 +71,9 @@ final class ServerLoop: Sendable {
             storage: storage, assets: assets, escrow: escrow, scheduler: loop,
             limits: configuration.limits, writeSettings: configuration.writeSettings, sharedWrites: sharedWrites,
             onMoved: outlet.moved)
-        var settings = SessionSettings(serverName: "tidemark/\(Server.version)", credentialHash: Credential.hash)
+        var settings = SessionSettings(
+            serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers
-        settings.limits = configuration.limits
         settings.requestBudget = budget
         // One account, whoever has it, leaves most connections to others.
         settings.sessionsPerAccountMax = max(64, configuration.transport.connectionsMax / 8)

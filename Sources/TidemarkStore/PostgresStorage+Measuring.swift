@@ -13,11 +13,9 @@ extension PostgresStorage {
     }
 
     /// The statement of ``records(named:in:bytesMax:)``.
-    package func statement(recordsNamed names: [String], in key: ZoneKey) -> SentStatement {
+    package func statement(recordsNamed names: [String], in key: ZoneKey, bytesMax: Int) -> SentStatement {
         SentStatement(
-            statement: sql.records.lookUpRecords(
-                LookUpQuery(zone: key, names: names, bytesMax: Limits().answerBytesMax)
-            ).bound,
+            statement: sql.records.lookUpRecords(LookUpQuery(zone: key, names: names, bytesMax: bytesMax)).bound,
             settings: Self.sessionSettings.map { (name: $0.0, value: $0.1) })
     }
 

@@ -25,7 +25,7 @@ package final class PostgresStorage: Storage {
     ///   - connections: for transactions. Measured: 4 to 8 are as fast as more, because all wait for one disk.
     /// - Throws: `rejected` if the URL cannot be parsed. An unreachable server is no error here.
     package init(
-        url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes = .standard,
+        url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes,
         indexBounds: IndexBounds = IndexBounds()
     ) throws(StorageError) {
         preparations = Preparations(scheduler: loop)

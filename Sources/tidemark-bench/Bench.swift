@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkDomain
 internal import TidemarkTLS
 
 /// One benchmark: measures Tidemark and its reference in turns.
@@ -26,6 +27,8 @@ final class Bench {
     /// The core of servers; the next one is that of clients.
     static let serverCore = 0
     static let clientCore = 1
+    /// The limits of the servers that it starts: those of a server without options.
+    static let limits = Limits()
 
     let repetitions: Int
     /// The seconds of each measurement.

@@ -52,7 +52,7 @@ package struct SessionWorld {
         on database: MemoryDatabase, _ scheduler: ManualScheduler, _ sharedWrites: SharedWrites?,
         _ change: (inout SessionSettings) -> Void
     ) -> Server {
-        var settings = SessionSettings(serverName: "tidemark/test") { $0.reversed() }
+        var settings = SessionSettings(serverName: "tidemark/test", limits: Limits()) { $0.reversed() }
         settings.createsContainers = true
         change(&settings)
         let faults = Faults()

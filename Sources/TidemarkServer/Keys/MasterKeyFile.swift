@@ -106,7 +106,7 @@ package struct MasterKeyFile: Sendable {
             guard try await Migrator(url: databaseURL, loop: loop).isCurrent() else {
                 throw ServerError(.databaseNotMigrated, detail: "")
             }
-            storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 1)
+            storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 1, queryTimes: .patient)
         } catch let error as ServerError {
             throw error
         } catch {

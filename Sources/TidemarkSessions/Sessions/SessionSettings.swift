@@ -9,7 +9,7 @@ package struct SessionSettings: Sendable {
     package var serverName: String
     /// Whether a container that a client names is created on its first use (development only; R-014).
     package var createsContainers = false
-    package var limits = Limits()
+    package var limits: Limits
     /// Bytes of one message. Clients are told it, and the transport refuses longer messages.
     package var messageBytesMax = 4_194_304
     /// Bytes of `Hello`, and of each message of a session without a credential: an unknown client must not occupy more of
@@ -94,8 +94,9 @@ package struct SessionSettings: Sendable {
     /// are answered.
     package var throttle: (@Sendable (DeviceID) -> Double?)?
 
-    package init(serverName: String, credentialHash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+    package init(serverName: String, limits: Limits, credentialHash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
         self.serverName = serverName
+        self.limits = limits
         self.credentialHash = credentialHash
     }
 }

@@ -18,16 +18,13 @@ package struct QueryTimes: Sendable {
         long = .seconds(limits.querySecondsMax)
     }
 
-    /// Where nobody sets limits.
-    package static let standard = QueryTimes(within: Limits())
+    private init(short: Duration, long: Duration) {
+        self.short = short
+        self.long = long
+    }
 
     /// For an operator's own queries, which may look at everything.
-    package static let patient: QueryTimes = {
-        var times = standard
-        times.short = .seconds(9)
-        times.long = .seconds(9)
-        return times
-    }()
+    package static let patient = QueryTimes(short: .seconds(9), long: .seconds(9))
 }
 
 /// Connections for queries alone. A slow query delays only other queries, and the planner may choose plans that the

@@ -42,7 +42,7 @@ final class TestCore: Sendable {
     private static func makeServer(
         on database: MemoryDatabase, _ assets: MemoryAssetStore, _ throttles: Throttles, _ loop: TestLoop
     ) -> MemoryServer {
-        var settings = SessionSettings(serverName: "tidemark/in-memory", credentialHash: hash)
+        var settings = SessionSettings(serverName: "tidemark/in-memory", limits: Limits(), credentialHash: hash)
         settings.createsContainers = true
         settings.keepsAssets = true
         settings.throttle = throttles.seconds(for:)

@@ -78,7 +78,7 @@ final class ItemStage {
         }
         let key = ZoneKey(database: account.database, name: Self.zone)
         let samples = try bench.database().withStorage { storage in
-            names.map { storage.statement(recordsNamed: $0, in: key) }
+            names.map { storage.statement(recordsNamed: $0, in: key, bytesMax: Bench.limits.answerBytesMax) }
         }
         return try compare(samples, names.map { .records($0, of: Self.zone) }, recordCount: count)
     }

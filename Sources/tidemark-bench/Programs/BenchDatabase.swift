@@ -83,7 +83,8 @@ final class BenchDatabase {
         return try blocking {
             let loop = try EventLoop(name: "store")
             defer { loop.stop() }
-            let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
+            let storage = try PostgresStorage(
+                url: url, loop: loop, connections: 1, queryTimes: QueryTimes(within: Bench.limits))
             let result: Result<Value, any Error>
             do {
                 result = .success(try await body(storage))

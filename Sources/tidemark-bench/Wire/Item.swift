@@ -74,6 +74,6 @@ enum ItemQuery {
             query.sorts = [QuerySort(.field(Self.number))]
         }
         return QueryPageQuery(
-            database: database, query: query, recordsMax: limit, bytesMax: Limits().answerBytesMax)
+            database: database, query: query, recordsMax: limit, bytesMax: Bench.limits.answerBytesMax)
     }
 }

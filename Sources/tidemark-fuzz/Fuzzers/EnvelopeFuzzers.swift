@@ -32,7 +32,7 @@ private enum Envelopes {
     static let viewpoint = Viewpoint(
         user: UserID(7), userRecordName: "_0123456789abcdef0123456789abcdef", database: DatabaseID(3),
         device: DeviceID(high: 1, low: 2), store: StoreIncarnation(0xFEED))
-    static let limits = Limits()
+    static let limits = Limits.ofFuzzers
 
     /// False if the bytes are no such message. What was read is written to bytes that say the same.
     static func checkWriting<Message: WireMessage>(

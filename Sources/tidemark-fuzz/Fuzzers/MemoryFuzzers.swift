@@ -21,9 +21,9 @@ extension Fuzzer {
         }
         guard id.isPlausible else { return decoded != nil }
         let memory = decoded ?? RequestMemory()
-        _ = memory.recall(id, epoch: epoch, limits: Limits())
+        _ = memory.recall(id, epoch: epoch, limits: .ofFuzzers)
         var after = memory
-        after.remember([1, 2, 3], of: id, limits: Limits())
+        after.remember([1, 2, 3], of: id, limits: .ofFuzzers)
         try Finding.unless(RequestMemory(decoding: after.encoded) == after, "\(after) is garbled")
         return decoded != nil
     }

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
+
+extension Limits {
+    /// The limits of all fuzzers.
+    static let ofFuzzers = Limits()
+}
+
 /// One kind of input that comes from outside, and what must hold for every such input.
 struct Fuzzer: Sendable {
     let name: String

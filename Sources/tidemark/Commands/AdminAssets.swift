@@ -26,7 +26,7 @@ struct AdminAssets: ParsableCommand {
             let grace = try assets.grace()
             let dryRun = dryRun
             let collection = try database.withStorage { storage, loop in
-                let limits = Limits.ofCommands
+                let limits = Limits.standard
                 let store = try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: limits.uploadBytesMax)
                 defer { store.stop() }

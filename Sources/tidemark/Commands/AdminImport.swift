@@ -91,7 +91,7 @@ struct AdminImport: ParsableCommand {
         guard let nameColumn = mapping.nameColumn else {
             throw CommandError("Missing --name: give the column with the records' names, here or in the mapping.")
         }
-        let limits = Limits.ofCommands
+        let limits = Limits.standard
         let service = CloudService(storage: storage, scheduler: loop, limits: limits, onMoved: { _ in })
         let now = Timestamp(milliseconds: loop.wallClockMilliseconds)
         let place = try await records.place(in: AdminStore(storage), service, now: now, creator: account)

@@ -123,7 +123,8 @@ struct Serve: ParsableCommand {
         let address = try ConnectionOptions.address(
             try Setting.required(listen, "--listen"), "--listen")
         var configuration = ServerConfiguration(
-            addresses: [address], certificate: try certificateFiles(), databaseURL: try database.value())
+            addresses: [address], certificate: try certificateFiles(), databaseURL: try database.value(),
+            limits: .standard)
         configuration.createsContainers = Setting.flag(createContainers, "--create-containers")
         configuration.allowedOrigins = try origins()
         configuration.loopCount = try Setting.number(

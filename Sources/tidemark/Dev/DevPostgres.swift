@@ -91,7 +91,7 @@ struct DevPostgres {
             try blocking {
                 let loop = try EventLoop(name: "accounts")
                 defer { loop.stop() }
-                let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
+                let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
                 do {
                     var accounts: [DevHome.StoredAccount] = []
                     for name in DevHome.accountNames {

@@ -30,7 +30,7 @@ struct DevServer {
             certificateFile: certificates.certificateFile, privateKeyFile: certificates.privateKeyFile)
         let server = try listen(hosts.isEmpty ? [loopback] : ["::", "0.0.0.0"], port) { address in
             var configuration = ServerConfiguration(
-                addresses: [address], certificate: certificate, databaseURL: databaseURL)
+                addresses: [address], certificate: certificate, databaseURL: databaseURL, limits: .standard)
             configuration.createsContainers = true
             // The developer's own: tests may use a container each.
             configuration.limits.containersMax = 1_000_000

@@ -20,7 +20,7 @@ struct QueryReader: Sendable {
         _ records: RecordsOption, _ encodedQuery: [UInt8], _ storage: PostgresStorage, _ loop: EventLoop,
         _ work: (QueryReader) async throws -> Value
     ) async throws -> Value {
-        let (store, limits) = (AdminStore(storage), Limits.ofCommands)
+        let (store, limits) = (AdminStore(storage), Limits.standard)
         let service = CloudService(storage: storage, scheduler: loop, limits: limits, onMoved: { _ in })
         let now = Timestamp(milliseconds: loop.wallClockMilliseconds)
         let place = try await records.place(in: store, service, now: now)

@@ -4,8 +4,8 @@ internal import ArgumentParser
 internal import TidemarkDomain
 
 extension Limits {
-    /// The limits of admin commands, which have no options for them.
-    static let ofCommands = Limits()
+    /// The limits of this program, but for what `tidemark serve` and `tidemark dev` change.
+    static let standard = Limits()
 }
 
 /// Limits of one request.

@@ -53,12 +53,12 @@ final class RealCloud: ConformingCloud {
             directory: directory.path, hosts: ["localhost", "127.0.0.1"], now: Int64(Date().timeIntervalSince1970))
         authorityFile = certificates.authorityFile
         adminLoop = try EventLoop(name: "admin")
-        storage = try PostgresStorage(url: database.url, loop: adminLoop, connections: 1)
+        storage = try PostgresStorage(url: database.url, loop: adminLoop, connections: 1, queryTimes: .patient)
         var configuration = ServerConfiguration(
             addresses: [.loopback(port: 0)],
             certificate: .init(
                 certificateFile: certificates.certificateFile, privateKeyFile: certificates.privateKeyFile),
-            databaseURL: database.url)
+            databaseURL: database.url, limits: Limits())
         configuration.createsContainers = true
         configuration.assetDirectory = "\(directory.path)/assets"
         configuration.masterKeyFile = "\(directory.path)/master.key"

@@ -40,7 +40,7 @@ final class KeyWorld: Sendable {
         }
         directory = try TestDirectory()
         loop = try EventLoop(name: "keys")
-        storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 2)
+        storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 2, queryTimes: .patient)
         let admin = AdminStore(storage)
         guard let account = try await admin.createAccount("alice") else { throw NeverHappened(description: "alice") }
         alice = account
@@ -84,7 +84,7 @@ final class KeyWorld: Sendable {
         _ body: (KeySite) async throws -> Value
     ) async throws -> Value {
         var configuration = ServerConfiguration(
-            addresses: [.loopback(port: 0)], certificate: nil, databaseURL: databaseURL)
+            addresses: [.loopback(port: 0)], certificate: nil, databaseURL: databaseURL, limits: Limits())
         configuration.createsContainers = true
         configuration.masterKeyFile = masterKeyFile
         configuration.helloTimeout = .seconds(60)

@@ -105,7 +105,7 @@ struct ServerPair: Sendable {
     private static func createContainer(_ name: String, token: String, _ url: String) async throws {
         let loop = try EventLoop(name: "test")
         defer { loop.stop() }
-        let storage = try PostgresStorage(url: url, loop: loop, connections: 1)
+        let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
         _ = try await storage.identity(
             credentialHash: Credential(text: token).hash, container: name, environment: .development,
             containersMax: .max, now: Timestamp(milliseconds: loop.wallClockMilliseconds))

@@ -29,9 +29,8 @@ final class SimulatedServer: @unchecked Sendable {
         let store = MemoryStore(world.database, faults: world.faults(of: self))
         let storage: any Storage =
             world.planted.map { PlantedStorage(store, $0, scheduler: world.scheduler) } ?? store
-        var settings = SessionSettings(serverName: "tidemark/simulated") { $0 }
+        var settings = SessionSettings(serverName: "tidemark/simulated", limits: world.limits) { $0 }
         settings.createsContainers = true
-        settings.limits = world.limits
         settings.sweepInterval = world.sweepInterval
         let new = MemoryServer(
             on: world.database, storage: storage, scheduler: computer, settings: settings)

@@ -41,7 +41,7 @@ final class LiveWorld: Sendable {
         tls = try TLSContext(
             client: .init(additionalRootsFile: certificates.authorityFile, trustsSystemRoots: false))
         loop = try EventLoop(name: "clients")
-        storage = try PostgresStorage(url: database.url, loop: loop, connections: 2)
+        storage = try PostgresStorage(url: database.url, loop: loop, connections: 2, queryTimes: .patient)
         let admin = AdminStore(storage)
         alice = try await Self.issue("alice", admin).credential
         bob = try await Self.issue("bob", admin).credential
@@ -66,7 +66,7 @@ final class LiveWorld: Sendable {
             addresses: [.loopback(port: 0)],
             certificate: .init(
                 certificateFile: certificates.certificateFile, privateKeyFile: certificates.privateKeyFile),
-            databaseURL: database.url)
+            databaseURL: database.url, limits: Limits())
         configuration.createsContainers = true
         // A busy machine does not miss them.
         configuration.helloTimeout = .seconds(60)

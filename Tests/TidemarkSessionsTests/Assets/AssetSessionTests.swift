@@ -317,7 +317,7 @@ import TidemarkWire
             storage: MemoryStore(world.database), scheduler: world.scheduler, limits: Limits(), onMoved: { _ in })
         let hub = SessionHub(
             service: service, scheduler: world.scheduler,
-            settings: SessionSettings(serverName: "bare") { $0.reversed() })
+            settings: SessionSettings(serverName: "bare", limits: Limits()) { $0.reversed() })
         // The container is there as soon as somebody has been.
         _ = try world.enter()
         let client = TestClient(hub, world.scheduler)

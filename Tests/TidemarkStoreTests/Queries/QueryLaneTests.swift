@@ -41,7 +41,7 @@ import TidemarkStore
 
     @Test func `R-715: a query that takes too long is refused with what to do, and is no internal error`() async throws
     {
-        var times = QueryTimes.standard
+        var times = QueryTimes(within: Limits())
         times.short = .milliseconds(1)
         times.long = .milliseconds(1)
         try await withRecords(times) { service, fixture in
@@ -55,7 +55,7 @@ import TidemarkStore
     }
 
     @Test func `R-711, R-714: an account's query passes those of an account that has asked for many`() async throws {
-        var times = QueryTimes.standard
+        var times = QueryTimes(within: Limits())
         times.short = .seconds(30)
         try await withRecords(times) { service, fixture in
             let count = 24
@@ -82,7 +82,7 @@ import TidemarkStore
     }
 
     @Test func `R-714: a query that is not soon done goes on among the long ones, and finds the same`() async throws {
-        var times = QueryTimes.standard
+        var times = QueryTimes(within: Limits())
         times.short = .milliseconds(1)
         times.long = .seconds(60)
         try await withRecords(times) { service, fixture in
