@@ -197,8 +197,12 @@ import Testing
     @Test func `numbers of fields stand in the proto files alone`() throws {
         // `12 << 3`, or a list of bytes that begins with the tag of one of the first fields.
         let number = /\b\d+ << 3\b|\[0x(08|0[aA]|1[028aA]|2[028aA]),/
-        for file in try SourceFile.all where !file.isGenerated {
-            guard !Set(file.imports).isDisjoint(with: ["TidemarkWire", "TidemarkFields"]) else { continue }
+        let modules: Set = ["TidemarkWire", "TidemarkFields"]
+        let symbols = ["WireReader", "WireWriter", "WireMessage", "FieldWire", "FieldTag"]
+        // The reader's own tests read fields of no message.
+        for file in try SourceFile.all where !file.isGenerated && !file.path.hasPrefix("Tests/TidemarkBytesTests/") {
+            guard !modules.isDisjoint(with: file.imports) || symbols.contains(where: file.text.contains)
+            else { continue }
             for (line, text) in file.code where text.contains("<< 3") || text.contains("[0x") {
                 if text.contains(number) { Issue.record("\(file.path):\(line): \(text)") }
             }
