@@ -9,12 +9,39 @@ import Testing
 
     private static var declared: [String] {
         get throws {
-            let folders = ["Sources/TidemarkKit/", "Sources/CoreLocation/", "Sources/TidemarkTestKit/"]
-            let lines = try folders.flatMap(PublicDeclaration.all).map { declaration in
-                declaration.type.map { "\($0): \(declaration.signature)" } ?? declaration.signature
+            let modules = ["TidemarkKit", "CloudKit", "CoreLocation", "TidemarkTestKit"]
+            let lines = try modules.flatMap { try PublicDeclaration.all(in: "Sources/\($0)/") }.map { declaration in
+                declaration.type.map { "\($0)\(declaration.condition): \(declaration.signature)" }
+                    ?? declaration.signature
             }
-            return Set(lines).sorted()
+            return Set(try lines + conformances(in: modules) + modules.flatMap(imports(handedOnBy:))).sorted()
         }
+    }
+
+    /// What extensions make conform to what, but for the types and protocols that apps cannot see.
+    private static func conformances(in modules: [String]) throws -> [String] {
+        let type = /^(?:package |private |fileprivate |final |indirect )*(?:class|struct|enum|protocol|actor) (\w+)/
+        let files = try SourceFile.all.filter { $0.path.hasPrefix("Sources/") }
+        let hidden = Set(
+            files.flatMap { file in
+                file.lines.filter { $0.first?.isLetter == true }.compactMap { $0.firstMatch(of: type)?.1 }
+            })
+        let conformance = /^((?:@\w+\(.*?\) )*extension (\w+)[\w.]*): (.+?)( where .+?)? \{/
+        return files.filter { modules.contains($0.path.split(separator: "/")[1].description) }
+            .flatMap(\.code).compactMap { line in
+                guard line.text.contains("extension "), let match = line.text.firstMatch(of: conformance),
+                    !hidden.contains(match.2)
+                else { return nil }
+                let protocols = match.3.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                    .filter { !hidden.contains($0[...]) }
+                return protocols.isEmpty ? nil : "\(match.1): \(protocols.joined(separator: ", "))\(match.4 ?? "")"
+            }
+    }
+
+    /// The imports whose symbols a module makes its own.
+    private static func imports(handedOnBy module: String) throws -> [String] {
+        try SourceFile.all.filter { $0.path.hasPrefix("Sources/\(module)/") }.flatMap(\.code)
+            .filter { $0.text.hasPrefix("@_exported ") }.map { "\(module): \($0.text)" }
     }
 
     /// A declaration that changes is one that is gone and one that is new.

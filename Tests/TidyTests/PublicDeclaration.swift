@@ -7,7 +7,7 @@ import Foundation
 struct PublicDeclaration {
     let place: String
     let line: String
-    /// The whole declaration without its body, on one line.
+    /// The whole declaration with its attributes and without its body, on one line.
     let signature: String
     /// The comment lines with three slashes above it, as one.
     let comment: String
@@ -15,6 +15,8 @@ struct PublicDeclaration {
     let outerComment: String
     /// Of what type it is a member, by its qualified name; nil: of none.
     let type: String?
+    /// Of a member of an extension: the extension's `where` clause.
+    let condition: String
     /// Of a type: its qualified name. Of anything else that has one, that of its type and its own.
     let name: String?
     let isType: Bool
@@ -32,6 +34,7 @@ struct PublicDeclaration {
         let name: String
         let isPublic: Bool
         let comment: String
+        let condition: String
     }
 
     private static let types: Set = ["class", "struct", "enum", "protocol", "actor"]
@@ -57,17 +60,22 @@ struct PublicDeclaration {
             let isInherited = kind == "case" || outer?.kind == "protocol"
             let isPublic = !words.isDisjoint(with: ["public", "open"]) || (isInherited && outer?.isPublic == true)
             let comment = comment(above: number - 1, in: file)
+            let condition =
+                kind == "extension" ? code.firstMatch(of: /\bwhere [^{]+\w/).map { " \($0.0)" } ?? "" : ""
             if isPublic, kind != "extension", !words.contains("override") {
                 found.append(
                     PublicDeclaration(
-                        place: "\(file.path):\(number)", line: code, signature: signature(from: number - 1, in: file),
-                        comment: comment, outerComment: outer?.comment ?? "", type: outer?.name, name: name,
-                        isType: types.contains(kind),
+                        place: "\(file.path):\(number)", line: code,
+                        signature: attributes(above: number - 1, in: file) + signature(from: number - 1, in: file),
+                        comment: comment, outerComment: outer?.comment ?? "", type: outer?.name,
+                        condition: outer?.condition ?? "", name: name, isType: types.contains(kind),
                         original: kind == "typealias"
                             ? code.firstMatch(of: /= (?:any )?([\w.]+)$/).map { String($0.1) } : nil))
             }
             scopes.append(
-                Scope(indentation: indentation, kind: kind, name: name, isPublic: isPublic, comment: comment))
+                Scope(
+                    indentation: indentation, kind: kind, name: name, isPublic: isPublic, comment: comment,
+                    condition: condition))
         }
         return found
     }
@@ -87,6 +95,11 @@ struct PublicDeclaration {
         return text[..<(body?.lowerBound ?? text.endIndex)].replacingOccurrences(of: "→", with: "->")
     }
 
+    private static func attributes(above index: Int, in file: SourceFile) -> String {
+        file.lines[..<index].reversed().lazy.map { $0.trimmingCharacters(in: .whitespaces) }
+            .prefix { $0.wholeMatch(of: attribute) != nil }.reversed().map { $0 + " " }.joined()
+    }
+
     private static func isType(_ kind: String) -> Bool { kind == "extension" || types.contains(kind) }
 
     private static func comment(above index: Int, in file: SourceFile) -> String {
@@ -97,6 +110,7 @@ struct PublicDeclaration {
         return lines.reversed().joined(separator: " ")
     }
 
+    nonisolated(unsafe) private static let attribute = /@\w+(\(.*\))?/
     nonisolated(unsafe) private static let member = /^(func|var|let|init|subscript)\b/
     nonisolated(unsafe) private static let leadingName = /^`?([\w.]+)/
     nonisolated(unsafe) private static let declaration =
