@@ -138,6 +138,10 @@ internal import TidemarkTestSupport
         #expect(encoder.bytes.capacity <= ParameterEncoder.capacityKept)
     }
 
+    private func texts(_ row: PostgresRow) throws -> [String?] {
+        try #require(decodeTextArray(try row.present(0, row.value(0, .textArray))))
+    }
+
     private func read(_ row: PostgresRow, like value: PostgresValue) throws -> PostgresValue {
         switch value {
         case .null: .null
@@ -150,7 +154,7 @@ internal import TidemarkTestSupport
         case .bytea: .bytea(try row.bytes(0))
         case .uuid: .uuid(try row.uuid(0))
         case .timestamp: .timestamp(milliseconds: try row.milliseconds(0))
-        case .array: .textArray(try row.stringArray(0))
+        case .array: .textArray(try texts(row))
         }
     }
 }

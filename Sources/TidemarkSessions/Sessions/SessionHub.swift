@@ -62,7 +62,7 @@ package final class SessionHub: Sendable {
     }
 
     /// The number of open connections, including those that have not said `Hello`. For tests.
-    package var sessionCount: Int { state.withLock { $0.sessions.count } }
+    var sessionCount: Int { state.withLock { $0.sessions.count } }
 
     var now: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 

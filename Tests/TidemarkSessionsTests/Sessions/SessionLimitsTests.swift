@@ -5,10 +5,11 @@ import Testing
 import TidemarkBytes
 import TidemarkDomain
 import TidemarkService
-import TidemarkSessions
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
+
+@testable import TidemarkSessions
 
 @Suite struct SessionLimitsTests {
     private var fetch: WireClientEnvelope.OneOfRequest {

@@ -4,10 +4,11 @@ import SessionTestSupport
 import Testing
 import TidemarkDomain
 import TidemarkService
-import TidemarkSessions
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
+
+@testable import TidemarkSessions
 
 @Suite struct SessionTests {
     // MARK: Hello

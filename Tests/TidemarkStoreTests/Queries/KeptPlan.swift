@@ -2,6 +2,7 @@
 
 import TidemarkService
 import TidemarkStore
+import TidemarkTestSupport
 
 @testable import TidemarkPostgres
 

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension PostgresRow {
-    /// An array of texts, with nil for null. Only tests read arrays.
-    package func stringArray(_ column: Int) throws(PostgresError) -> [String?] {
-        guard let array = decodeTextArray(try present(column, value(column, .textArray))) else {
-            throw mismatch(column, "is not an array of one dimension")
-        }
-        return array
-    }
-}
+internal import TidemarkPostgres
 
-/// Reads the format of array_send, see ``PostgresArray``; nil for anything but texts in one dimension.
-func decodeTextArray(_ bytes: UnsafeRawBufferPointer) -> [String?]? {
+/// Reads the format of array_send, see `PostgresArray`; nil for anything but texts in one dimension. Only tests read
+/// arrays.
+package func decodeTextArray(_ bytes: UnsafeRawBufferPointer) -> [String?]? {
     var rest = bytes[...]
     func take(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, count <= rest.count else { return nil }
