@@ -94,6 +94,16 @@ import Testing
         }
     }
 
+    @Test func `what users read names no rule by its number`() throws {
+        let folder = "Sources/TidemarkKit/TidemarkKit.docc/"
+        let articles = try FileManager.default.contentsOfDirectory(
+            atPath: SourceFile.root.appendingPathComponent(folder).path
+        ).filter { $0.hasSuffix(".md") }.map { folder + $0 }
+        for document in ["README.md", "CHANGELOG.md", "deploy/README.md"] + articles {
+            for match in try Self.text(document).matches(of: /R-\d{3}/) { Issue.record("\(document): \(match.0)") }
+        }
+    }
+
     @Test func `ARCHITECTURE is read in a quarter of an hour`() throws {
         let words = try Self.text("ARCHITECTURE.md").split(whereSeparator: \.isWhitespace)
         #expect(words.count <= 3_000)
