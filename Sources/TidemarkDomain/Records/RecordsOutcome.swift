@@ -68,7 +68,7 @@ package enum SavedContent: Sendable, Equatable {
     /// Nothing: the save had the tag of the version that it changed, or there was none and the save had no tag.
     case known
     /// The record after the save. It is not remembered but read again for a retry.
-    case record(RecordState)
+    indirect case record(RecordState)
     /// That the record must be fetched: it has changed again since, or the user may not read it.
     case withheld
 }
