@@ -178,8 +178,8 @@ import TidemarkWire
             #expect(shown.contains("each private database 500 MB, the public database without a quota."))
             let rows = shown.split(separator: "\n").dropFirst()
             let patterns = [
-                /^DATABASE +ACCOUNT +RECORD BYTES +ASSET BYTES +OF QUOTA$/, /^public +- +5000\d\d +0 +-$/,
-                /^private +alice +3000\d\d +0 +1%$/,
+                /^DATABASE +ACCOUNT +RECORD BYTES +ASSET BYTES +OF QUOTA$/, /^public +- +5001\d\d +0 +-$/,
+                /^private +alice +3001\d\d +0 +1%$/,
             ]
             #expect(rows.count == patterns.count, "\(shown)")
             for (row, pattern) in zip(rows, patterns) { #expect(row.contains(pattern), "the largest first: \(row)") }

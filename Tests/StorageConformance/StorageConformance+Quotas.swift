@@ -222,15 +222,16 @@ private struct QuotaWorld {
         try expect(try await store.first.setQuota(quota, of: container), "the container is there")
     }
 
-    func save(_ name: String, byteCount: Int, goesWith target: String? = nil, parent: ParentChange = .unchanged)
-        -> RecordSave
-    {
+    func save(
+        _ name: String, type: String = "Note", byteCount: Int, goesWith target: String? = nil,
+        parent: ParentChange = .unchanged
+    ) -> RecordSave {
         var fields = [Field("blob", .bytes([UInt8](repeating: 1, count: byteCount)))]
         if let target {
             fields.append(Field("to", .reference(FieldReference(recordName: target, action: .deleteSelf))))
         }
         return RecordSave(
-            name: name, type: "Note", tag: nil, fields: (try? FieldMap(fields)) ?? FieldMap(), parent: parent)
+            name: name, type: type, tag: nil, fields: (try? FieldMap(fields)) ?? FieldMap(), parent: parent)
     }
 
     func request(_ counter: UInt64, in zone: ZoneKey, saves: [RecordSave] = [], deletes: [String] = [])
@@ -243,14 +244,15 @@ private struct QuotaWorld {
             user: UserID(1))
     }
 
-    /// A few saves and deletes, with parents and with deleteSelf references.
+    /// A few saves and deletes, with parents and with deleteSelf references. Whoever comes back may have another type.
     func request(_ counter: UInt64, in zone: ZoneKey, using random: inout StepRandom) -> RecordsRequest {
         var names = Self.names.shuffled(using: &random)
         let saves = (0..<Int.random(in: 0...3, using: &random)).map { _ in
             let name = names.removeLast()
             let other = Bool.random(using: &random) ? Self.names.randomElement(using: &random) : nil
             return save(
-                name, byteCount: Int.random(in: 0...200, using: &random), goesWith: other,
+                name, type: Bool.random(using: &random) ? "Note" : "Folder",
+                byteCount: Int.random(in: 0...200, using: &random), goesWith: other,
                 parent: Int.random(in: 0...3, using: &random) == 0 ? .set(names[0]) : .removed)
         }
         let deletes = names.prefix(Int.random(in: 0...1, using: &random))
@@ -275,12 +277,14 @@ private struct QuotaWorld {
         return try require(use, "there is a quota").byteCount
     }
 
-    /// The bytes as they are.
+    /// The bytes as they are, counted from scratch.
     func livingByteCount() async throws -> Int64 {
         var byteCount: Int64 = 0
         for zone in zones {
             for record in try await store.first.records(named: Self.names, in: zone).records.values {
-                byteCount += record.isDeleted ? 0 : Int64(record.fields.byteCount)
+                guard !record.isDeleted else { continue }
+                let names = [record.name, record.type, record.parent ?? ""]
+                byteCount += names.reduce(Int64(record.fields.byteCount + 128)) { $0 + Int64($1.utf8.count) }
             }
         }
         return byteCount

@@ -29,7 +29,7 @@ package struct AccountUse: Hashable, Sendable {
 
 /// How full a database with a quota is, or all private databases of an account together.
 package struct StorageUse: Hashable, Sendable {
-    /// The bytes of the records' fields in living zones, and of the assets.
+    /// The bytes of the records in living zones (``RecordState/countedBytes(fieldBytes:)``), and of the assets.
     package var byteCount: Int64
     /// The quota.
     package let bytesMax: Int64

@@ -63,6 +63,18 @@ package final class RecordState: @unchecked Sendable {
         self.batchEnd = batchEnd
     }
 
+    /// What a record costs the store beside its fields and names: an estimate of its row and the entries of indexes.
+    package static let overheadBytes = 128
+
+    /// What the record counts in a quota. A tombstone counts nothing, so a deletion always makes room.
+    ///
+    /// - Parameter fieldBytes: those of its fields, which need not have been read.
+    func countedBytes(fieldBytes: Int) -> Int64 {
+        guard !isDeleted else { return 0 }
+        let nameBytes = name.utf8.count + type.utf8.count + (parent?.utf8.count ?? 0)
+        return Int64(fieldBytes + nameBytes + Self.overheadBytes)
+    }
+
     /// The version without its fields, for readers that need only its relations to others.
     package var withoutFields: RecordState {
         let version = version(FieldMap(), parent: parent, isDeleted: isDeleted, at: modifiedAt, by: modifiedBy)

@@ -64,7 +64,7 @@ package final class ZoneOverlay {
         return .success(outcome)
     }
 
-    /// How many bytes the records' fields have grown in all requests together.
+    /// How many bytes the living records have grown in all requests together, as quotas count them.
     package var byteGrowth: Int64 { table?.byteGrowth ?? 0 }
 
     /// What the transaction must write; nil if there is nothing.

@@ -149,7 +149,7 @@ package struct ZoneChanges: Sendable {
     package let changeNumber: ChangeNumber
     /// Records and tombstones to insert or replace, by growing change number.
     package let records: [RecordState]
-    /// How many bytes the fields of the zone's living records grow.
+    /// How many bytes the zone's living records grow, as quotas count them.
     package let byteGrowth: Int64
     /// The index column of each record that has one (``IndexColumn``), by record name. Most have none.
     package var indexColumns: [String: String] = [:]

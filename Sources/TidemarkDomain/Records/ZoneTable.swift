@@ -32,7 +32,7 @@ struct ZoneTable: Sendable {
     private var newHolders: [FieldAsset: Set<String>] = [:]
     /// How many bytes of fields each record has that was read without them.
     private let unread: [String: Int]
-    /// How many bytes the fields of living records have grown since.
+    /// How many bytes the living records have grown since, as quotas count them.
     private(set) var byteGrowth: Int64 = 0
     private(set) var references: ReferenceTable
 
@@ -111,10 +111,12 @@ struct ZoneTable: Sendable {
         }
     }
 
-    /// How many bytes the zone would grow if the record replaced `old`. A tombstone has no bytes.
+    /// How many bytes the zone would grow if the record replaced `old`.
     func growth(by record: RecordState, over old: RecordState?) -> Int64 {
-        let unreadCount = isUnread(record.name) ? unread[record.name] : nil
-        return Int64(record.fields.byteCount) - Int64(unreadCount ?? old?.fields.byteCount ?? 0)
+        let growth = record.countedBytes(fieldBytes: record.fields.byteCount)
+        guard let old else { return growth }
+        let unreadCount = isUnread(old.name) ? unread[old.name] : nil
+        return growth - old.countedBytes(fieldBytes: unreadCount ?? old.fields.byteCount)
     }
 
     /// Reserves memory for this many versions, if they are many.

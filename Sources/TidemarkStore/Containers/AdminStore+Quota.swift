@@ -9,7 +9,7 @@ extension AdminStore {
     package struct DatabaseUse: Sendable {
         /// The account that owns the private database; nil for the public one.
         package let account: String?
-        /// The fields of records in living zones.
+        /// Those of records in living zones, as quotas count them.
         package let recordBytes: Int64
         package let assetBytes: Int64
     }

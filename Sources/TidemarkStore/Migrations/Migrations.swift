@@ -116,5 +116,9 @@ package enum Migrations {
             "0024_add_account_quotas", "b5e3c9a274cd208bd6637a028dab3fb0d69b8c3b0170a267dafdc8e7b1a73480",
             PackageResources._024_add_account_quotas_sql
         ),
+        (
+            "0025_count_whole_records", "c1ff5930258a461a2cba7aafc2640ae9fcc2938d92c331d99f332445fceb85fd",
+            PackageResources._025_count_whole_records_sql
+        ),
     ]
 }

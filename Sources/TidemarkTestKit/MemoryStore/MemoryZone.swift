@@ -14,7 +14,7 @@ struct MemoryZone {
     private var memories = MemoryOfRequests()
     private var references = MemoryReferences()
     private var clientTokens: [DeviceID: [UInt8]] = [:]
-    /// The bytes of living records' fields, as PostgreSQL counts them.
+    /// The bytes of living records as quotas count them, which PostgreSQL's store keeps too.
     private(set) var byteCount: Int64 = 0
 
     init(state: ZoneState) {

@@ -9,9 +9,10 @@ extension AdminContainers {
         static let configuration = CommandConfiguration(
             abstract: "Show or set the quotas of a container's databases.",
             discussion: """
-                The fields of records and the assets count. Without options the command shows the quota, and the databases \
-                that hold most. Servers use a new quota from the next save on. A save that would make a database larger than \
-                its quota fails with quotaExceeded. Everything else works.
+                The records and the assets count: of a record its fields, its name, type and parent's name, and \
+                \(RecordState.overheadBytes) bytes more. Deleted records count nothing. Without options the command shows \
+                the quota, and the databases that hold most. Servers use a new quota from the next save on. A save that \
+                would make a database larger than its quota fails with quotaExceeded. Everything else works.
                 """)
 
         /// The most databases in the list.

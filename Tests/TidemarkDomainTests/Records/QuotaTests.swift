@@ -6,15 +6,19 @@ import TidemarkFields
 
 /// What a database with a quota takes, and how what it holds is counted.
 @Suite struct QuotaTests {
-    /// Fields of so many bytes.
+    /// What a record of a one-letter name and of the type that `save` gives it counts beside its fields.
+    private static let besideFields = 128 + 1 + 4
+
+    /// Fields with which such a record counts so many bytes.
     private func content(_ byteCount: Int) -> FieldMap {
-        let around = bigFields(1).byteCount - 1
-        let fields = bigFields(byteCount - around)
-        precondition(fields.byteCount == byteCount)
+        let fieldBytes = byteCount - Self.besideFields
+        let around = bigFields(fieldBytes).byteCount - fieldBytes
+        let fields = bigFields(fieldBytes - around)
+        precondition(fields.byteCount == fieldBytes)
         return fields
     }
 
-    private func zone(holding names: String..., of byteCount: Int = 40, bytesMax: Int64 = 100) -> TestZone {
+    private func zone(holding names: String..., of byteCount: Int = 400, bytesMax: Int64 = 1_000) -> TestZone {
         var zone = TestZone()
         for name in names { zone.save(save(name, content(byteCount))) }
         zone.bytesMax = bytesMax
@@ -35,63 +39,110 @@ import TidemarkFields
 
     @Test func `R-011: saves take what room there is in their order, and a smaller one may still fit`() {
         var zone = zone()
-        let saves = [save("a", content(60)), save("b", content(41)), save("c", content(40)), save("d", content(12))]
+        let saves = [save("a", content(600)), save("b", content(401)), save("c", content(400)), save("d", FieldMap())]
         let request = zone.request(saves: saves)
         #expect(zone.run(request).reasons == [nil, .quotaExceeded, nil, .quotaExceeded])
-        #expect(zone.byteCount == 100 && zone.living("b") == nil)
+        #expect(zone.byteCount == 1_000 && zone.living("b") == nil)
         #expect(zone.run(request).reasons == [nil, .quotaExceeded, nil, .quotaExceeded], "remembered (R-157)")
-        // Without fields, nothing is larger than before.
-        #expect(zone.save(save("empty", FieldMap())).reasons == [nil])
     }
 
     @Test func `R-011: a database that is full or has too much takes what does not make it larger`() {
-        for bytesMax in [80, 79, 0] as [Int64] {
+        for bytesMax in [800, 799, 0] as [Int64] {
             var zone = zone(holding: "a", "b", bytesMax: bytesMax)
             func update(_ byteCount: Int) -> [FailureReason?]? {
                 zone.save(save("a", content(byteCount)), policy: .changedKeys).reasons
             }
-            #expect(update(41) == [.quotaExceeded])
-            #expect(zone.living("a")?.fields == content(40))
-            #expect(update(40) == [nil] && update(30) == [nil] && update(12) == [nil])
+            #expect(update(401) == [.quotaExceeded])
+            #expect(zone.living("a")?.fields == content(400))
+            #expect(update(400) == [nil] && update(300) == [nil] && update(200) == [nil])
             #expect(zone.delete("a", "never").reasons == [nil, nil])
-            #expect(zone.byteCount == 40)
+            #expect(zone.byteCount == 400)
+        }
+    }
+
+    @Test func `R-706: a record counts its fields, its name, type and parent's name, and 128 bytes more`() {
+        var zone = TestZone()
+        func growth(_ change: (inout TestZone) -> Void) -> Int64 {
+            let before = zone.byteCount
+            change(&zone)
+            return zone.byteCount - before
+        }
+        #expect(growth { $0.save(save("p", type: "Folder", FieldMap())) } == 128 + 1 + 6)
+        #expect(growth { $0.save(save("name", content(200), parent: .set("p"))) } == 200 + 3 + 1)
+        #expect(growth { $0.save(save("long parent", FieldMap())) } == 128 + 11 + 4)
+        #expect(growth { $0.save(save("name", FieldMap(), parent: .set("long parent")), policy: .changedKeys) } == 10)
+        #expect(growth { $0.save(save("name", FieldMap(), parent: .removed), policy: .changedKeys) } == -11)
+        #expect(growth { $0.delete("name") } == -203)
+        #expect(growth { $0.save(save("name", type: "Longer", FieldMap())) } == 128 + 4 + 6, "another type than before")
+        #expect(growth { $0.delete("name", "never") } == -138)
+        #expect(growth { $0.delete("name") } == 0)
+    }
+
+    @Test func `R-011: records without fields are refused once their names fill the quota, and so is a longer parent`()
+    {
+        var zone = zone()
+        let names = (0..<3).map { String(repeating: "\($0)", count: 255) }
+        let request = zone.request(saves: names.map { save($0, FieldMap()) })
+        #expect(zone.run(request).reasons == [nil, nil, .quotaExceeded])
+        #expect(zone.byteCount == 2 * (128 + 255 + 4))
+        zone.bytesMax = zone.byteCount + 254
+        func move(to parent: ParentChange) -> [FailureReason?]? {
+            zone.save(save(names[1], FieldMap(), parent: parent), policy: .changedKeys).reasons
+        }
+        #expect(move(to: .set(names[0])) == [.quotaExceeded])
+        zone.bytesMax = zone.byteCount + 255
+        #expect(move(to: .set(names[0])) == [nil])
+        zone.bytesMax = 0
+        #expect(move(to: .removed) == [nil])
+    }
+
+    @Test func `R-011: a full database can be emptied and filled again, however often`() {
+        var zone = zone()
+        for round in 0..<5 {
+            let names = (0..<4).map { "\(round)-\($0)-" + String(repeating: "n", count: 196) }
+            let outcome = zone.save(
+                save(names[0], FieldMap()), save(names[1], FieldMap()), save(names[2], FieldMap()),
+                save(names[3], FieldMap()))
+            #expect(outcome.reasons == [nil, nil, nil, .quotaExceeded], "round \(round)")
+            #expect(zone.delete(names[0], names[1], names[2]).reasons == [nil, nil, nil])
+            #expect(zone.byteCount == 0)
         }
     }
 
     @Test func `R-011: what is deleted makes room for the next request, also of the same transaction`() {
         var zone = zone(holding: "a", "b")
-        let moving = zone.request(saves: [save("c", content(40))], deletes: ["a"])
+        let moving = zone.request(saves: [save("c", content(400))], deletes: ["a"])
         #expect(zone.run(moving).reasons == [.quotaExceeded, nil])
-        #expect(zone.save(save("c", content(40))).reasons == [nil])
+        #expect(zone.save(save("c", content(400))).reasons == [nil])
         let freeing = zone.request(deletes: ["b"])
-        let filling = zone.request(saves: [save("d", content(40)), save("e", content(40))])
+        let filling = zone.request(saves: [save("d", content(400)), save("e", content(400))])
         #expect(zone.run([freeing, filling]).map(\.reasons) == [[nil], [nil, .quotaExceeded]])
-        #expect(zone.byteCount == 80)
+        #expect(zone.byteCount == 800)
     }
 
     @Test func `R-011, R-151: an atomic batch that does not fit fails as a whole`() {
         var zone = zone(holding: "a", "b")
         let batch = zone.request(
-            saves: [save("a", tag: zone.tag("a"), fields(["k": 1])), save("c", content(40))], deletes: ["b"],
+            saves: [save("a", tag: zone.tag("a"), fields(["k": 1])), save("c", content(400))], deletes: ["b"],
             atomic: true)
         #expect(zone.run(batch).reasons == [.batchFailed, .quotaExceeded, .batchFailed])
-        #expect(zone.byteCount == 80)
+        #expect(zone.byteCount == 800)
     }
 
     @Test func `R-011, R-120: who would hang on a record that does not fit is over quota, and says why`() throws {
         for isAtomic in [false, true] {
-            var zone = zone(holding: "a", "b")
+            var zone = zone(holding: "a", "b", bytesMax: 1_300)
             let family = zone.request(
                 saves: [
                     save("g", FieldMap(), parent: .set("c")), save("c", FieldMap(), parent: .set("p")),
-                    save("p", content(40)), save("alone", FieldMap()),
+                    save("p", content(400)), save("alone", FieldMap()),
                 ], atomic: isAtomic)
             let outcome = zone.run(family)
             let alone: FailureReason? = isAtomic ? .batchFailed : nil
             #expect(outcome.reasons == [.quotaExceeded, .quotaExceeded, .quotaExceeded, alone])
             guard case .failed(let failure)? = outcome.saves.first else { throw QuotaTestError.saved }
             let text = try #require(failure.detail)
-            #expect(text.contains("holds 80 of 100 bytes, and this needs 40 more"), "\(text)")
+            #expect(text.contains("holds 1068 of 1300 bytes, and this needs 400 more"), "\(text)")
             #expect(text.ranges(of: "its parent").count == 1, "said once")
             #expect(zone.run(family).reasons == outcome.reasons, "remembered (R-157)")
         }
@@ -102,18 +153,18 @@ import TidemarkFields
         let reference = FieldReference(recordName: "t", action: .deleteSelf)
         zone.bytesMax = nil
         zone.save(save("holder", type: "Holder", try FieldMap([Field("to", .reference(reference))])))
-        #expect(zone.byteCount > 40)
+        #expect(zone.byteCount > 400)
         zone.delete("t")
         #expect(zone.living("holder") == nil && zone.byteCount == 0)
     }
 
     @Test func `R-011: the error says with how much the database is full, and what can be done`() throws {
         var zone = zone(holding: "a", "b")
-        guard case .failed(let failure)? = zone.save(save("c", content(21))).saves.first else {
+        guard case .failed(let failure)? = zone.save(save("c", content(201))).saves.first else {
             throw QuotaTestError.saved
         }
         let text = try #require(failure.detail)
-        #expect(text.contains("holds 80 of 100 bytes, and this needs 21 more"), "\(text)")
+        #expect(text.contains("holds 800 of 1000 bytes, and this needs 201 more"), "\(text)")
         #expect(text.contains("Delete what is not needed") && text.contains("tidemark admin containers quota"))
     }
 

@@ -14,11 +14,12 @@ import TidemarkTestKit
     private let container = ContainerKey(identifier: "iCloud.test", environment: .development)
 
     /// Alice's database may hold so many records as ``ServiceFixture/saving(_:deleting:zone:text:id:policy:isAtomic:)``
-    /// makes them.
+    /// makes them, with names of one letter.
     private func fixture(zones: [String] = ["notes"], recordsMax: Int64) throws -> ServiceFixture {
         let fixture = try ServiceFixture(zones: zones)
         let save = try fixture.saving(["r"], id: RequestID(device, 1)).saves[0]
-        let bytesMax = Int64(save.fields.byteCount) * recordsMax
+        let recordBytes = save.fields.byteCount + save.name.utf8.count + save.type.utf8.count + 128
+        let bytesMax = Int64(recordBytes) * recordsMax
         #expect(fixture.database.setQuota(StorageQuota(privateBytes: bytesMax), of: container))
         return fixture
     }
@@ -63,11 +64,11 @@ import TidemarkTestKit
         // The answer to the first commit is lost: it is found in what is remembered.
         let script = FaultScript(first: [.commitAnswered: [.disconnect]])
         var plan = script.plan
-        plan.rejects = { changes in changes.contains { $0.records.contains { $0.name.hasPrefix("poison") } } }
+        plan.rejects = { changes in changes.contains { $0.records.contains { $0.name == "z" } } }
         let service = fixture.server(faults: plan)
         let outcomes = try fixture.scheduler.simulate {
             var outcomes: [Result<RecordsOutcome, FailureReason>] = []
-            for (index, name) in ["a", "poison", "b", "c"].enumerated() {
+            for (index, name) in ["a", "z", "b", "c"].enumerated() {
                 let request = try fixture.saving([name], id: RequestID(device, UInt64(index) + 1))
                 outcomes.append(await service.modify(request, in: fixture.key().database))
             }

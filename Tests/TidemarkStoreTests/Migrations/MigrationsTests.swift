@@ -98,17 +98,52 @@ import TidemarkTestSupport
                     """,
                     Migrations.all[place].sql,
                 ], url: url)
-            let pool = try PostgresPool(url: url, connections: 1, loop: loop)
-            let counts = Statement(
-                .read, "counts",
-                """
-                SELECT name || ' ' || byte_count AS line FROM zone
-                 UNION ALL SELECT database_id || ' ' || byte_count FROM asset_total ORDER BY line
-                """)
-            let rows = try await pool.execute([counts()])[0]
-            let lines = try rows.map { try $0.string(0) }
-            await pool.stop()
+            let lines = try await counts(url, loop)
             #expect(lines == ["1 3000", "2 3000", "a 120", "b 3", "c 0"])
+        }
+    }
+
+    /// What zones hold, and the assets of databases.
+    private func counts(_ url: String, _ loop: EventLoop) async throws -> [String] {
+        let pool = try PostgresPool(url: url, connections: 1, loop: loop)
+        let counts = Statement(
+            .read, "counts",
+            """
+            SELECT name || ' ' || byte_count AS line FROM zone
+             UNION ALL SELECT database_id || ' ' || byte_count FROM asset_total ORDER BY line
+            """)
+        let rows = try await pool.execute([counts()])[0]
+        let lines = try rows.map { try $0.string(0) }
+        await pool.stop()
+        return lines
+    }
+
+    @Test func `R-706: records that were counted by their fields are counted with their names and what a row costs`()
+        async throws
+    {
+        try await withDatabase(before: "0025_count_whole_records") { url, loop, _ in
+            let long = String(repeating: "n", count: 255)
+            let time = "'2026-01-01', 1, '2026-01-01', 1, '00000000-0000-0000-0000-000000000001'"
+            try PostgresAdministration.execute(
+                [
+                    """
+                    INSERT INTO zone (database_id, name, created_at, byte_count)
+                    SELECT 1, n, now(), b FROM (VALUES ('a', 100), ('b', 3), ('c', 0), ('d', 0)) AS k (n, b)
+                    """,
+                    """
+                    INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                                        modified_by, created_by_device, byte_count, is_deleted, name, type, parent, fields)
+                    VALUES (1, 1, 1, 1, \(time), 100, false, 'x', 'Note', NULL, ''),
+                           (1, 1, 2, 2, \(time), 0, false, '\(long)', 'Note', 'x', ''),
+                           (1, 1, 3, 3, \(time), 0, true, 'z', 'Note', NULL, ''),
+                           (1, 2, 1, 1, \(time), 3, false, 'x', 'Folder', NULL, ''),
+                           (1, 3, 1, 1, \(time), 0, true, 'x', 'Note', NULL, '')
+                    """,
+                ], url: url)
+            _ = try await Migrator(url: url, loop: loop).migrate()
+            let lines = try await counts(url, loop)
+            let (first, second) = (100 + 1 + 4 + 128, 0 + 255 + 4 + 1 + 128)
+            #expect(lines == ["a \(first + second)", "b \(3 + 1 + 6 + 128)", "c 0", "d 0"])
         }
     }
 
