@@ -29,6 +29,9 @@ package struct Limits: Sendable, Equatable {
     /// database's feed or mark reads their rows too. Beyond half of it, the server forgets all but a quarter: those that
     /// ended first. More: a new zone is `zoneBusy`, until the server has forgotten some.
     package var endedZonesMax = 20_000
+    /// Bytes of tombstones that a database with a quota may have, however small the quota is. A larger quota is the
+    /// bound itself. More: the server forgets some.
+    package var tombstoneBytesMin: Int64 = 1_048_576
     /// Containers in development that an account may have before it creates no more by naming them. Each has
     /// databases and a schema. An operator may create any number. More: `badContainer`.
     package var containersMax = 100

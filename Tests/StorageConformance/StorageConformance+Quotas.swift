@@ -60,6 +60,7 @@ extension StorageConformance {
                 let isKept = Int.random(in: 0...4, using: &random) > 0
                 try await world.decide(requests, in: zone, on: step % 2 == 0 ? store.first : store.second, isKept)
                 try expectEqual(try await world.byteCount(), try await world.livingByteCount(), "after step \(step)")
+                try expectEqual(try await world.tombstoneBytes(), try await world.deletedByteCount(), "and the deleted")
             }
             try expect(try await world.byteCount() > 0, "something is left")
             let others = try await store.second.storageUse(of: try await store.bob().privateDatabase)
@@ -87,6 +88,43 @@ extension StorageConformance {
             try expectEqual(try await world.byteCount(), 400, "with a zone its records go")
             try await store.createZones("a", in: world.database)
             try expectEqual(try await world.byteCount(), 400, "and do not come back")
+        },
+        Scenario("R-755: tombstones are counted whatever happens, and are forgotten when there are too many") { store in
+            let world = try await QuotaWorld(store)
+            var random = StepRandom(state: 755)
+            for counter in 1...40 as ClosedRange<UInt64> {
+                let zone = world.zones[Int(counter % 2)]
+                try await world.decide(
+                    [world.request(counter, in: zone, using: &random)], in: zone, on: store.first, true)
+            }
+            let some = ["stays", "goes"].map { world.save($0, byteCount: 9) }
+            for zone in world.zones {
+                let requests = [
+                    world.request(41, in: zone, saves: some), world.request(42, in: zone, deletes: ["goes"]),
+                ]
+                try await world.decide(requests, in: zone, on: store.second, true)
+            }
+            let living = try await world.byteCount()
+            try expect(try await world.tombstoneBytes() >= 2 * (128 + 4), "there are some")
+            let before = try await world.states()
+            try await store.second.forgetTombstones(of: world.database)
+            try expectEqual(try await world.tombstoneBytes(), 0, "all are forgotten")
+            try expectEqual(try await world.deletedByteCount(), 0, "and gone")
+            try expectEqual(try await world.byteCount(), living, "the living records count as before")
+            try expectEqual(try await world.livingByteCount(), living, "and are there")
+            for (old, new) in zip(before, try await world.states()) {
+                try expect(new.oldestTokenNumber > old.oldestTokenNumber, "older tokens are expired")
+                try expectEqual(new.changeNumber, old.changeNumber, "and the newest are not")
+            }
+            for counter in 43...60 as ClosedRange<UInt64> {
+                let zone = world.zones[Int(counter % 2)]
+                try await world.decide(
+                    [world.request(counter, in: zone, using: &random)], in: zone, on: store.first, true)
+                try expectEqual(try await world.tombstoneBytes(), try await world.deletedByteCount(), "counted on")
+            }
+            try await store.changeZones(in: world.database, remove: world.zones.map(\.name))
+            try await store.createZones("a", in: world.database)
+            try expectEqual(try await world.tombstoneBytes(), 0, "with a zone its tombstones go")
         },
         Scenario("R-751: an account's quota holds over all containers, beside the container's, also at the same moment")
         {
@@ -211,6 +249,8 @@ private struct QuotaWorld {
     let database: DatabaseID
     let zones: [ZoneKey]
     private static let names = (0..<6).map { "r\($0)" }
+    /// Others that a scenario saves.
+    private static let otherNames = ["stays", "goes"]
 
     init(_ store: StorageFixture) async throws {
         self.store = store
@@ -277,16 +317,37 @@ private struct QuotaWorld {
         return try require(use, "there is a quota").byteCount
     }
 
+    /// The bytes of tombstones as the store counts them.
+    func tombstoneBytes() async throws -> Int64 {
+        let transaction = try await store.second.beginWrite([zones[0].read()])
+        await transaction.rollback()
+        return transaction.snapshots[0].tombstoneBytes
+    }
+
+    /// The zones as they are now.
+    func states() async throws -> [ZoneState] {
+        try await store.first.zones(named: zones.map(\.name), in: database).sorted { $0.id < $1.id }
+    }
+
     /// The bytes as they are, counted from scratch.
     func livingByteCount() async throws -> Int64 {
-        var byteCount: Int64 = 0
-        for zone in zones {
-            for record in try await store.first.records(named: Self.names, in: zone).records.values {
-                guard !record.isDeleted else { continue }
-                let names = [record.name, record.type, record.parent ?? ""]
-                byteCount += names.reduce(Int64(record.fields.byteCount + 128)) { $0 + Int64($1.utf8.count) }
-            }
+        try await records().reduce(0) { sum, record in
+            guard !record.isDeleted else { return sum }
+            let names = [record.name, record.type, record.parent ?? ""]
+            return names.reduce(sum + Int64(record.fields.byteCount + 128)) { $0 + Int64($1.utf8.count) }
         }
-        return byteCount
+    }
+
+    /// The same for tombstones.
+    func deletedByteCount() async throws -> Int64 {
+        try await records().reduce(0) { $0 + ($1.isDeleted ? Int64($1.name.utf8.count + 128) : 0) }
+    }
+
+    private func records() async throws -> [RecordState] {
+        var records: [RecordState] = []
+        for zone in zones {
+            records += try await store.first.records(named: Self.names + Self.otherNames, in: zone).records.values
+        }
+        return records
     }
 }

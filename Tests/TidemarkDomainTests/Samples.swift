@@ -66,8 +66,10 @@ struct TestZone {
     private(set) var assetUses: [AssetUse] = []
     /// The quota of the database, which has no other zone.
     var bytesMax: Int64?
-    /// What the records' fields have, as a store counts it.
+    /// What the living records have, as a store counts it.
     private(set) var byteCount: Int64 = 0
+    /// And the tombstones.
+    private(set) var tombstoneBytes: Int64 = 0
     let key: ZoneKey
     private var counter: UInt64 = 0
 
@@ -177,6 +179,7 @@ struct TestZone {
         assetUses = changes.assetUses
         for record in changes.records { records[record.name] = record }
         byteCount += changes.byteGrowth
+        tombstoneBytes += changes.tombstoneGrowth
         references = references.filter { !changes.references.dropped.contains($0.holder) }
         references.formUnion(changes.references.added)
         for (device, memory) in changes.memories {

@@ -66,6 +66,9 @@ package final class RecordState: @unchecked Sendable {
     /// What a record costs the store beside its fields and names: an estimate of its row and the entries of indexes.
     package static let overheadBytes = 128
 
+    /// What the tombstone counts beside a quota; 0 for a living record.
+    package var tombstoneBytes: Int64 { isDeleted ? Int64(name.utf8.count + Self.overheadBytes) : 0 }
+
     /// What the record counts in a quota. A tombstone counts nothing, so a deletion always makes room.
     ///
     /// - Parameter fieldBytes: those of its fields, which need not have been read.

@@ -72,7 +72,8 @@ package final class ZoneOverlay {
         guard let table, !decidedFor.isEmpty else { return nil }
         return ZoneChanges(
             database: key.database, zone: table.zone, changeNumber: table.changeNumber, records: table.changedRecords,
-            byteGrowth: table.byteGrowth, memories: memories.filter { decidedFor.contains($0.key) },
+            byteGrowth: table.byteGrowth, tombstoneGrowth: table.tombstoneGrowth,
+            memories: memories.filter { decidedFor.contains($0.key) },
             references: table.references.written, clientTokens: clientTokens, assetUses: table.assetUses)
     }
 

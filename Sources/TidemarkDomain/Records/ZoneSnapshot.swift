@@ -116,6 +116,8 @@ package struct ZoneSnapshot: Sendable {
     package var storageUse: StorageUse?
     /// That of its owner's account; nil if there is no quota.
     package var accountUse: AccountUse?
+    /// The bytes of all tombstones in the zone's database; 0 if it has no quota of either kind.
+    package var tombstoneBytes: Int64 = 0
 
     package init(
         key: ZoneKey, zone: ZoneState? = nil, lastRemoval: ZoneRemovalReason? = nil,
@@ -133,6 +135,14 @@ package struct ZoneSnapshot: Sendable {
 }
 
 extension ZoneSnapshot {
+    /// Whether deletions have left more in the database than a quota lets records have.
+    package func hasTooManyTombstones(within limits: Limits) -> Bool {
+        guard let bytesMax = [storageUse?.bytesMax, accountUse?.use.bytesMax].compactMap(\.self).min() else {
+            return false
+        }
+        return tombstoneBytes > max(bytesMax, limits.tombstoneBytesMin)
+    }
+
     /// Whether something is left out that the requests of the read need, because all of it together is too much. A single
     /// request is then refused in part. Several are decided one after another instead.
     package func isCut(of read: ZoneRead) -> Bool {
@@ -151,6 +161,8 @@ package struct ZoneChanges: Sendable {
     package let records: [RecordState]
     /// How many bytes the zone's living records grow, as quotas count them.
     package let byteGrowth: Int64
+    /// How many bytes the zone's tombstones grow.
+    package let tombstoneGrowth: Int64
     /// The index column of each record that has one (``IndexColumn``), by record name. Most have none.
     package var indexColumns: [String: String] = [:]
     /// Rows of request memory to insert or replace, by life.
@@ -164,14 +176,16 @@ package struct ZoneChanges: Sendable {
 
     package init(
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
-        byteGrowth: Int64 = 0, memories: [DeviceID: RequestMemory], references: ReferenceChanges = ReferenceChanges(),
-        clientTokens: [DeviceID: [UInt8]] = [:], assetUses: [AssetUse] = []
+        byteGrowth: Int64 = 0, tombstoneGrowth: Int64 = 0, memories: [DeviceID: RequestMemory],
+        references: ReferenceChanges = ReferenceChanges(), clientTokens: [DeviceID: [UInt8]] = [:],
+        assetUses: [AssetUse] = []
     ) {
         self.database = database
         self.zone = zone
         self.changeNumber = changeNumber
         self.records = records
         self.byteGrowth = byteGrowth
+        self.tombstoneGrowth = tombstoneGrowth
         self.memories = memories
         self.references = references
         self.clientTokens = clientTokens

@@ -34,6 +34,8 @@ struct ZoneTable: Sendable {
     private let unread: [String: Int]
     /// How many bytes the living records have grown since, as quotas count them.
     private(set) var byteGrowth: Int64 = 0
+    /// How many bytes the tombstones have grown since.
+    private(set) var tombstoneGrowth: Int64 = 0
     private(set) var references: ReferenceTable
 
     /// Nil if the zone does not live.
@@ -142,6 +144,7 @@ struct ZoneTable: Sendable {
 
     private mutating func replace(_ old: RecordState?, with record: RecordState) {
         byteGrowth += growth(by: record, over: old)
+        tombstoneGrowth += record.tombstoneBytes - (old?.tombstoneBytes ?? 0)
         let isFirstChange = newest.updateValue(versions.count, forKey: record.name) == nil
         versions.append(record)
         if let parent = old?.parent { children[parent]?.remove(record.name) }

@@ -233,6 +233,7 @@ final class WriteCoordinator: Sendable {
             shared.knownZones.withLock {
                 $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
             }
+            await forgetTombstones(found: transaction.snapshots)
             return decision
         }
         throw StorageError(.unavailable, detail: "the schema does not come to rest")
@@ -254,6 +255,19 @@ final class WriteCoordinator: Sendable {
             try await transaction.commit(decision.changes)
         }
         return decision
+    }
+
+    /// Whoever writes where deletions have left very much does the work of forgetting some of it. What has failed
+    /// is tried again by the next request.
+    private func forgetTombstones(found snapshots: [ZoneSnapshot]) async {
+        let full = snapshots.filter { $0.hasTooManyTombstones(within: limits) }
+        for database in Set(full.map(\.key.database)).sorted() {
+            do {
+                try await storage.forgetTombstones(of: database)
+            } catch {
+                error.note()
+            }
+        }
     }
 
     private var wallClock: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }

@@ -192,6 +192,10 @@ package protocol Storage: AnyObject, Sendable {
     /// - Returns: false, with nothing changed, if the schema is no longer `current`.
     func replaceSchema(_ current: ContainerSchema, by schema: Schema) async throws(StorageError) -> Bool
 
+    /// Forgets tombstones of a database, those of the zones that have most first, and of a zone the oldest. Older
+    /// tokens are expired. Of very many, a call forgets some.
+    func forgetTombstones(of database: DatabaseID) async throws(StorageError)
+
     // MARK: Zones
 
     /// Opens a transaction on the database's row, and locks the living zones among `names` too.

@@ -13,9 +13,6 @@ extension AdminStore {
         package init() {}
     }
 
-    /// Rows of one transaction. It bounds how long writers wait.
-    private static let rowsMax = 1_000
-
     /// Removes tombstones of records and zones that are older than `before`. Older tokens are expired from then on
     /// (R-220, R-221).
     ///
@@ -24,12 +21,9 @@ extension AdminStore {
         var forgotten = Compaction()
         for (database, zone) in try await storage.read(sql.compaction.zonesWithTombstones(before)) {
             while true {
-                let (_, gone) = try await storage.write(
-                    sql.compaction.lockZone((database, zone)),
-                    sql.compaction.forgetRecords((database, zone, before, Self.rowsMax)))
-                let count = gone.rows.first ?? 0
+                let count = try await storage.forgetTombstones(of: database, in: zone, before: before)
                 forgotten.records += count
-                if count < Self.rowsMax { break }
+                if count < PostgresStorage.forgottenAtOnce { break }
             }
         }
         for database in try await storage.read(sql.compaction.databasesWithEndedZones(before)) {
@@ -41,6 +35,34 @@ extension AdminStore {
 }
 
 extension PostgresStorage {
+    /// Tombstones that one transaction forgets. It bounds how long writers wait.
+    fileprivate static let forgottenAtOnce = 1_000
+    /// Such transactions of one call, because the request that found so many waits for it.
+    private static let forgettingStepsMax = 20
+
+    package func forgetTombstones(of database: DatabaseID) async throws(StorageError) {
+        for _ in 0..<Self.forgettingStepsMax {
+            guard let zone = try await read(sql.compaction.zoneWithMostTombstones(database)).first,
+                try await forgetTombstones(of: database, in: zone, before: Self.afterAll) > 0
+            else { return }
+        }
+    }
+
+    /// Later than any tombstone, also one that was written while the clock was wrong: the end of the year 9999.
+    private static let afterAll = Timestamp(milliseconds: 253_402_300_799_999)
+
+    /// Forgets the oldest tombstones of a zone.
+    ///
+    /// - Returns: how many; fewer than ``forgottenAtOnce`` if there are no more.
+    fileprivate func forgetTombstones(
+        of database: DatabaseID, in zone: ZoneID, before: Timestamp
+    ) async throws(StorageError) -> Int {
+        let (_, gone) = try await write(
+            sql.compaction.lockZone((database, zone)),
+            sql.compaction.forgetRecords((database, zone, before, Self.forgottenAtOnce)))
+        return gone.rows.first ?? 0
+    }
+
     package func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError) {
         try await forgetEndedZones(of: database, keeping: countMax, atOnce: 20_000)
     }
@@ -80,6 +102,14 @@ struct CompactionStatements: Sendable {
         (try row["database_id"], try row["id"])
     }
 
+    let zoneWithMostTombstones = DeclaredStatement<DatabaseID, ZoneID>(
+        .read, "zone_with_most_tombstones",
+        """
+        SELECT id FROM zone WHERE database_id = \(\.self) AND removal IS NULL AND tombstone_byte_count > 0
+         ORDER BY tombstone_byte_count DESC LIMIT 1
+        """
+    ) { row throws(PostgresError) in try row["id"] }
+
     let lockZone = DeclaredStatement<(database: DatabaseID, zone: ZoneID), Void>(
         .read, "lock_zone_for_compaction",
         "SELECT id FROM zone WHERE database_id = \(\.database) AND id = \(\.zone) FOR UPDATE")
@@ -93,8 +123,9 @@ struct CompactionStatements: Sendable {
                 SELECT ctid FROM record
                  WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND is_deleted AND modified_at < \(\.before)
                  ORDER BY modified_at LIMIT \(\.countMax)))
-            RETURNING change_number)
+            RETURNING change_number, octet_length(name) + \(String(RecordState.overheadBytes)) AS byte_count)
         UPDATE zone SET oldest_token_number = greatest(oldest_token_number, (SELECT max(change_number) FROM gone)),
+                        tombstone_byte_count = tombstone_byte_count - (SELECT sum(byte_count) FROM gone)::bigint,
                         write_number = write_number + 1
          WHERE database_id = \(\.database) AND id = \(\.zone) AND EXISTS (SELECT FROM gone)
         RETURNING (SELECT count(*) FROM gone)

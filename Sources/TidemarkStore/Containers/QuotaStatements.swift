@@ -12,8 +12,15 @@ struct QuotaStatements: Sendable {
     static let accountBytesMax = "coalesce(a.quota_bytes, (SELECT account_quota_bytes FROM store))"
 
     /// The bytes of the records in database `d`, without reading the records.
-    private static let recordBytes =
-        "coalesce((SELECT sum(z.byte_count) FROM zone z WHERE z.database_id = d.id AND z.removal IS NULL), 0)::bigint"
+    private static let recordBytes = sum(of: "byte_count")
+
+    /// The bytes of its tombstones (R-755).
+    private static let tombstoneBytes = sum(of: "tombstone_byte_count")
+
+    /// - Parameter column: a number of the living zones of database `d`.
+    private static func sum(of column: String) -> String {
+        "coalesce((SELECT sum(z.\(column)) FROM zone z WHERE z.database_id = d.id AND z.removal IS NULL), 0)::bigint"
+    }
 
     /// The bytes of its assets.
     private static let assetBytes =
@@ -81,11 +88,16 @@ struct QuotaStatements: Sendable {
         """)
 
     /// Runs after the locks.
-    let byteCounts = DeclaredStatement<[DatabaseID], (database: DatabaseID, byteCount: Int64)>(
+    let byteCounts = DeclaredStatement<
+        [DatabaseID], (database: DatabaseID, byteCount: Int64, tombstoneBytes: Int64)
+    >(
         .read, "quota_byte_counts",
-        "SELECT d.id, \(recordBytes) + \(assetBytes) AS byte_count FROM unnest(\(\.self)) AS d (id)"
+        """
+        SELECT d.id, \(recordBytes) + \(assetBytes) AS byte_count, \(tombstoneBytes) AS tombstone_bytes
+          FROM unnest(\(\.self)) AS d (id)
+        """
     ) { row throws(PostgresError) in
-        (try row["id"], try row["byte_count"])
+        (try row["id"], try row["byte_count"], try row["tombstone_bytes"])
     }
 
     let use = DeclaredStatement<DatabaseID, StorageUse?>(

@@ -120,5 +120,9 @@ package enum Migrations {
             "0025_count_whole_records", "c1ff5930258a461a2cba7aafc2640ae9fcc2938d92c331d99f332445fceb85fd",
             PackageResources._025_count_whole_records_sql
         ),
+        (
+            "0026_count_tombstones", "ed83dfd8b3be370ebff80fd79fa6bc6748044581a0bc325af70ff074c39d17c4",
+            PackageResources._026_count_tombstones_sql
+        ),
     ]
 }

@@ -370,7 +370,8 @@ struct RecordStatements: Sendable {
         WITH moved AS (
             UPDATE zone SET change_number = \(first: \.zones, \.changeNumber), write_number = write_number + 1,
                             largest_record = greatest(largest_record, \(first: \.zones, \.largestRecord)::bigint),
-                            byte_count = byte_count + \(first: \.zones, \.byteGrowth)
+                            byte_count = byte_count + \(first: \.zones, \.byteGrowth),
+                            tombstone_byte_count = tombstone_byte_count + \(first: \.zones, \.tombstoneGrowth)
              WHERE database_id = \(first: \.zones, \.database) AND id = \(first: \.zones, \.zone) AND num_nulls(removal) = 1
                AND change_number = \(first: \.moments, \.changeNumber) AND write_number = \(first: \.moments, \.writeNumber)
                AND EXISTS (
@@ -406,10 +407,11 @@ struct RecordStatements: Sendable {
         moved AS (
             UPDATE zone SET change_number = k.change_number, write_number = zone.write_number + 1,
                             largest_record = greatest(zone.largest_record, k.largest),
-                            byte_count = zone.byte_count + k.byte_growth
+                            byte_count = zone.byte_count + k.byte_growth,
+                            tombstone_byte_count = zone.tombstone_byte_count + k.tombstone_growth
               FROM \(guards)unnest(\(\.zones, \.database), \(\.zones, \.zone), \(\.zones, \.changeNumber),
-                               \(\.zones, \.largestRecord), \(\.zones, \.byteGrowth))
-                   AS k (database_id, id, change_number, largest, byte_growth)
+                               \(\.zones, \.largestRecord), \(\.zones, \.byteGrowth), \(\.zones, \.tombstoneGrowth))
+                   AS k (database_id, id, change_number, largest, byte_growth, tombstone_growth)
              WHERE zone.database_id = k.database_id AND zone.id = k.id),
         remembered AS (
             \(writtenMemories(rows(of: \.memories), from: guards)))

@@ -216,9 +216,12 @@ struct ZoneReads {
 
     private mutating func addStorageUse(of databases: [DatabaseID]) {
         reading.add(sql.quotas.byteCounts(databases)) { [reads, containers] found, row in
-            guard let bytesMax = containers[row.database]?.bytesMax else { return }
+            let bytesMax = containers[row.database]?.bytesMax
             for index in reads.indices where reads[index].key.database == row.database {
-                found.snapshots[index].storageUse = StorageUse(byteCount: row.byteCount, bytesMax: bytesMax)
+                found.snapshots[index].storageUse = bytesMax.map {
+                    StorageUse(byteCount: row.byteCount, bytesMax: $0)
+                }
+                found.snapshots[index].tombstoneBytes = row.tombstoneBytes
             }
         }
     }

@@ -77,6 +77,10 @@ package final class MemoryStore: Storage {
         return try await call { $0.snapshots([read], zones: [$0.livingZone(key)])[0] }
     }
 
+    package func forgetTombstones(of database: DatabaseID) async throws(StorageError) {
+        try await call { $0.forgetTombstones(of: database) }
+    }
+
     package func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError) {
         try await call { $0.forgetEndedZones(of: database, keeping: countMax) }
     }

@@ -182,6 +182,11 @@ struct MemoryTables {
         snapshot.roles = roles.filter { read.users.contains($0.key) }
         snapshot.storageUse = storageUse(of: read.key.database)
         snapshot.accountUse = accountUse(of: read.key.database)
+        if snapshot.storageUse != nil || snapshot.accountUse != nil {
+            snapshot.tombstoneBytes = (databases[read.key.database]?.zones ?? []).reduce(0) {
+                $0 + (zones[$1]?.tombstoneBytes ?? 0)
+            }
+        }
         return snapshot
     }
 
@@ -272,8 +277,13 @@ struct MemoryTables {
     mutating func compact() {
         for id in databases.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             forgetEndedZones(of: id, keeping: 0)
-            for zone in databases[id]?.zones ?? [] { self.zones[zone]?.compact() }
+            forgetTombstones(of: id)
         }
+    }
+
+    /// See `Storage.forgetTombstones(of:)`.
+    mutating func forgetTombstones(of id: DatabaseID) {
+        for zone in databases[id]?.zones ?? [] { zones[zone]?.compact() }
     }
 
     func endedZoneCount(in database: DatabaseID) -> Int {

@@ -24,6 +24,9 @@ struct MemoryZone {
     /// Whether one of these exists, even as a tombstone.
     func hasAny(of names: [String]) -> Bool { names.contains { records[$0] != nil } }
 
+    /// The bytes of the tombstones, which PostgreSQL's store counts as they change.
+    var tombstoneBytes: Int64 { records.values.reduce(0) { $0 + $1.tombstoneBytes } }
+
     /// The record or its tombstone.
     func record(_ name: String) -> RecordState? { records[name] }
 

@@ -219,6 +219,10 @@ final class PlantedStorage: Storage {
         try await base.beginZonesWrite(in: database, names: names, life: life)
     }
 
+    func forgetTombstones(of database: DatabaseID) async throws(StorageError) {
+        try await base.forgetTombstones(of: database)
+    }
+
     func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError) {
         try await base.forgetEndedZones(of: database, keeping: countMax)
     }

@@ -109,6 +109,42 @@ import TidemarkFields
         }
     }
 
+    @Test func `R-755: a tombstone counts its name and 128 bytes, as long as it is there`() {
+        var zone = TestZone()
+        zone.save(save("p"), save("child", parent: .set("p")), save("other"))
+        #expect(zone.tombstoneBytes == 0)
+        zone.delete("child")
+        zone.delete("child", "never")
+        #expect(zone.tombstoneBytes == 128 + 5)
+        zone.delete("p", "other")
+        #expect(zone.tombstoneBytes == 3 * 128 + 5 + 1 + 5)
+        zone.save(save("child"))
+        #expect(zone.tombstoneBytes == 2 * 128 + 1 + 5)
+        let both = [zone.request(saves: [save("new")]), zone.request(deletes: ["new", "child"])]
+        zone.run(both)
+        #expect(zone.tombstoneBytes == 4 * 128 + 1 + 5 + 3 + 5)
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil, .max, false), (5_000, nil, 5_000, false), (5_000, nil, 5_001, true), (nil, 5_000, 5_001, true),
+            (6_000, 5_000, 5_001, true), (5_000, 6_000, 5_001, true), (5_000, 6_000, 5_000, false),
+            (0, nil, 1_000, false), (0, nil, 1_001, true),
+        ] as [(Int64?, Int64?, Int64, Bool)])
+    func `R-755: tombstones may have as many bytes as the smaller quota, and some in any case`(
+        ofDatabase: Int64?, ofAccount: Int64?, tombstoneBytes: Int64, isTooMuch: Bool
+    ) {
+        var snapshot = ZoneSnapshot(key: ZoneKey(database: database, name: "Notes"))
+        snapshot.storageUse = ofDatabase.map { StorageUse(byteCount: 0, bytesMax: $0) }
+        snapshot.accountUse = ofAccount.map {
+            AccountUse(account: AccountID(1), use: StorageUse(byteCount: 0, bytesMax: $0, isOfAccount: true))
+        }
+        snapshot.tombstoneBytes = tombstoneBytes
+        var limits = Limits()
+        limits.tombstoneBytesMin = 1_000
+        #expect(snapshot.hasTooManyTombstones(within: limits) == isTooMuch)
+    }
+
     @Test func `R-011: what is deleted makes room for the next request, also of the same transaction`() {
         var zone = zone(holding: "a", "b")
         let moving = zone.request(saves: [save("c", content(400))], deletes: ["a"])

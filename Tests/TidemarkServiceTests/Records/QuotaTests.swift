@@ -78,6 +78,48 @@ import TidemarkTestKit
         #expect(outcomes.map(reasons) == [[nil], [], [nil], [.quotaExceeded]])
     }
 
+    /// Saves and deletes many records, one after another. Returns why saves failed, the most bytes of tombstones that
+    /// were there, and the oldest number from which tokens still hold.
+    private func churn(
+        _ fixture: ServiceFixture
+    ) throws -> (reasons: Set<FailureReason?>, tombstoneBytesMax: Int64, oldestTokenNumber: ChangeNumber?) {
+        var limits = Limits()
+        limits.tombstoneBytesMin = 500
+        let service = fixture.server(limits: limits)
+        return try fixture.scheduler.simulate {
+            var result: (Set<FailureReason?>, Int64, ChangeNumber?) = ([], 0, nil)
+            for number in 10..<50 {
+                for isSave in [true, false] {
+                    let request = try fixture.saving(
+                        isSave ? ["r\(number)"] : [], deleting: isSave ? [] : ["r\(number)"],
+                        id: RequestID(device, UInt64(number * 2 + (isSave ? 0 : 1))))
+                    result.0.formUnion(reasons(await service.modify(request, in: fixture.key().database)))
+                    let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], lives: [])
+                    let transaction = try await MemoryStore(fixture.database).beginWrite([read])
+                    await transaction.rollback()
+                    let snapshot = transaction.snapshots[0]
+                    result.1 = max(result.1, snapshot.tombstoneBytes)
+                    result.2 = snapshot.zone?.oldestTokenNumber
+                }
+            }
+            return result
+        }
+    }
+
+    @Test func `R-755: whoever saves and deletes again and again has room, and the server forgets old deletions`()
+        throws
+    {
+        let (reasons, tombstoneBytesMax, oldestTokenNumber) = try churn(try fixture(recordsMax: 2))
+        #expect(reasons == [nil])
+        // A tombstone has 131 bytes. The request after the one that makes them too many finds them.
+        #expect(tombstoneBytesMax == 4 * 131)
+        #expect(try #require(oldestTokenNumber) > 0)
+    }
+
+    @Test func `R-755: without a quota no deletion is forgotten`() throws {
+        #expect(try churn(try ServiceFixture()).oldestTokenNumber == 0)
+    }
+
     @Test func `R-157: a request that did not fit is answered as it was, also when there is room by now`() throws {
         let fixture = try fixture(recordsMax: 1)
         let service = fixture.server()

@@ -98,27 +98,25 @@ import TidemarkTestSupport
                     """,
                     Migrations.all[place].sql,
                 ], url: url)
-            let lines = try await counts(url, loop)
+            let counts = """
+                SELECT name || ' ' || byte_count AS line FROM zone
+                 UNION ALL SELECT database_id || ' ' || byte_count FROM asset_total ORDER BY line
+                """
+            let lines = try await lines(of: counts, url, loop)
             #expect(lines == ["1 3000", "2 3000", "a 120", "b 3", "c 0"])
         }
     }
 
-    /// What zones hold, and the assets of databases.
-    private func counts(_ url: String, _ loop: EventLoop) async throws -> [String] {
+    /// The rows of a statement that has one column.
+    private func lines(of sql: String, _ url: String, _ loop: EventLoop) async throws -> [String] {
         let pool = try PostgresPool(url: url, connections: 1, loop: loop)
-        let counts = Statement(
-            .read, "counts",
-            """
-            SELECT name || ' ' || byte_count AS line FROM zone
-             UNION ALL SELECT database_id || ' ' || byte_count FROM asset_total ORDER BY line
-            """)
-        let rows = try await pool.execute([counts()])[0]
+        let rows = try await pool.execute([Statement(.read, "lines", sql)()])[0]
         let lines = try rows.map { try $0.string(0) }
         await pool.stop()
         return lines
     }
 
-    @Test func `R-706: records that were counted by their fields are counted with their names and what a row costs`()
+    @Test func `R-706, R-755: records that were there are counted with their names and what a row costs`()
         async throws
     {
         try await withDatabase(before: "0025_count_whole_records") { url, loop, _ in
@@ -141,9 +139,10 @@ import TidemarkTestSupport
                     """,
                 ], url: url)
             _ = try await Migrator(url: url, loop: loop).migrate()
-            let lines = try await counts(url, loop)
+            let counts = "SELECT name || ' ' || byte_count || ' ' || tombstone_byte_count FROM zone ORDER BY name"
+            let lines = try await lines(of: counts, url, loop)
             let (first, second) = (100 + 1 + 4 + 128, 0 + 255 + 4 + 1 + 128)
-            #expect(lines == ["a \(first + second)", "b \(3 + 1 + 6 + 128)", "c 0", "d 0"])
+            #expect(lines == ["a \(first + second) \(128 + 1)", "b \(3 + 1 + 6 + 128) 0", "c 0 \(128 + 1)", "d 0 0"])
         }
     }
 

@@ -46,8 +46,8 @@ import TidemarkTestSupport
         (
             sql.records.writeRunIfStill,
             [
-                "using zone_pkey", "(database_id = $4) AND (id = $5)",
-                "(database_id = ($4)) AND (zone_id = ($5)) AND (name >= (unnest($10)))",
+                "using zone_pkey", "(database_id = $5) AND (id = $6)",
+                "(database_id = ($5)) AND (zone_id = ($6)) AND (name >= (unnest($11)))",
             ]
         ),
         (sql.zones.lockNamed, ["(name >= n.name)", "(id >= zone.id)"]),
