@@ -161,8 +161,6 @@ import Testing
 
     /// A nested name of one word says something together with the type around it. One of more words says it alone.
     @Test func `no two nested types have one name of several words`() throws {
-        // Each is private to its queue.
-        let allowed: Set<Substring> = ["RequestIdentity"]
         var places: [Substring: [String]] = [:]
         for file in try SourceFile.all where file.path.hasPrefix("Sources/") && !file.isGenerated {
             for (number, line) in file.code where line.hasSuffix("{") || line.contains("typealias ") {
@@ -173,7 +171,7 @@ import Testing
             }
         }
         #expect(places.count > 40, "the sources cannot be read")
-        for (name, places) in places where places.count > 1 && !allowed.contains(name) {
+        for (name, places) in places where places.count > 1 {
             Issue.record("\(name): \(places)")
         }
     }

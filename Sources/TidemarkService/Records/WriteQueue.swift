@@ -96,7 +96,7 @@ struct WriteQueue {
         }
     }
 
-    private struct RequestIdentity: Hashable {
+    private struct RecordsRequestIdentity: Hashable {
         let key: ZoneKey
         let life: DeviceID
         let counter: UInt64
@@ -129,7 +129,7 @@ struct WriteQueue {
     private let settings: WriteSettings
     private var lanes: [ZoneKey: Lane] = [:]
     private var workers: [Workers] = []
-    private var tickets: [RequestIdentity: Ticket] = [:]
+    private var tickets: [RecordsRequestIdentity: Ticket] = [:]
     /// Of requests that several wait for.
     private var joined: [Ticket: Askers] = [:]
     private var nextTicket: Ticket = 0
@@ -162,7 +162,7 @@ struct WriteQueue {
     ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = ZoneKey(database: database, name: request.zoneName)
-        let identity = RequestIdentity(key: key, request: request)
+        let identity = RecordsRequestIdentity(key: key, request: request)
         if let ticket = tickets[identity] {
             joined[ticket, default: Askers(asker)].join(asker)
             return .joined(ticket)
@@ -208,7 +208,7 @@ struct WriteQueue {
     /// Removes requests that have their outcome.
     mutating func leave(_ entries: some Sequence<Entry>) {
         for entry in entries {
-            tickets[RequestIdentity(key: entry.key, request: entry.request)] = nil
+            tickets[RecordsRequestIdentity(key: entry.key, request: entry.request)] = nil
             if !joined.isEmpty { joined[entry.ticket] = nil }
             requests.give(back: 1, of: entry.owner)
             bytes.give(back: entry.byteCount, of: entry.owner)

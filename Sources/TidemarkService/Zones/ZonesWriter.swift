@@ -14,7 +14,7 @@ final class ZonesWriter: Sendable {
     typealias Outcome = Result<ZonesOutcome, FailureReason>
 
     private struct Entry {
-        let identity: RequestIdentity
+        let identity: ZonesRequestIdentity
         let owner: ShareOwner
         let request: ZonesRequest
         let deadline: Duration
@@ -24,7 +24,7 @@ final class ZonesWriter: Sendable {
         var askers: Askers
     }
 
-    private struct RequestIdentity: Hashable {
+    private struct ZonesRequestIdentity: Hashable {
         let database: DatabaseID
         let life: DeviceID
         let counter: UInt64
@@ -74,7 +74,7 @@ final class ZonesWriter: Sendable {
     func submit(
         _ request: ZonesRequest, in database: DatabaseID, for owner: ShareOwner, askedBy asker: Asker
     ) -> Answer<Outcome> {
-        let identity = RequestIdentity(
+        let identity = ZonesRequestIdentity(
             database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)
         let now = scheduler.now
         let deadline = now + settings.waitMax
