@@ -16,6 +16,8 @@ struct GroupDecision: Sendable {
     let moved: ZonesMoved
     /// By how many bytes grows what is remembered of each owner's requests.
     let memoryGrowth: [ShareOwner: Int]
+    /// Databases in which deletions have left too much.
+    let fullOfTombstones: Set<DatabaseID>
 
     /// - Parameters:
     ///   - keys: each zone of `entries` once.
@@ -25,6 +27,10 @@ struct GroupDecision: Sendable {
         _ entries: [WriteQueue.Entry], keys: [ZoneKey], snapshots: [ZoneSnapshot], store: StoreIncarnation,
         schemas: [ContainerID: KnownSchema] = [:], limits: Limits, now: Timestamp
     ) {
+        fullOfTombstones = Set(
+            zip(keys, snapshots).compactMap { key, snapshot in
+                snapshot.hasTooManyTombstones(within: limits) ? key.database : nil
+            })
         let overlays = snapshots.map { ZoneOverlay(snapshot: $0, store: store, limits: limits) }
         let indices = Dictionary(uniqueKeysWithValues: zip(keys, overlays.indices))
         // Zones of one database share its quota.

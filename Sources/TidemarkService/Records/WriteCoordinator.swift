@@ -103,6 +103,7 @@ final class WriteCoordinator: Sendable {
             do {
                 let decision = try await attempt(part)
                 conclude(part, decision, ends: parts.isEmpty ? group : nil)
+                await forgetTombstones(of: decision.fullOfTombstones)
             } catch {
                 note(error, of: part)
                 guard let halves = recover(from: error.code, part: part, rest: parts, group: group) else { return }
@@ -233,7 +234,6 @@ final class WriteCoordinator: Sendable {
             shared.knownZones.withLock {
                 $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
             }
-            await forgetTombstones(found: transaction.snapshots)
             return decision
         }
         throw StorageError(.unavailable, detail: "the schema does not come to rest")
@@ -257,11 +257,10 @@ final class WriteCoordinator: Sendable {
         return decision
     }
 
-    /// Whoever writes where deletions have left very much does the work of forgetting some of it. What has failed
-    /// is tried again by the next request.
-    private func forgetTombstones(found snapshots: [ZoneSnapshot]) async {
-        let full = snapshots.filter { $0.hasTooManyTombstones(within: limits) }
-        for database in Set(full.map(\.key.database)).sorted() {
+    /// Whoever writes where deletions have left very much starts the work of forgetting some of it. No answer
+    /// waits for that. What has failed is tried again by the next request.
+    private func forgetTombstones(of databases: Set<DatabaseID>) async {
+        for database in databases.sorted() {
             do {
                 try await storage.forgetTombstones(of: database)
             } catch {

@@ -323,7 +323,8 @@ extension WriteQueue {
             let key = workers[loop].ready.popFirst()
         {
             guard let index = lanes.index(forKey: key) else { continue }
-            guard let first = firstAsked(in: index, leaving: &group.unasked) else {
+            group.unasked += removeUnasked(at: index)
+            guard let first = lanes.values[index].waiting.first else {
                 lanes.remove(at: index)
                 continue
             }
@@ -332,7 +333,7 @@ extension WriteQueue {
                 passedOver.append((key, first.owner))
                 continue
             }
-            take(from: index, into: &group, &room)
+            take(from: index, into: &group.entries, &room)
             zoneCount += 1
             if isAlone { break }
         }
@@ -341,30 +342,30 @@ extension WriteQueue {
     }
 
     private mutating func take(
-        from index: Dictionary<ZoneKey, Lane>.Index, into group: inout Group, _ room: inout Room
+        from index: Dictionary<ZoneKey, Lane>.Index, into group: inout [Entry], _ room: inout Room
     ) {
         lanes.values[index].phase = .writing
-        while let entry = firstAsked(in: index, leaving: &group.unasked),
-            group.entries.isEmpty || room.fits(entry)
-        {
+        while let entry = lanes.values[index].waiting.first, group.isEmpty || room.fits(entry) {
             _ = lanes.values[index].waiting.popFirst()
             room.take(entry)
-            group.entries.append(entry)
+            group.append(entry)
         }
     }
 
-    /// The lane's next request that somebody waits for. Those before it leave the queue.
-    private mutating func firstAsked(
-        in index: Dictionary<ZoneKey, Lane>.Index, leaving unasked: inout [RefusedRequest]
-    ) -> Entry? {
-        while let entry = lanes.values[index].waiting.first {
-            guard entry.asker.hasLeft, joined[entry.ticket]?.haveLeft != false else { return entry }
-            _ = lanes.values[index].waiting.popFirst()
-            leave([entry])
-            // Whether an earlier attempt wrote it is unknown.
-            unasked.append(RefusedRequest(ticket: entry.ticket, reason: .storeUnavailable))
+    /// Removes the lane's requests that nobody waits for any more.
+    ///
+    /// NB: an asker may leave at any moment. All that it asked for leaves at once, or from some request on: a device that
+    /// comes back and sends an earlier one again finds no later one before it.
+    private mutating func removeUnasked(at index: Dictionary<ZoneKey, Lane>.Index) -> [RefusedRequest] {
+        let unasked = lanes.values[index].waiting.elements.filter { entry in
+            entry.asker.hasLeft && joined[entry.ticket]?.haveLeft != false
         }
-        return nil
+        guard !unasked.isEmpty else { return [] }
+        let tickets = Set(unasked.map(\.ticket))
+        lanes.values[index].waiting.removeAll { tickets.contains($0.ticket) }
+        leave(unasked)
+        // Whether an earlier attempt wrote it is unknown.
+        return unasked.map { RefusedRequest(ticket: $0.ticket, reason: .storeUnavailable) }
     }
 
     private func canJoin(_ key: ZoneKey, isAlone: Bool, _ group: [Entry]) -> Bool {

@@ -193,7 +193,7 @@ package protocol Storage: AnyObject, Sendable {
     func replaceSchema(_ current: ContainerSchema, by schema: Schema) async throws(StorageError) -> Bool
 
     /// Forgets tombstones of a database, those of the zones that have most first, and of a zone the oldest. Older
-    /// tokens are expired. Of very many, a call forgets some.
+    /// tokens are expired. About half of them are kept. Of very many, a call forgets some.
     func forgetTombstones(of database: DatabaseID) async throws(StorageError)
 
     // MARK: Zones

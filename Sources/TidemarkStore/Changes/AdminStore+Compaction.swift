@@ -37,14 +37,18 @@ extension AdminStore {
 extension PostgresStorage {
     /// Tombstones that one transaction forgets. It bounds how long writers wait.
     fileprivate static let forgottenAtOnce = 1_000
-    /// Such transactions of one call, because the request that found so many waits for it.
+    /// Such transactions of one call. The next request that finds too many goes on.
     private static let forgettingStepsMax = 20
 
     package func forgetTombstones(of database: DatabaseID) async throws(StorageError) {
+        var bytesKept: Int64?
         for _ in 0..<Self.forgettingStepsMax {
-            guard let zone = try await read(sql.compaction.zoneWithMostTombstones(database)).first,
-                try await forgetTombstones(of: database, in: zone, before: Self.afterAll) > 0
-            else { return }
+            guard let (zone, byteCount) = try await read(sql.compaction.zoneWithMostTombstones(database)).first else {
+                return
+            }
+            if let bytesKept, byteCount <= bytesKept { return }
+            bytesKept = bytesKept ?? byteCount / 2
+            guard try await forgetTombstones(of: database, in: zone, before: Self.afterAll) > 0 else { return }
         }
     }
 
@@ -102,13 +106,15 @@ struct CompactionStatements: Sendable {
         (try row["database_id"], try row["id"])
     }
 
-    let zoneWithMostTombstones = DeclaredStatement<DatabaseID, ZoneID>(
+    /// With the bytes of all tombstones of the database.
+    let zoneWithMostTombstones = DeclaredStatement<DatabaseID, (zone: ZoneID, byteCount: Int64)>(
         .read, "zone_with_most_tombstones",
         """
-        SELECT id FROM zone WHERE database_id = \(\.self) AND removal IS NULL AND tombstone_byte_count > 0
+        SELECT id, (sum(tombstone_byte_count) OVER ())::bigint AS byte_count
+          FROM zone WHERE database_id = \(\.self) AND removal IS NULL AND tombstone_byte_count > 0
          ORDER BY tombstone_byte_count DESC LIMIT 1
         """
-    ) { row throws(PostgresError) in try row["id"] }
+    ) { row throws(PostgresError) in (try row["id"], try row["byte_count"]) }
 
     let lockZone = DeclaredStatement<(database: DatabaseID, zone: ZoneID), Void>(
         .read, "lock_zone_for_compaction",

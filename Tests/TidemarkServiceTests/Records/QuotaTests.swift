@@ -111,8 +111,9 @@ import TidemarkTestKit
     {
         let (reasons, tombstoneBytesMax, oldestTokenNumber) = try churn(try fixture(recordsMax: 2))
         #expect(reasons == [nil])
-        // A tombstone has 131 bytes. The request after the one that makes them too many finds them.
-        #expect(tombstoneBytesMax == 4 * 131)
+        // A tombstone has 131 bytes. The request after the one that makes them too many finds them, and no answer waits
+        // until they are forgotten.
+        #expect((4 * 131...6 * 131).contains(tombstoneBytesMax))
         #expect(try #require(oldestTokenNumber) > 0)
     }
 

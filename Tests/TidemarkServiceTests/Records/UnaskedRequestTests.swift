@@ -61,6 +61,23 @@ extension WriteQueue {
         #expect(queue.admit(request(1), in: database, for: owner, at: 0, now: .zero) == .queued(3))
     }
 
+    @Test func `R-725: no later request of one who has left stays behind for its return`() {
+        var settings = WriteSettings()
+        settings.groupItemsMax = 1
+        var queue = WriteQueue(settings: settings)
+        _ = queue.addLoop()
+        let (gone, here) = (Asker(), Asker())
+        for (counter, asker) in [(1, gone), (2, here), (3, here), (4, gone)] as [(UInt64, Asker)] {
+            _ = queue.admit(request(counter), in: database, for: owner, askedBy: asker, at: 0, now: .zero)
+        }
+        gone.leave()
+        _ = queue.startsWorker(at: 0)
+        let group = queue.nextGroup(at: 0, isFirst: true)
+        #expect(group.entries.map(\.request.id.counter) == [2])
+        // Otherwise the fourth would be joined, and be carried out before the first.
+        #expect(group.unasked.map(\.ticket) == [0, 3])
+    }
+
     @Test func `R-725: a zone of which nobody waits for anything goes on with the next request`() {
         var queue = makeQueue()
         let gone = Asker()
