@@ -114,6 +114,7 @@ extension CKRecord {
     ///   is a conflict.
     package func apply(_ metadata: ServerMetadata?, savedBy changes: RecordChanges) {
         state.withLock { state in
+            guard state.takesAnswer(to: changes) else { return }
             state.unpack(zoneID: recordID.zoneID)
             if let metadata { state.metadata = metadata }
             state.original = state.original.merging(changes.fields)
@@ -137,6 +138,7 @@ extension CKRecord {
     package func apply(_ server: CKRecord, savedBy changes: RecordChanges) {
         let server = server.unpacked { $0 }
         state.withLock { state in
+            guard state.takesAnswer(to: changes) else { return }
             state.unpack(zoneID: recordID.zoneID)
             let mine = state.original.merging(changes.fields).assetFields
             let theirs = server.original.assetFields

@@ -49,6 +49,15 @@ struct RecordContents {
 
     /// Grows with every change, so that a save forgets only the changes that it carried.
     var generation = 0
+    /// The generation of the last save whose answer was taken over.
+    private var savedGeneration = 0
+
+    /// Whether the answer to a save is to be taken over: that to an earlier save than the last comes too late.
+    mutating func takesAnswer(to changes: RecordChanges) -> Bool {
+        guard changes.generation >= savedGeneration else { return false }
+        savedGeneration = changes.generation
+        return true
+    }
 
     mutating func set(_ object: NSObject?, forKey key: CKRecord.FieldKey, in space: WritableKeyPath<Self, KeySpace>) {
         generation += 1

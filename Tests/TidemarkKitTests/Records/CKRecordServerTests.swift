@@ -42,6 +42,22 @@ import TidemarkFields
         #expect(try CKRecord(recordType: "T").changes(all: true).tag.isEmpty)
     }
 
+    @Test func `R-054: the answer to an earlier save that comes last changes nothing`() throws {
+        let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "a"))
+        record["text"] = "first"
+        let first = try record.changes(all: true)
+        record["text"] = "second"
+        let second = try record.changes(all: true)
+        record.apply(ServerMetadata(tag: [2], createdAt: 0, modifiedAt: 2), savedBy: second)
+        let late = CKRecord(
+            recordID: record.recordID, recordType: "Note", fields: first.fields,
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 1))
+        record.apply(late, savedBy: first)
+        record.apply(ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 1), savedBy: first)
+        #expect(record["text"] == "second")
+        #expect(record.changeTag == [2])
+    }
+
     @Test func `R-054: after a save the record has the new tag and no changes`() throws {
         let record = try fetched([Field("a", .int64(1))])
         record["a"] = 2
