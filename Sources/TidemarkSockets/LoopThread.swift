@@ -4,7 +4,14 @@ internal import CTidemarkEpoll
 internal import Glibc
 
 /// A POSIX thread that runs one closure.
-enum LoopThread {
+package enum LoopThread {
+    /// Starts a thread that nobody waits for.
+    ///
+    /// - Throws: `resourcesExhausted` while the process has no more threads.
+    package static func detach(name: String, _ body: @escaping @Sendable () -> Void) throws(SocketError) {
+        pthread_detach(try start(name: name, body))
+    }
+
     /// Starts a thread. The caller joins or detaches it. No signal is blocked in it.
     ///
     /// - Parameter name: The name in `ps -L` and debuggers. The kernel keeps the first 15 bytes.

@@ -53,7 +53,18 @@ final class SpareScheduler: Scheduler {
             defer { state.isLooking = true }
             return (state.lastID, !state.isLooking)
         }
-        if starts { Thread.detachNewThread { self.look() } }
+        if starts {
+            do throws(SocketError) {
+                try LoopThread.detach(name: "tidemark-timers") { self.look() }
+            } catch {
+                // No thread to spare either. The next timer tries again.
+                state.withLock { state in
+                    state.timers[id] = nil
+                    state.isLooking = false
+                }
+                return base.schedule(after: delay, work)
+            }
+        }
         return ScheduledTimer { [weak self] in self?.state.withLock { _ = $0.timers.removeValue(forKey: id) } }
     }
 
