@@ -33,6 +33,11 @@ package struct ShareTurns<Element> {
     @inlinable package var elements: [Element] { queues.flatMap(\.elements) }
 
     @inlinable
+    package func contains(where isWanted: (Element) -> Bool) -> Bool {
+        queues.contains { $0.elements.contains(where: isWanted) }
+    }
+
+    @inlinable
     package mutating func append(_ element: Element, of owner: ShareOwner) {
         if let index = queues.firstIndex(where: { $0.owner == owner }) {
             queues[index].elements.append(element)

@@ -137,10 +137,9 @@ package struct ZoneSnapshot: Sendable {
 extension ZoneSnapshot {
     /// Whether deletions have left more in the database than a quota lets records have.
     package func hasTooManyTombstones(within limits: Limits) -> Bool {
-        guard let bytesMax = [storageUse?.bytesMax, accountUse?.use.bytesMax].compactMap(\.self).min() else {
-            return false
-        }
-        return tombstoneBytes > max(bytesMax, limits.tombstoneBytesMin)
+        guard tombstoneBytes > limits.tombstoneBytesMin else { return false }
+        let quotas = [storageUse?.bytesMax, accountUse?.use.bytesMax].compactMap(\.self)
+        return quotas.min().map { tombstoneBytes > $0 } ?? false
     }
 
     /// Whether something is left out that the requests of the read need, because all of it together is too much. A single

@@ -357,10 +357,10 @@ extension WriteQueue {
     /// NB: an asker may leave at any moment. All that it asked for leaves at once, or from some request on: a device that
     /// comes back and sends an earlier one again finds no later one before it.
     private mutating func removeUnasked(at index: Dictionary<ZoneKey, Lane>.Index) -> [RefusedRequest] {
-        let unasked = lanes.values[index].waiting.elements.filter { entry in
-            entry.asker.hasLeft && joined[entry.ticket]?.haveLeft != false
-        }
-        guard !unasked.isEmpty else { return [] }
+        func isUnasked(_ entry: Entry) -> Bool { entry.asker.hasLeft && joined[entry.ticket]?.haveLeft != false }
+        // As a rule there are none, and nothing is copied.
+        guard lanes.values[index].waiting.contains(where: isUnasked) else { return [] }
+        let unasked = lanes.values[index].waiting.elements.filter(isUnasked)
         let tickets = Set(unasked.map(\.ticket))
         lanes.values[index].waiting.removeAll { tickets.contains($0.ticket) }
         leave(unasked)
