@@ -22,6 +22,15 @@ enum Both {
 
     static func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: notes) }
 
+    /// Saves notes of which one answer holds no more than a few.
+    static func saveLongNotes(_ names: [String], in database: CKDatabase) async throws {
+        for name in names {
+            let record = note(name, ["a": "1"])
+            record["long"] = String(repeating: "x", count: 900_000)
+            try await database.save(record)
+        }
+    }
+
     static func note(_ name: String, _ fields: [String: any CKRecordValueProtocol]) -> CKRecord {
         let record = CKRecord(recordType: "Note", recordID: id(name))
         for (key, value) in fields { record[key] = value }

@@ -112,11 +112,7 @@ import TidemarkTestSupport
         let seen = try await Both.clouds { cloud in
             let ours = try await cloud.device(of: "alice").database
             try await ours.save(CKRecordZone(zoneID: Both.notes))
-            for name in names {
-                let record = Both.note(name, ["a": "1"])
-                record["long"] = String(repeating: "x", count: 900_000)
-                try await ours.save(record)
-            }
+            try await Both.saveLongNotes(names, in: ours)
             let blind = names.map { Both.note($0, ["a": "2"]) }
             let results = try await ours.modifyRecords(
                 saving: blind, deleting: [], savePolicy: .changedKeys, atomically: false
