@@ -96,6 +96,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ///
     /// - Parameters:
     ///   - isChange: whether it carries a stamp and must not be applied twice.
+    ///   - nonce: of a change for which the caller may ask again: from ``changeNonce()``. With the same nonce it is the same
+    ///     request, until ``giveUp(nonce:)``.
     ///   - timeout: after this time the request fails.
     ///   - generation: the credential for which it is meant (``credentialGeneration``). It is not sent with another
     ///     one.
@@ -103,18 +105,27 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// - Throws: `CKError`: the server's refusal, or why there is no answer. If the task is cancelled, the request ends
     ///   with `operationCancelled`. A change may then still be carried out, unless the task was cancelled before.
     package func request(
-        isChange: Bool, timeout: Duration = .seconds(60), generation: Int? = nil,
+        isChange: Bool, nonce: UInt64? = nil, timeout: Duration = .seconds(60), generation: Int? = nil,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) async throws(CKError) -> WireServerEnvelope {
         // a request that was sent can be carried out, however soon it is cancelled.
         guard !Task.isCancelled else { throw CKError(.operationCancelled) }
-        // 56 bits, which servers read without the generated code.
-        let nonce = isChange ? scheduler.randomBits() >> 8 : 0
+        let ownNonce = nonce ?? (isChange ? changeNonce() : 0)
         let envelope = try await wait(timeout: timeout) {
-            $0.request(isChange: isChange, nonce: nonce, generation: generation, now: $1, make: make)
+            $0.request(
+                isChange: isChange, nonce: ownNonce, mayRepeat: nonce != nil, generation: generation, now: $1,
+                make: make)
         }
         if case .failure(let failure) = envelope.answer { throw CKError(failure) }
         return envelope
+    }
+
+    /// 56 random bits, which servers read without the generated code.
+    func changeNonce() -> UInt64 { scheduler.randomBits() >> 8 }
+
+    /// The caller does not ask again for the change with this nonce.
+    func giveUp(nonce: UInt64) {
+        state.withLock { $0.machine.giveUp(nonce: nonce) }
     }
 
     /// The user who is signed in according to the server: the user record's name, empty without an account. Connects if

@@ -38,23 +38,30 @@ struct CloudDatabase: Sendable {
         let template = template
         var failures = 0
         var last = Self.outOfTime
+        // Whether a change was carried out may be open. What is tried again is therefore the same request.
+        var isOutcomeOpen = false
+        let nonce = isChange && isPatient ? connection.changeNonce() : nil
+        defer { nonce.map(connection.giveUp) }
         while !isOutOfTime {
             do throws(CKError) {
                 return try await connection.request(
-                    isChange: isChange, timeout: requestTimeout, generation: credentialGeneration
+                    isChange: isChange, nonce: nonce, timeout: requestTimeout, generation: credentialGeneration
                 ) { stamp in
                     var envelope = template
                     envelope.request = make(stamp)
                     return envelope
                 }
             } catch {
-                guard isPatient, error.isWorthAnotherTry else { throw error }
+                guard isPatient, error.isWorthAnotherTry else {
+                    throw isOutcomeOpen && error.isGreetingRefused ? Self.outcomeOpen : error
+                }
+                if isChange, error.code == .serviceUnavailable, !error.isGreetingRefused { isOutcomeOpen = true }
                 last = error
             }
             try await pause(last.waitBeforeRetry(failures: failures, randomBits: connection.randomBits))
             failures += 1
         }
-        throw last
+        throw isOutcomeOpen ? Self.outcomeOpen : last
     }
 
     /// Until the ``deadline``; nil: no end.
@@ -80,6 +87,8 @@ struct CloudDatabase: Sendable {
     func pause(_ wait: Duration) async throws(CKError) {
         try await connection.wait(timeLeft.map { min(wait, max(.zero, $0)) } ?? wait)
     }
+
+    private static let outcomeOpen = CKError(ConnectionMachine.RequestFailure(code: .answerLost))
 
     private static let outOfTime = CKError(
         .networkFailure,

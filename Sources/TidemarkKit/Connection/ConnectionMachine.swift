@@ -64,37 +64,6 @@ struct ConnectionMachine {
         case pushesLost
     }
 
-    /// Why there is no answer.
-    struct RequestFailure: Error, Equatable {
-        enum Code: Equatable {
-            /// Never sent: no connection.
-            case offline
-            /// Sent, no answer in time; for a request that changes nothing.
-            case timedOut
-            /// Sent, no answer in time; it may have been carried out.
-            case answerLost
-            /// A part of an upload, whose answer was lost with the connection: how far the server is has to be asked.
-            case cut
-            case cancelled
-            /// Meant for another account than the one that is signed in now.
-            case otherAccount
-            /// The server refused the connection, or this device did not send what the server would refuse.
-            case refused(WireErrorCode)
-        }
-
-        let code: Code
-        var message = ""
-        var retryAfter: Double = 0
-        /// Of a refusal: whether the connection was refused, and not this request.
-        var isOfGreeting = false
-        /// Of a refusal: whether a credential was refused, and not that there is none.
-        var hasCredential = true
-        /// Why the server was not reached, if it was not.
-        var fault: ConnectionFault?
-        /// Of which server it is said, for whoever reads the error.
-        var serverName: String?
-    }
-
     private struct Request {
         let isChange: Bool
         /// Answered by what Hello brings; never sent.
@@ -106,10 +75,14 @@ struct ConnectionMachine {
         var bytes: [UInt8] = []
         /// Of a change: random bits.
         var nonce: UInt64 = 0
+        /// Of a change: whether its caller may ask for it once more, if it ends without an outcome.
+        var mayRepeat = false
         /// Of a change that was sent.
         var stamp: WireRequestStamp?
         var isSentOnThisChannel = false
         var wasSent = false
+        /// Of a change: whether an answer left it open what became of it.
+        var isOutcomeOpen = false
     }
 
     private(set) var state = State.idle
@@ -129,8 +102,7 @@ struct ConnectionMachine {
     /// Ids in the order in which they were made; growing.
     private var order: [UInt64] = []
     private var nextID: UInt64 = 1
-    /// Of the requests of this life that change data.
-    private var nextCounter: UInt64 = 1
+    private var numbers = ChangeNumbers()
     private var failures = 0
     private var lastAttempt: Duration?
     /// Another attempt follows at once if the one under way fails: it began before there was reason to try again.
@@ -175,12 +147,28 @@ struct ConnectionMachine {
     ///
     /// - Parameters:
     ///   - nonce: of a change: random bits that nobody else has, not even a copy of this machine.
+    ///   - mayRepeat: whether the caller may ask for the change once more, with the same nonce. It is the same request then,
+    ///     which the server does not carry out twice. The caller ends that by ``giveUp(nonce:)``.
     ///   - generation: for which credential it is meant; nil: whichever.
     mutating func request(
-        isChange: Bool, nonce: UInt64 = 0, generation: Int? = nil, now: Moment,
+        isChange: Bool, nonce: UInt64 = 0, mayRepeat: Bool = false, generation: Int? = nil, now: Moment,
         make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) -> (id: UInt64, actions: [Action]) {
-        add(Request(isChange: isChange, make: make, nonce: nonce), generation, now: now)
+        guard !mayRepeat || !numbers.hasLost(nonce: nonce) else {
+            defer { nextID += 1 }
+            return (nextID, [.answer(nextID, .failure(RequestFailure(code: .answerLost, serverName: serverName)))])
+        }
+        let stamp = mayRepeat ? numbers.take(nonce: nonce) : nil
+        return add(
+            Request(
+                isChange: isChange, make: make, nonce: nonce, mayRepeat: mayRepeat, stamp: stamp,
+                isOutcomeOpen: stamp != nil),
+            generation, now: now)
+    }
+
+    /// The change is not asked for again.
+    mutating func giveUp(nonce: UInt64) {
+        numbers.forget(nonce: nonce)
     }
 
     /// As ``request(isChange:generation:now:make:)``, for a part of an upload. If the connection is cut before it is
@@ -313,6 +301,8 @@ struct ConnectionMachine {
             }
             if case .failure(let failure) = envelope.answer {
                 noteThrottling(failure, now: now)
+                // The server may have lost its store during the commit.
+                if failure.code == .serviceUnavailable { requests[envelope.id]?.isOutcomeOpen = true }
                 if mayShareLife(failure, envelope.id) { return lost + endLife() }
             }
             return lost + finish(envelope.id, .success(envelope)) + sendWaiting(now: now)
@@ -324,7 +314,7 @@ struct ConnectionMachine {
     /// From now on requests are of this life, and counted anew. The server hears of it with the next Hello.
     mutating func begin(life: [UInt8]) {
         hello.life = life
-        nextCounter = 1
+        numbers.beginLife()
     }
 
     /// From now on the device has this identity. The server hears of it with the next Hello.
@@ -503,7 +493,9 @@ struct ConnectionMachine {
     private mutating func finish(
         _ id: UInt64, _ result: Result<WireServerEnvelope, RequestFailure>
     ) -> [Action] {
-        guard requests.removeValue(forKey: id) != nil else { return [] }
+        guard var request = requests.removeValue(forKey: id) else { return [] }
+        if case .failure = result { request.isOutcomeOpen = true }
+        if request.mayRepeat, request.isOutcomeOpen, let stamp = request.stamp { numbers.keep(stamp) }
         if let index = order.firstIndex(of: id) { order.remove(at: index) }
         guard case .failure(var failure) = result else { return [.answer(id, result)] }
         failure.serverName = serverName
@@ -582,14 +574,8 @@ struct ConnectionMachine {
             stamp.repeated = true
             return stamp
         }
-        var stamp = WireRequestStamp()
-        stamp.counter = nextCounter
-        nextCounter += 1
-        stamp.lowestUnanswered =
-            order.lazy.compactMap { [requests] in requests[$0]?.stamp?.counter }.min() ?? stamp.counter
-        stamp.epoch = greeting.hello.memoryEpoch
-        stamp.nonce = request.nonce
-        return stamp
+        let lowestUnanswered = order.lazy.compactMap { [requests] in requests[$0]?.stamp?.counter }.min()
+        return numbers.stamp(
+            nonce: request.nonce, epoch: greeting.hello.memoryEpoch, lowestUnanswered: lowestUnanswered)
     }
-
 }

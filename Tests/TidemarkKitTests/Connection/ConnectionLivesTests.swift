@@ -79,6 +79,74 @@ import TidemarkWire
         #expect(bench.failure(third) == .answerLost && bench.lifeRenewals == 2)
     }
 
+    @Test func `R-157, R-397: a change that is asked for again is the same request, until its caller gives up`() throws
+    {
+        var bench = Bench()
+        func stamp() throws -> WireRequestStamp { try #require(bench.sent.last).modifyRecords.stamp }
+        let first = bench.request(nonce: 5)
+        try bench.open(memoryEpoch: 7)
+        var expected = try stamp()
+        #expect(expected.counter == 1 && expected.nonce == 5)
+        // The server may have lost its store during the commit.
+        try bench.refuse(first, .serviceUnavailable)
+        let other = bench.request()
+        #expect(try stamp().counter == 2 && stamp().lowestUnanswered == 1, "the outcome of the first is remembered")
+        try bench.answer(other)
+        _ = bench.request(nonce: 5)
+        expected.repeated = true
+        #expect(try stamp() == expected)
+        // The same after a connection that was cut before it went, with one that cannot be made.
+        bench.cut()
+        bench.clock += bench.waits.removeLast()
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        try bench.open(memoryEpoch: 8)
+        #expect(try stamp() == expected)
+        bench.machine.giveUp(nonce: 5)
+        try bench.refuse(try #require(bench.sent.last).id, .serviceUnavailable)
+        bench.machine.giveUp(nonce: 5)
+        _ = bench.request(nonce: 5)
+        #expect(try stamp().counter == 3 && stamp().lowestUnanswered == 3 && !stamp().repeated)
+    }
+
+    @Test(arguments: [WireErrorCode.zoneBusy, .requestRateLimited])
+    func `R-157, R-397: a change that was surely not carried out is another request when it is asked for again`(
+        code: WireErrorCode
+    ) throws {
+        var bench = Bench()
+        func stamp() throws -> WireRequestStamp { try #require(bench.sent.last).modifyRecords.stamp }
+        let first = bench.request(nonce: 5)
+        try bench.open()
+        try bench.refuse(first, code)
+        let second = bench.request(nonce: 5)
+        #expect(try stamp().counter == 2 && stamp().lowestUnanswered == 2 && !stamp().repeated)
+        // What an earlier attempt left open stays so.
+        try bench.refuse(second, .serviceUnavailable)
+        let third = bench.request(nonce: 5)
+        #expect(try stamp().counter == 2 && stamp().repeated)
+        try bench.refuse(third, code)
+        _ = bench.request(nonce: 5)
+        #expect(try stamp().counter == 2 && stamp().repeated)
+    }
+
+    @Test func `R-157, R-397: in a new life nobody can tell what became of a change that was left open`() throws {
+        var bench = Bench()
+        let (first, second) = (bench.request(nonce: 5), bench.request())
+        try bench.open()
+        try bench.refuse(first, .serviceUnavailable)
+        try bench.refuse(second, .serverResponseLost)
+        #expect(bench.lifeRenewals == 1)
+        bench.machine.begin(life: Array(repeating: 2, count: 16))
+        bench.cut()
+        let count = bench.sent.count
+        let again = bench.request(nonce: 5)
+        #expect(bench.failure(again) == .answerLost && bench.sent.count == count)
+        bench.machine.giveUp(nonce: 5)
+        _ = bench.request(nonce: 5)
+        try bench.open()
+        let stamp = try #require(bench.sent.last).modifyRecords.stamp
+        #expect(stamp.counter == 1 && !stamp.repeated)
+    }
+
     @Test func `R-157, R-014: a server that counts no epochs gets no request, which it would refuse for good`() throws {
         var bench = Bench()
         let id = bench.request()

@@ -48,8 +48,11 @@ import TidemarkWire
             }
         }
 
-        mutating func request(isChange: Bool = true) -> UInt64 {
-            let (id, actions) = machine.request(isChange: isChange, now: now) { stamp in
+        /// - Parameter nonce: of a change that may be asked for again.
+        mutating func request(isChange: Bool = true, nonce: UInt64? = nil) -> UInt64 {
+            let (id, actions) = machine.request(
+                isChange: isChange, nonce: nonce ?? 0, mayRepeat: nonce != nil, now: now
+            ) { stamp in
                 var envelope = WireClientEnvelope()
                 envelope.modifyRecords = WireModifyRecords()
                 if let stamp { envelope.modifyRecords.stamp = stamp }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+extension ConnectionMachine {
+    /// Why there is no answer.
+    struct RequestFailure: Error, Equatable {
+        enum Code: Equatable {
+            /// Never sent: no connection.
+            case offline
+            /// Sent, no answer in time; for a request that changes nothing.
+            case timedOut
+            /// Sent, no answer in time; it may have been carried out.
+            case answerLost
+            /// A part of an upload, whose answer was lost with the connection: how far the server is has to be asked.
+            case cut
+            case cancelled
+            /// Meant for another account than the one that is signed in now.
+            case otherAccount
+            /// The server refused the connection, or this device did not send what the server would refuse.
+            case refused(WireErrorCode)
+        }
+
+        let code: Code
+        var message = ""
+        var retryAfter: Double = 0
+        /// Of a refusal: whether the connection was refused, and not this request.
+        var isOfGreeting = false
+        /// Of a refusal: whether a credential was refused, and not that there is none.
+        var hasCredential = true
+        /// Why the server was not reached, if it was not.
+        var fault: ConnectionFault?
+        /// Of which server it is said, for whoever reads the error.
+        var serverName: String?
+    }
+}
