@@ -12,6 +12,8 @@ enum SyncEngineLimits {
     static let startDelay = Duration.milliseconds(10)
     /// How long further changes are collected after a send has begun.
     static let sendInterval = Duration.milliseconds(100)
+    /// The least time between the beginnings of sends while an item fails each time, for itself.
+    static let failingSendInterval = Duration.seconds(2)
     /// From the last change of the state to its `stateUpdate`.
     static let stateUpdateDelay = Duration.milliseconds(100)
     /// How long a `stateUpdate` may be delayed while changes keep coming.

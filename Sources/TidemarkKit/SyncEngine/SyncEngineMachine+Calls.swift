@@ -174,7 +174,7 @@ extension SyncEngineMachine {
         }
     }
 
-    /// adding plans a send. New changes do not wait for items that keep failing.
+    /// adding plans a send. New changes do not wait for items that keep failing, or not long.
     private mutating func noteAddition(isChanged: Bool, bringsNews: Bool, at moment: SyncEngineMoment) {
         schedule.startDue = nil
         additionCount += 1
@@ -182,6 +182,10 @@ extension SyncEngineMachine {
         resume(at: moment)
         if bringsNews, schedule.failureBackoff.failureCount > 0, schedule.sendBackoff.failureCount == 0 {
             schedule.sendDue = nil
+        }
+        if isChanged, bringsNews {
+            newsCount = additionCount
+            schedule.sendSoonBesideFailing(at: moment)
         }
         scheduleSend(at: moment)
     }

@@ -6,6 +6,8 @@ struct SyncEngineSchedule: Sendable {
     var startDue: Duration?
     var fetchDue: Duration?
     var sendDue: Duration?
+    /// Whether the send waits for its time only because some items failed, each for itself.
+    var sendWaitsForItems = false
     /// When the delegate is asked again for changes that it skipped.
     var askDue: Duration?
     /// When to fetch in case pushes were lost.
@@ -43,6 +45,13 @@ struct SyncEngineSchedule: Sendable {
 
     init(startDue: Duration?) {
         self.startDue = startDue
+    }
+
+    /// What is new does not wait long for items that failed, each for itself. They go with it once more, so sends have a
+    /// distance.
+    mutating func sendSoonBesideFailing(at moment: SyncEngineMoment) {
+        guard sendWaitsForItems, let due = sendDue else { return }
+        sendDue = min(due, max(moment.now, (lastSendStart ?? .zero) + SyncEngineLimits.failingSendInterval))
     }
 
     /// Another account is a new start. What was planned, cancelled, failed or asked for by the server
@@ -97,7 +106,7 @@ extension SyncEngineMachine {
     }
 
     private mutating func beginScheduledSend(at moment: SyncEngineMoment) {
-        (schedule.sendDue, schedule.askDue) = (nil, nil)
+        (schedule.sendDue, schedule.askDue, schedule.sendWaitsForItems) = (nil, nil, false)
         // a scheduled send with nothing to send does not take place.
         guard hasAnythingToSend else { return }
         beginSend(reason: .scheduled, options: .init(), at: moment)

@@ -9,7 +9,7 @@ extension SyncEngineMachine {
     ) {
         // A call for everything also does what was planned.
         let absorbsPlan = options.scope.covers(.all) && schedule.plannedSend != nil
-        if absorbsPlan { (schedule.sendDue, schedule.askDue) = (nil, nil) }
+        if absorbsPlan { (schedule.sendDue, schedule.askDue, schedule.sendWaitsForItems) = (nil, nil, false) }
         schedule.lastSendStart = moment.now
         operation = .send(
             SyncEngineSend(
@@ -174,7 +174,10 @@ extension SyncEngineMachine {
         let retryAt = moment.now + schedule.sendBackoff.nextDelay(after: error, at: moment)
         noteFailure(error, retryAt: retryAt, at: moment)
         guard automaticallySync else { return }
+        let isPlanned = !send.context.options.scope.covers(.all) && schedule.sendDue != nil
         planSend(at: retryAt, after: send)
+        schedule.sendWaitsForItems = send.failsByItems && (!isPlanned || schedule.sendWaitsForItems)
+        if newsCount > send.additionsSeen { schedule.sendSoonBesideFailing(at: moment) }
         guard send.lostAnswer else { return }
         schedule.fetchDue = min(retryAt, schedule.fetchDue ?? retryAt)
     }

@@ -86,6 +86,7 @@ extension SyncEngineMachine {
         at moment: SyncEngineMoment
     ) -> SyncEngineAction? {
         let results = Self.recordResults(of: batch, outcome)
+        let isAlone = isLoneSuspect(batch)
         noteSuspects(of: batch, results)
         let waiting = recordsThatWait(in: batch, results, send)
         var (saved, failedSaves) = ([CKRecord](), [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave]())
@@ -101,7 +102,9 @@ extension SyncEngineMachine {
             case .failure(let error):
                 hasFailed = true
                 failedSaves.append(.init(record: record, error: error))
-                if send.note(error, of: .record(record.recordID)) { retried.append(.saveRecord(record.recordID)) }
+                if send.note(error, of: .record(record.recordID), isAlone) {
+                    retried.append(.saveRecord(record.recordID))
+                }
             }
         }
         for recordID in batch.recordIDsToDelete {
@@ -111,7 +114,7 @@ extension SyncEngineMachine {
             case .failure(let error):
                 hasFailed = true
                 failedDeletes[recordID] = error
-                if send.note(error, of: .record(recordID)) { retried.append(.deleteRecord(recordID)) }
+                if send.note(error, of: .record(recordID), isAlone) { retried.append(.deleteRecord(recordID)) }
             }
         }
         send.successCount += saved.count + deleted.count
@@ -172,8 +175,11 @@ extension SyncEngineMachine {
 extension SyncEngineSend {
     /// Notes the failure of one item.
     ///
+    /// - Parameter isAlone: whether it went alone because it had failed with others.
     /// - Returns: whether the engine tries it again.
-    fileprivate mutating func note(_ error: CKError, of item: SyncEngineItem) -> Bool {
+    fileprivate mutating func note(
+        _ error: CKError, of item: SyncEngineItem, _ isAlone: Bool = false
+    ) -> Bool {
         itemErrors[item] = error
         if case .record(let recordID) = item { waiting[recordID] = nil }
         if error.leavesOutcomeOpen { lostAnswer = true }
@@ -181,6 +187,8 @@ extension SyncEngineSend {
             failedForGood.insert(item)
             return false
         }
+        let isOfItem = error.isPassing || isAlone && error.makesSuspect
+        if !isOfItem || error.retryAfterSeconds != nil { failsByItems = false }
         let isLonger = (error.retryAfterSeconds ?? 0) > (retriedError?.retryAfterSeconds ?? 0)
         if retriedError == nil || isLonger { retriedError = error }
         return true

@@ -4,6 +4,11 @@
 // that is. So whatever failed with others goes apart from what did not, and in smaller and smaller parts, until the
 // record goes alone.
 extension SyncEngineMachine {
+    /// Whether the batch is one record that failed with others before.
+    func isLoneSuspect(_ batch: CKSyncEngine.RecordZoneChangeBatch) -> Bool {
+        batch.itemCount == 1 && batch.recordIDs.allSatisfy { suspects[$0] != nil }
+    }
+
     /// Notes with how many others the records of a batch may go next.
     mutating func noteSuspects(
         of batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults
@@ -47,7 +52,7 @@ extension SyncEngineMachine {
 extension CKError {
     /// Whether other records should not go with this one again: the server may have failed at it, or they would wait for
     /// its upload.
-    fileprivate var makesSuspect: Bool { code == .internalError || isOfStandingUpload }
+    var makesSuspect: Bool { code == .internalError || isOfStandingUpload }
 }
 
 extension SyncEngineRecordResults {

@@ -44,6 +44,8 @@ struct SyncEngineMachine: Sendable {
 
     /// How often the app has added something to send. It shows what is new since the delegate was asked.
     var additionCount = 0
+    /// What that was when something was added last that was not pending.
+    var newsCount = 0
     /// What failed permanently in the last pass; the next property counts how often in a row.
     var repeatedFailures: Set<SyncEngineItem> = []
     /// Records at which the server may have failed, or of which an upload stands still, each with how many of them may go

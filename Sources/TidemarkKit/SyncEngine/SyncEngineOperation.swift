@@ -148,6 +148,8 @@ struct SyncEngineSend: Sendable {
     var retriedError: CKError?
     /// Items that failed in a way that the app must handle.
     var failedForGood: Set<SyncEngineItem> = []
+    /// Whether each failure that the engine retries is of an item for itself. Others need not wait for it.
+    var failsByItems = true
     /// Records that were sent before a pending change that must come first.
     var waiting: [CKRecord.ID: SyncEngineWaiting] = [:]
     /// How many records were saved or deleted.

@@ -230,17 +230,95 @@ import Testing
         harness.advance(by: .seconds(20 * 60))
         #expect(harness.pending == ["A/1"])
         #expect(harness.server.contents.count == count - 1)
-        // What comes later goes without it, at the next attempt.
+        // What comes later goes without it, and at once.
         _ = harness.take()
         harness.add("A/late")
-        harness.advance(by: .seconds(5 * 60))
+        harness.advance(by: .milliseconds(500))
         #expect(harness.pending == ["A/1"] && harness.server.contents["A/late"] != nil)
-        let sent = harness.take().filter { $0.hasPrefix("→ records") }
-        #expect(Set(sent) == ["→ records A/late", "→ records A/1"])
+        #expect(harness.take().filter { $0.hasPrefix("→ records") } == ["→ records A/late", "→ records A/1"])
+        // The record itself is tried every five minutes, however often the app adds it again.
+        for _ in 0..<60 {
+            harness.add("A/1")
+            harness.advance(by: .seconds(10))
+        }
+        #expect((1...3).contains(harness.take().count { $0.hasPrefix("→ records") }))
+        // Others take it along, every two seconds at most.
+        for number in 0..<100 {
+            harness.add("A/later \(number)")
+            harness.advance(by: .milliseconds(100))
+        }
+        #expect((3...12).contains(harness.take().count { $0.hasPrefix("→ records") }))
+        harness.advance(by: .seconds(2))
+        #expect(harness.pending == ["A/1"])
         // The server is mended.
         harness.respond = { _ in nil }
         harness.advance(by: .seconds(5 * 60))
         #expect(harness.pending == [])
+    }
+
+    @Test func `R-593: what is added while a record fails alone does not wait for it either`() {
+        let harness = harness(failingAt: "A/1")
+        harness.add("A/1", "A/2")
+        harness.advance(by: .seconds(20 * 60))
+        #expect(harness.pending == ["A/1"])
+        let fail = harness.respond
+        harness.respond = { request in
+            guard request.isRecords else { return nil }
+            harness.respond = fail
+            harness.add("A/3")
+            return fail(request)
+        }
+        for _ in 0..<300 where harness.server.contents["A/3"] == nil && !harness.pending.contains("A/3") {
+            harness.advance(by: .seconds(1))
+        }
+        harness.advance(by: .seconds(3))
+        #expect(harness.pending == ["A/1"] && harness.server.contents["A/3"] != nil)
+    }
+
+    /// The server fails at all records.
+    @Test(arguments: [2, 3, 40])
+    func `R-375, R-593: a server that fails at everything is asked less and less`(count: Int) {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.respond = { $0.isRecords ? .error(.internalError) : nil }
+        for number in 0..<count { harness.add("A/\(number)") }
+        harness.advance(by: .seconds(60 * 60))
+        let first = harness.take().count { $0.hasPrefix("→ records") }
+        #expect((10...30).contains(first), "\(first) requests in an hour")
+        // Whatever is added meanwhile.
+        for number in 0..<600 {
+            harness.add("A/new \(number)")
+            harness.advance(by: .milliseconds(100))
+        }
+        let second = harness.take().count { $0.hasPrefix("→ records") }
+        #expect(second <= 40, "\(second) requests in a minute")
+        harness.respond = { _ in nil }
+        harness.advance(by: .seconds(5 * 60))
+        #expect(harness.pending == [] && harness.server.contents.count == count + 600)
+    }
+
+    @Test(arguments: [1, 2, 600])
+    func `R-084, R-593: new changes do not wait for those whose files the device cannot read now`(count: Int) {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.respond = { request in
+            guard case .modifyRecords(let batch, _) = request else { return nil }
+            var results = SyncEngineRecordResults()
+            for record in batch.recordsToSave {
+                let unread = CKError(.assetNotAvailable, userInfo: [CKError.passingKey: true])
+                results.saves[record.recordID] =
+                    record.recordID.recordName.hasPrefix("photo") ? .failure(unread) : .success(record)
+            }
+            return .success(.recordResults(results))
+        }
+        for number in 0..<count { harness.add("A/photo\(number)") }
+        harness.advance(by: .seconds(20 * 60))
+        #expect(harness.pending.count == count)
+        let attempts = harness.take().count { $0.hasPrefix("→ records") }
+        #expect((8...16).contains(attempts), "\(attempts) attempts in 20 minutes")
+        harness.add("A/1")
+        harness.advance(by: .seconds(count > 250 ? 20 * 60 : 1))
+        #expect(harness.pending.count == count)
     }
 
     @Test(arguments: [CKError.Code.networkFailure, .operationCancelled, .zoneBusy])
