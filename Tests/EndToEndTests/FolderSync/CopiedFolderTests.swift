@@ -23,23 +23,25 @@ import TidemarkTestSupport
 
     /// - Parameter texts: what all have by then, under whatever names.
     private func expectEqual(_ folders: [SyncedFolder], has texts: [String] = [], _ what: String) async throws {
+        let versions = texts.map { FileRecord.version(of: Data($0.utf8), isExecutable: false) }
         try await eventually(what) {
             let all = try folders.map { try $0.files }
-            let first = Set(all[0].keys.compactMap { folders[0].text($0.text) })
-            return all.allSatisfy { $0 == all[0] } && first.isSuperset(of: texts)
+            return all.allSatisfy { $0 == all[0] } && Set(all[0].values).isSuperset(of: versions)
         }
     }
 
-    private func text(of folder: SyncedFolder, _ round: Int) -> String { "same file, \(folder.name) \(round)" }
-
     /// Writes to one file in all folders. No program runs meanwhile, so none has heard of another's text.
     ///
+    /// - Parameter beginning: of each text.
     /// - Returns: the texts. One keeps the file's name, and the others become conflict copies.
-    private func writeSameFile(in folders: [SyncedFolder], _ round: Int) throws -> [String] {
+    private func writeSameFile(
+        in folders: [SyncedFolder], _ round: Int, to name: String = "same.txt", beginning: String = "same file, "
+    ) throws -> [String] {
         for folder in folders { folder.program?.signal(SIGSTOP) }
         defer { for folder in folders { folder.program?.signal(SIGCONT) } }
-        for folder in folders { try folder.write(text(of: folder, round), to: "same.txt") }
-        return folders.map { text(of: $0, round) }
+        let texts = folders.map { "\(beginning)\($0.name) \(round)" }
+        for (folder, text) in zip(folders, texts) { try folder.write(text, to: name) }
+        return texts
     }
 
     @Test func `R-355: a folder that is copied while it is watched, and its copy, hear each other and lose no edit`()
@@ -119,6 +121,50 @@ import TidemarkTestSupport
             try moved.write("of moved", to: "shared")
             try await expectEqual([a, moved], "a hears of the copy's edit")
             for folder in [a, moved] { #expect(try await folder.program?.stop() == 0) }
+        }
+    }
+
+    /// - Parameter byteCount: of a file that is sent when its hash is known; or of one that is sent meanwhile.
+    @Test(arguments: [1_500_000, 4_300_000])
+    func `R-355, R-517, R-070: a folder that is copied during an upload, and its copy, lose no version of a file`(
+        byteCount: Int
+    ) async throws {
+        try await OperatorPlace.with(["--create-containers"], keepsAssets: true) { server in
+            try await Relay.with(server.site) { relay in
+                let a = try SyncedFolder("a", relay.site, server.directory)
+                let b = try SyncedFolder("b", server.site, server.directory)
+                let large = String(repeating: "0123456789", count: byteCount / 10)
+                try a.write(large, to: "large.txt")
+                try a.write("first", to: "same.txt")
+                for folder in [a, b] { try await folder.start() }
+                try await equal(a, b, ["large.txt", "same.txt"])
+
+                relay.hold { $0.isLaterPartOfUpload }
+                try a.write(large + "second", to: "large.txt")
+                try await eventually("a part is sent, and the next one is under way") { relay.heldCount > 0 }
+                let copy = try await copy(a, to: "copy", at: server.site)
+                try await copy.start()
+                try await eventually("the copy sends what the original could not send yet") {
+                    b.text("large.txt") == large + "second"
+                }
+                #expect(relay.heldCount > 0)
+
+                // In the original, during its upload; in the copy, after it has sent the same.
+                let folders = [a, copy, b]
+                var texts = try writeSameFile(in: [a, copy], 0, to: "large.txt", beginning: large)
+                texts += try writeSameFile(in: folders, 0)
+                for folder in folders { try folder.write("first", to: "of \(folder.name)") }
+                relay.release()
+                try await expectEqual(folders, has: texts, "all are equal when the upload has ended")
+                // They go on. All replace the one that they have under this name.
+                texts.removeAll { $0 == b.text("same.txt") }
+                texts += try writeSameFile(in: folders, 1)
+                for folder in folders { try folder.write("second", to: "of \(folder.name)") }
+                try await expectEqual(folders, has: texts, "all are equal after further edits")
+                try await expectSettled(folders)
+                try await expectEqual(folders, has: texts, "all is still there")
+                for folder in folders { #expect(b.text("of \(folder.name)") == "second") }
+            }
         }
     }
 }

@@ -64,11 +64,14 @@ final class RestorableServer {
         try await copy(assetDirectory, to: assetBackup)
     }
 
-    /// Goes back to the backup while devices are away.
+    /// Goes back to the backup. Devices may be connected until then, and come back.
     ///
-    /// - Parameter withAssets: the asset directory, too. Otherwise it has more than the backup.
-    func restore(withAssets: Bool = false) async throws {
+    /// - Parameters:
+    ///   - withAssets: the asset directory, too. Otherwise it has more than the backup.
+    ///   - meanwhile: what devices do that cannot reach the server.
+    func restore(withAssets: Bool = false, _ meanwhile: () throws -> Void = {}) async throws {
         try await stop()
+        try meanwhile()
         try await database.restore()
         if withAssets {
             try FileManager.default.removeItem(atPath: assetDirectory)

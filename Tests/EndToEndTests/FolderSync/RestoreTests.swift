@@ -79,6 +79,78 @@ import TidemarkTestSupport
         }
     }
 
+    /// - Parameter texts: by name; nil: there is no such file.
+    private func becomeEqual(
+        _ folders: [SyncedFolder], with texts: [String: String?], _ what: String
+    ) async throws {
+        try await eventually(what) {
+            let files = try folders[0].files
+            return try folders.allSatisfy { try $0.files == files }
+                && texts.allSatisfy { name, text in folders[0].text(name) == text }
+        }
+    }
+
+    @Test func `R-083, R-228, R-505: a server that is restored while three programs run undoes nothing of theirs`()
+        async throws
+    {
+        try await RestorableServer.with { server in
+            let folders = try ["a", "b", "c"].map { try SyncedFolder($0, server.site, server.directory) }
+            let (a, b, c) = (folders[0], folders[1], folders[2])
+            let large = String(repeating: "0123456789abcdef", count: 80_000)
+            for name in ["deleted", "deleted offline", "edited", "edited by both", "edited twice"] {
+                try a.write("of the backup", to: "\(name).txt")
+            }
+            try a.write(large, to: "large.txt")
+            for folder in folders { try await folder.start() }
+            try await becomeEqual(folders, with: ["large.txt": large], "all have the first files")
+            // The newest of the backup. Nobody touches it, so all know what the backup had.
+            try a.write("of the backup", to: "z.txt")
+            try await becomeEqual(folders, with: ["z.txt": "of the backup"], "all have what is in the backup")
+            try await server.backUp()
+
+            // What all have heard of, and the server forgets.
+            try a.write("since the backup", to: "edited.txt")
+            try a.write("since the backup", to: "edited twice.txt")
+            try b.write("since the backup", to: "folder/new.txt")
+            try b.write("since the backup", to: "folder/new, and left alone.txt")
+            try c.write(large + "!", to: "large.txt")
+            try c.delete("deleted.txt")
+            var expected: [String: String?] = [
+                "edited.txt": "since the backup", "folder/new, and left alone.txt": "since the backup",
+                "large.txt": large + "!", "deleted.txt": nil, "z.txt": "of the backup",
+            ]
+            try await becomeEqual(folders, with: expected, "all have heard of what is newer than the backup")
+            try await server.restore(withAssets: true) {
+                // What nobody else has heard of yet.
+                try a.write("of a", to: "new of a.txt")
+                try b.write("of b", to: "edited by both.txt")
+                try c.write("of c", to: "edited by both.txt")
+                try b.delete("deleted offline.txt")
+                try b.write("later", to: "edited twice.txt")
+                try c.write("more", to: "folder/new.txt")
+            }
+            for folder in folders {
+                try await eventually("\(folder.name) notices") {
+                    folder.program?.output.contains("the server was restored from a backup") == true
+                }
+            }
+            expected["new of a.txt"] = "of a"
+            expected["deleted offline.txt"] = .some(nil)
+            try await becomeEqual(folders, with: expected, "all are equal again")
+            try await expectSettled(folders)
+
+            // Of two edits that know nothing of each other, and of an edit that met what it had replaced, both are there.
+            let texts = try Set(a.files.keys.compactMap { a.text($0.text) })
+            #expect(texts.isSuperset(of: ["of b", "of c", "later", "more"]), "\(texts.map { $0.suffix(20) })")
+            for (name, text) in expected { #expect(a.text(name) == text, "\(name)") }
+            for name in ["edited.txt", "large.txt", "z.txt"] { #expect(try copies(of: name, in: a) == []) }
+            // The server has all of it.
+            let newcomer = try SyncedFolder("new", server.site, server.directory)
+            try await newcomer.once()
+            #expect(try newcomer.files == a.files)
+        }
+    }
+
     @Test func `R-083, R-228: files whose bytes a restored asset directory lacks are uploaded again`() async throws {
         try await RestorableServer.with { server in
             let folders = try ["a", "b", "new"].map { try SyncedFolder($0, server.site, server.directory) }

@@ -104,3 +104,15 @@ func equal(_ a: SyncedFolder, _ b: SyncedFolder, _ expected: Set<RelativePath>) 
         return left == right && Set(left.keys) == expected
     }
 }
+
+/// Ends the programs of these folders and finds nothing that is still to be sent or received, or that is refused.
+func expectSettled(_ folders: [SyncedFolder]) async throws {
+    for folder in folders {
+        let program = try #require(folder.program)
+        #expect(try await program.stop() == 0, "\(folder.name): \(program.output)")
+    }
+    // They may have been ended before they heard how the others took their last changes.
+    for folder in folders + folders { try await folder.once() }
+    for folder in folders { #expect(try await folder.once() == "", "\(folder.name)") }
+    for folder in folders { #expect(try folder.files == folders[0].files, "\(folder.name)") }
+}

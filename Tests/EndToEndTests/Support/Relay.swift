@@ -213,6 +213,12 @@ extension WireClientEnvelope {
         return false
     }
 
+    /// Whether it brings a part of an asset that is not the first one.
+    var isLaterPartOfUpload: Bool {
+        if case .uploadAssetChunk(let part) = request { return part.offset > 0 }
+        return false
+    }
+
     /// Whether it asks for a part of an asset.
     var isAssetFetch: Bool {
         if case .fetchAssetChunk = request { return true }
