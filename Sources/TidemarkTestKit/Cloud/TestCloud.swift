@@ -114,6 +114,13 @@ public final class TestCloud: Sendable {
         core.database.compact()
     }
 
+    /// Begins work of an app. Unlike other tasks of apps, ``settle()`` sees each of its steps.
+    package func start<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) -> Task<Value, any Error> {
+        Task(executorPreference: core.loop, operation: work)
+    }
+
     /// Reports every later commit of the server to a judge. It must not call the cloud.
     package func observe(_ observer: @escaping @Sendable (MemoryCommit) -> Void) {
         core.database.observe(observer)

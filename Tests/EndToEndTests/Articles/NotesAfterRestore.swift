@@ -11,9 +11,51 @@ actor CarefulNotes: TidemarkSyncEngineDelegate {
     private(set) var notes: [CKRecord.ID: CKRecord] = [:]
     private(set) var heard: [String] = []
     private(set) var engine: CKSyncEngine?
+    /// The record name of the user whose notes they are.
+    private(set) var user: String?
+    /// Nil: nothing is kept on the disk.
+    private let directory: URL?
 
-    func start(in database: CKDatabase) {
-        engine = CKSyncEngine(.init(database: database, stateSerialization: nil, delegate: self))
+    /// The notes on the disk. The engine's state and its journal, which says what is unsent, are beside them.
+    private struct Kept: Codable {
+        var records: [Data]
+        var user: String?
+    }
+
+    init() { directory = nil }
+
+    init(directory: URL) throws {
+        self.directory = directory
+        guard let data = try? Data(contentsOf: directory.appendingPathComponent("notes.json")) else { return }
+        let kept = try JSONDecoder().decode(Kept.self, from: data)
+        user = kept.user
+        for data in kept.records {
+            guard let record = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: data) else {
+                continue
+            }
+            notes[record.recordID] = record
+        }
+    }
+
+    private func keep() {
+        guard directory != nil else { return }
+        let records = notes.values.compactMap {
+            try? NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: true)
+        }
+        keep(Kept(records: records, user: user), as: "notes.json")
+    }
+
+    private func keep(_ value: some Encodable, as name: String) {
+        guard let directory else { return }
+        try? JSONEncoder().encode(value).write(to: directory.appendingPathComponent(name), options: .atomic)
+    }
+
+    func start(in database: CKDatabase) throws {
+        let data = directory.flatMap { try? Data(contentsOf: $0.appendingPathComponent("state.json")) }
+        let state = try data.map { try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: $0) }
+        var configuration = CKSyncEngine.Configuration(database: database, stateSerialization: state, delegate: self)
+        configuration.journalFile = directory?.appendingPathComponent("pending.journal")
+        engine = CKSyncEngine(configuration)
     }
 
     var texts: [String: String] {
@@ -25,12 +67,14 @@ actor CarefulNotes: TidemarkSyncEngineDelegate {
         let note = notes[id] ?? CKRecord(recordType: "Note", recordID: id)
         note["text"] = text
         notes[id] = note
+        keep()
         engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
     }
 
     func delete(_ name: String) {
         let id = CKRecord.ID(recordName: name, zoneID: Self.zone.zoneID)
         notes[id] = nil
+        keep()
         engine?.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
     }
 
@@ -43,8 +87,14 @@ actor CarefulNotes: TidemarkSyncEngineDelegate {
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
         switch event {
+        case .stateUpdate(let update):
+            return keep(update.stateSerialization, as: "state.json")
         case .accountChange(let change):
-            if case .signIn = change.changeType {} else { notes = [:] }
+            switch change.changeType {
+            case .signIn(let current): user = current.recordName
+            case .switchAccounts(_, let current): (notes, user) = ([:], current.recordName)
+            case .signOut: (notes, user) = ([:], nil)
+            }
             syncEngine.state.add(pendingDatabaseChanges: [.saveZone(Self.zone)])
         case .fetchedDatabaseChanges(let changes):
             if changes.deletions.contains(where: { $0.zoneID == Self.zone.zoneID }) { notes = [:] }
@@ -71,8 +121,9 @@ actor CarefulNotes: TidemarkSyncEngineDelegate {
                 }
             }
         default:
-            break
+            return
         }
+        keep()
     }
 
     func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async {

@@ -11,8 +11,8 @@ import TidemarkTestKit
         let alice = cloud.account("alice")
         let (phone, laptop) = (CarefulNotes(), CarefulNotes())
         let away = alice.device("laptop")
-        await phone.start(in: alice.device("phone").container.privateCloudDatabase)
-        await laptop.start(in: away.container.privateCloudDatabase)
+        try await phone.start(in: alice.device("phone").container.privateCloudDatabase)
+        try await laptop.start(in: away.container.privateCloudDatabase)
         return (phone, laptop, away)
     }
 
@@ -51,7 +51,7 @@ import TidemarkTestKit
     @Test func `R-518: an edit whose save failed for a while, or that was made meanwhile, is no conflict`() async throws
     {
         let (device, phone) = (cloud.account("alice").device("phone"), CarefulNotes())
-        await phone.start(in: device.container.privateCloudDatabase)
+        try await phone.start(in: device.container.privateCloudDatabase)
         await phone.write("one", to: "note")
         try await cloud.settle()
         device.throttle(for: .seconds(10))

@@ -25,6 +25,8 @@ actor NotesByNotification {
             guard let notification = CKNotification(fromRemoteNotificationDictionary: userInfo) else { return }
             await notes.fetchChanges(after: notification)
         }
+        // The notification that follows each connection may have come before.
+        try await fetchChanges()
     }
 
     func fetchChanges(after notification: CKNotification) async {
@@ -41,8 +43,11 @@ actor NotesByNotification {
         while isMoreComing {
             let database = container.privateCloudDatabase
             do {
-                let page = try await database.recordZoneChanges(inZoneWith: zoneID, since: token)
+                let asked = token
+                let page = try await database.recordZoneChanges(inZoneWith: zoneID, since: asked)
                 guard user == current else { return }
+                // Another fetch was faster, so this page may be older than what is here.
+                guard token == asked else { continue }
                 // A first page begins anew: what is not in it, or in the next ones, is gone.
                 if token == nil { names = [] }
                 names.formUnion(page.modificationResultsByID.keys.map(\.recordName))

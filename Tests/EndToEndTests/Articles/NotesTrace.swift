@@ -3,7 +3,7 @@
 import CloudKit
 import Foundation
 
-/// What happens in a ``NotesWorld``, on standard output if `TIDEMARK_TRACE` is set.
+/// What happens in a history of an article's app, on standard output if `TIDEMARK_TRACE` is set.
 enum NotesTrace {
     private static let isOn = ProcessInfo.processInfo.environment["TIDEMARK_TRACE"] != nil
 

@@ -15,7 +15,7 @@ actor Thermometer: CKSyncEngineDelegate {
     private let stateFile: URL
     private let journalFile: URL
     private let zone = CKRecordZone(zoneName: "Readings")
-    private var engine: CKSyncEngine?
+    private(set) var engine: CKSyncEngine?
 
     init(directory: URL) throws {
         readingsFile = directory.appendingPathComponent("readings.json")
