@@ -1,45 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which records would be whose parents if the saves took place. All ancestors of new parents have been read, so it
-/// does not matter what other requests of the group have read besides.
+/// Which records that a request saves would be whose ancestors if the saves took place. All ancestors of new parents
+/// have been read, so it does not matter what other requests of the group have read besides.
+///
+/// Only the saves change parents, so a line of records that are not saved is followed once.
 ///
 /// Deletes are left out, because a record that is somebody's parent is never deleted.
 struct ParentGraph {
-    let saved: [String: RecordState]
-    let table: ZoneTable
+    private let table: ZoneTable
+    /// The names of all saves, also of those that are refused.
+    private let names: Set<String>
+    /// For each record that is not saved and was met: the next saved one up its line, or nil.
+    private var nearest: [String: String?] = [:]
+    private var saved: [String: RecordState] = [:]
 
-    init(saves: [RecordState], table: ZoneTable) {
-        saved = Dictionary(saves.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    init(_ request: RecordsRequest, table: ZoneTable) {
         self.table = table
+        names = Set(request.saves.map(\.name))
+    }
+
+    /// Which saves are not refused.
+    mutating func take(_ saves: [RecordState]) {
+        saved = Dictionary(saves.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The record as it would be after the saves; nil if it would not exist.
     func record(_ name: String) -> RecordState? { saved[name] ?? table.living(name) }
 
-    /// The records on the cycle of this record. It comes first, and each is the parent of the one before.
-    func cycle(from name: String) -> [String] {
-        var names = [name]
-        while let parent = names.last.flatMap({ record($0)?.parent }), parent != name { names.append(parent) }
-        return names
+    /// The nearest ancestor among the records that the request saves.
+    private mutating func ancestor(of name: String) -> String? {
+        var line: [String] = []
+        var next = record(name)?.parent
+        while let other = next, !names.contains(other) {
+            if let known = nearest[other] {
+                next = known
+                break
+            }
+            // It ends a line that comes back to itself.
+            nearest[other] = .some(nil)
+            line.append(other)
+            next = table.living(other)?.parent
+        }
+        for other in line { nearest[other] = .some(next) }
+        return next
     }
 
-    /// The records that are on cycles. Follows the parents of each saved record, each record once.
-    var namesOnCycles: Set<String> {
+    /// The saved records on the cycle of this one. It comes first, and each is an ancestor of the one before.
+    mutating func cycle(from name: String) -> [String] {
+        var cycle = [name]
+        var next = ancestor(of: name)
+        while let other = next, other != name {
+            cycle.append(other)
+            next = ancestor(of: other)
+        }
+        return cycle
+    }
+
+    /// The saved records that are on cycles. Visits each once.
+    mutating func namesOnCycles() -> Set<String> {
         var pathOfName: [String: Int] = [:]
         var cyclic: Set<String> = []
         for (path, start) in saved.keys.enumerated() {
             var next: String? = start
             while let name = next, pathOfName[name] == nil {
                 pathOfName[name] = path
-                next = record(name)?.parent
+                next = ancestor(of: name)
             }
             // The path came back to itself, so everything from here on is on the cycle.
-            guard let entry = next, pathOfName[entry] == path else { continue }
-            var name = entry
-            repeat {
-                cyclic.insert(name)
-                name = record(name)?.parent ?? entry
-            } while name != entry
+            if let entry = next, pathOfName[entry] == path { cyclic.formUnion(cycle(from: entry)) }
         }
         return cyclic
     }

@@ -13,8 +13,9 @@ enum PlannedDelete: Sendable {
 /// fails.
 ///
 /// References are judged on the end state. The end state depends on what is refused, because a refused
-/// save may be the parent of another. So references are judged in rounds, until a round refuses nothing more. Each
-/// round takes time in proportion to the request, and there are at most as many rounds as items. If a save and a delete
+/// save may be the parent of another. So references are judged in rounds, until a round refuses nothing more. There
+/// are at most as many rounds as items. For saves each takes time in proportion to the request, and for deletes in
+/// proportion to all that they reach. If a save and a delete
 /// exclude each other, the save wins: nothing is lost.
 struct RecordsPlan {
     private(set) var saves: [PlannedSave]
@@ -62,9 +63,10 @@ struct RecordsPlan {
 
     private mutating func refuseBadParents(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
         var causes = RefusalCauses(request)
+        var graph = ParentGraph(request, table: table)
         while true {
-            let graph = ParentGraph(saves: saves.compactMap(\.record), table: table)
-            let cyclic = graph.namesOnCycles
+            graph.take(saves.compactMap(\.record))
+            let cyclic = graph.namesOnCycles()
             // For each record on a cycle: the record on it whose move was refused, which would have broken the cycle;
             // nil if there is none.
             var moved: [String: String?] = [:]
@@ -129,7 +131,14 @@ struct RecordsPlan {
 
     // MARK
 
+    /// How often each record may be visited that a request's deletions reach. A single deletion visits it at most eleven
+    /// times, so it is never refused for that.
+    private static let visitsMax = 12
+
     /// Finds all records that the deletes take along. Refuses deletes that would leave a child without its parent.
+    ///
+    /// Each round that refuses something visits all that is left. If that becomes too much, what is left is refused, and
+    /// the client asks for it in parts.
     private mutating func planCascade(_ request: RecordsRequest, _ table: ZoneTable, _ rules: SaveRules) {
         // a save that is left for another request may be what keeps its record out of the cascade.
         if saves.contains(where: \.isLeftForLater) { refuseDeletes { _ in .tooMuchAtOnce } }
@@ -143,6 +152,7 @@ struct RecordsPlan {
         let isPrivate = request.access.scope == .private
         var spared: Set<String> = []
         var roundCount = 0
+        var visitedCount = 0
         while true {
             roundCount += 1
             var roots: [Int: String] = [:]
@@ -150,6 +160,10 @@ struct RecordsPlan {
                 if case .write(let tombstone) = deletes[index] { roots[index] = tombstone.name }
             }
             let reach = graph.reach(from: roots.values.sorted(), sparing: spared)
+            visitedCount += reach.names.count
+            if visitedCount > rules.limits.cascadeReferencesMax * Self.visitsMax {
+                return refuseDeletes { _ in .cascadeTooLarge }
+            }
             // what somebody else refers with, and keeps from being deleted, keeps nobody else's record. A chain
             // could spare one record in each round, so after some rounds all that could be in the way are spared.
             let named = Set(roots.values)

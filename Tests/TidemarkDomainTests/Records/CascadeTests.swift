@@ -191,6 +191,22 @@ import TidemarkTestSupport
                 "The limit is 50000 references or children per deletion."))
     }
 
+    @Test func `R-728: deletions of which each keeps another from being deleted are not visited for ever`() {
+        var zone = TestZone()
+        let line = (1...6).map { "p\($0)" }
+        for (parent, child) in zip(line, line.dropFirst() + ["child"]) {
+            zone.save(save(parent), save(child, parent: .set(parent)), policy: .changedKeys)
+        }
+        #expect(zone.run(zone.request(deletes: line)).reasons == line.map { _ in .stillParent })
+        // Six are visited, then five, then four.
+        zone.limits.cascadeReferencesMax = 1
+        #expect(
+            zone.run(zone.request(deletes: line)).reasons
+                == Array(repeating: .cascadeTooLarge, count: 4) + [.stillParent, .stillParent])
+        #expect(zone.run(zone.request(deletes: ["p4"])).reasons == [.stillParent], "in parts")
+        #expect(zone.run(zone.request(deletes: line + ["child"])).reasons == (line + ["child"]).map { _ in nil })
+    }
+
     @Test func `saves of records without deleteSelf references ask and write nothing about them`() {
         var zone = zone(["t", "a>t"])
         let request = zone.request(

@@ -49,6 +49,27 @@ import TidemarkFields
         check([save("n", parent: .set("g")), save("g", type: "Other")], [nil, .recordTypeChanged])
     }
 
+    @Test func `R-728: a long line of ancestors is followed once, however many saves are refused`() {
+        var zone = TestZone()
+        zone.save(save("l0"))
+        // Each save is refused in a round of its own, because the one before it is.
+        let refused = (0..<300).map { save("r\($0)", parent: .set($0 == 0 ? "none" : "r\($0 - 1)")) }
+        let saves = refused + [save("low", parent: .set("l20000")), save("l0", parent: .set("low"))]
+        let request = zone.request(saves: saves, policy: .changedKeys)
+        var snapshot = zone.snapshot(for: request.read(in: database, limits: Limits()))
+        for index in 1...20_000 {
+            snapshot.records["l\(index)"] = RecordState(
+                name: "l\(index)", type: "Note", fields: FieldMap(), changeNumber: 1, isDeleted: false,
+                parent: "l\(index - 1)", createdAt: 0, createdBy: alice, createdByDevice: phone, modifiedAt: 0,
+                modifiedBy: alice, batchEnd: 1)
+        }
+        let overlay = ZoneOverlay(snapshot: snapshot, store: store, limits: Limits())
+        let start = ContinuousClock.now
+        let reasons = overlay.apply(request, now: 1_000).reasons
+        #expect(ContinuousClock.now - start < .seconds(5), "it takes much longer to follow it 300 times")
+        #expect(reasons == refused.map { _ in .parentMissing } + [.parentCycle, .parentCycle])
+    }
+
     @Test func `R-080: a parent can be changed and removed, and a record created anew has none`() {
         var zone = family()
         zone.save(save("c", tag: zone.tag("c"), FieldMap(), parent: .set("g")))
