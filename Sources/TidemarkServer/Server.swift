@@ -157,7 +157,8 @@ package final class Server: Sendable {
     private static func makeParts(
         _ configuration: ServerConfiguration, _ assets: FileAssetStore?, _ masterKey: MasterKey?
     ) async throws(ServerError) -> [ServerLoop] {
-        let sharedWrites = SharedWrites(settings: configuration.writeSettings)
+        let sharedWrites = SharedWrites(
+            settings: configuration.writeSettings, largeGroups: globalConcurrentExecutor)
         let budget = RequestBudget(bytesMax: configuration.requestBytesUnderWayMax)
         var parts: [ServerLoop] = []
         do {

@@ -57,15 +57,29 @@ package struct ShareTurns<Element> {
 
     /// Takes the next element. The turn is then another owner's, if there is one.
     @inlinable
-    package mutating func popFirst() -> Element? {
-        guard !queues.isEmpty else { return nil }
-        let element = queues[0].elements.removeFirst()
-        if queues[0].elements.isEmpty {
-            queues.removeFirst()
+    package mutating func popFirst() -> Element? { popFirst { _ in true }?.element }
+
+    /// Takes the next element of the owners who may have one.
+    @inlinable
+    package mutating func popFirst(where mayHave: (ShareOwner) -> Bool) -> (element: Element, owner: ShareOwner)? {
+        guard let index = queues.firstIndex(where: { mayHave($0.owner) }) else { return nil }
+        let owner = queues[index].owner
+        let element = queues[index].elements.removeFirst()
+        if queues[index].elements.isEmpty {
+            queues.remove(at: index)
         } else if queues.count > 1 {
-            queues.append(queues.removeFirst())
+            queues.append(queues.remove(at: index))
         }
-        return element
+        return (element, owner)
+    }
+
+    /// In the order of their turns.
+    @inlinable package var owners: [ShareOwner] { queues.map(\.owner) }
+
+    /// Whether something waits for one of these owners.
+    @inlinable
+    package func hasOwner(where isWanted: (ShareOwner) -> Bool) -> Bool {
+        queues.contains { isWanted($0.owner) }
     }
 
     @inlinable

@@ -45,7 +45,7 @@ package struct Shares: Sendable {
     private var shares: [Share] = []
     /// Places in `shares` that are vacant.
     private var vacant: [Int] = []
-    private var places: [ShareOwner: Int] = [:]
+    private(set) var places: [ShareOwner: Int] = [:]
     /// The places of owners who wait, in no order.
     private var queued: [Int] = []
     /// Owners with nothing but a debt. They are remembered while others wait.
@@ -67,9 +67,6 @@ package struct Shares: Sendable {
     package init(_ bounds: ShareBounds) {
         self.bounds = bounds
     }
-
-    /// How many owners are known. For tests, which see by it that an owner with nothing is forgotten.
-    package var ownerCount: Int { places.count }
 
     /// Room of one owner's works under way.
     package func heldRoom(of owner: ShareOwner) -> Int { places[owner].map { shares[$0].held } ?? 0 }

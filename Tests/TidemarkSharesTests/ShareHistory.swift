@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TidemarkShares
 import TidemarkTestSupport
+
+@testable import TidemarkShares
 
 /// Shares beside a list of what became of each work.
 struct ShareHistory {
@@ -97,7 +98,7 @@ struct ShareHistory {
             complain("room is idle while somebody waits")
         }
         let known = Set((waiting + underWay).map(\.owner))
-        if waiting.isEmpty, shares.ownerCount != known.count { complain("an owner with nothing is remembered") }
+        if waiting.isEmpty, shares.places.count != known.count { complain("an owner with nothing is remembered") }
     }
 
     private mutating func complain(_ text: String) { complaint = complaint ?? text }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import TidemarkShares
 import TidemarkTestSupport
+
+@testable import TidemarkShares
 
 /// Who begins, who waits and who gives way, in small cases.
 @Suite struct SharesTests {
@@ -21,9 +22,9 @@ import TidemarkTestSupport
     @Test func `R-710: while nothing waits, a work begins at once, and nothing is kept of it afterwards`() throws {
         var shares = shares()
         let ticket = try shares.begins(for: flood)
-        #expect(shares.heldRoom == 1 && shares.heldRoom(of: flood) == 1 && shares.ownerCount == 1)
+        #expect(shares.heldRoom == 1 && shares.heldRoom(of: flood) == 1 && shares.places.count == 1)
         #expect(shares.finish(ticket, charge: 1_000) == [])
-        #expect(shares.heldRoom == 0 && shares.ownerCount == 0)
+        #expect(shares.heldRoom == 0 && shares.places.count == 0)
     }
 
     @Test func `R-710: one owner cannot take all the room`() throws {
@@ -42,7 +43,7 @@ import TidemarkTestSupport
             return
         }
         #expect(refusal.reason == .tooLarge)
-        #expect(shares.ownerCount == 0)
+        #expect(shares.places.count == 0)
     }
 
     @Test func `R-711: whoever asks for little goes before those who were served much`() throws {
@@ -67,7 +68,7 @@ import TidemarkTestSupport
         #expect(shares.finish(waiting[1]) == [waiting[2]])
         #expect(shares.finish(waiting[2]) == [again])
         #expect(shares.finish(again) == [])
-        #expect(shares.ownerCount == 0)
+        #expect(shares.places.count == 0)
     }
 
     @Test func `R-712: who has most in a full queue gives way, its latest work first`() throws {
@@ -150,7 +151,7 @@ import TidemarkTestSupport
         #expect(shares.cancel(large) == nil)
         #expect(shares.cancel(small) == nil, "it has begun")
         #expect(shares.finish(half[1]) == [] && shares.finish(small) == [])
-        #expect(shares.ownerCount == 0)
+        #expect(shares.places.count == 0)
     }
 }
 

@@ -142,6 +142,14 @@ extension ZoneSnapshot {
         return quotas.min().map { tombstoneBytes > $0 } ?? false
     }
 
+    /// How many relatives of the records that the read names were read with them: ancestors, children, and the holders of
+    /// references.
+    package func relativeCount(of read: ZoneRead) -> Int {
+        if read.isPlain { return 0 }
+        func count(_ names: [String: [String]]) -> Int { names.values.reduce(0) { $0 + $1.count } }
+        return max(0, records.count - read.recordNames.count) + count(children) + count(holders)
+    }
+
     /// Whether something is left out that the requests of the read need, because all of it together is too much. A single
     /// request is then refused in part. Several are decided one after another instead.
     package func isCut(of read: ZoneRead) -> Bool {

@@ -22,10 +22,16 @@ package final class SharedWrites: Sendable {
     let knownZones: Mutex<KnownZones>
     /// How many types and fields were taught to schemas, and by whom.
     let taught = Mutex<[SchemaTeacher: Int]>([:])
+    let settings: WriteSettings
+    /// Decides what would hold an event loop for long. Nil: it is decided on the loop.
+    let largeGroups: (any TaskExecutor)?
     /// More are not remembered: then everybody begins anew.
     private static let teachersMax = 10_000
 
-    package init(settings: WriteSettings = WriteSettings()) {
+    /// - Parameter largeGroups: a thread that decides what would hold an event loop for long. Nil: there is none.
+    package init(settings: WriteSettings = WriteSettings(), largeGroups: (any TaskExecutor)? = nil) {
+        self.settings = settings
+        self.largeGroups = largeGroups
         state = Mutex(State(queue: WriteQueue(settings: settings)))
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
     }

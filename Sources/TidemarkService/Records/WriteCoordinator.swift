@@ -214,8 +214,13 @@ final class WriteCoordinator: Sendable {
         var found: [ContainerID: KnownSchema] = [:]
         for _ in 0..<Self.schemaRoundsMax {
             let transaction = try await storage.beginWrite(reads)
+            let visitCount =
+                part.count * zip(reads, transaction.snapshots).reduce(0) { $0 + $1.1.relativeCount(of: $1.0) }
             // what a request gets must not depend on the others of its group.
-            if part.count > 1, zip(reads, transaction.snapshots).contains(where: { $1.isCut(of: $0) }) {
+            if part.count > 1,
+                visitCount > shared.settings.groupVisitsMax
+                    || zip(reads, transaction.snapshots).contains(where: { $1.isCut(of: $0) })
+            {
                 await transaction.rollback()
                 throw StorageError(.groupTooLarge)
             }
@@ -230,11 +235,18 @@ final class WriteCoordinator: Sendable {
                 if case .unknown = check { isFresh = true }
                 continue
             }
-            let decision = try await write(part, keys: keys, in: transaction, schemas: known)
-            shared.knownZones.withLock {
-                $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
+            guard visitCount > shared.settings.visitsOnLoopMax else {
+                let decision = try await write(part, keys: keys, in: transaction, schemas: known)
+                shared.knownZones.withLock {
+                    $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
+                }
+                return decision
             }
-            return decision
+            // The cache learns nothing: all loops would wait while it takes in so many records.
+            shared.knownZones.withLock { $0.forget(keys) }
+            return try await elsewhere { () async throws(StorageError) in
+                try await self.write(part, keys: keys, in: transaction, schemas: known)
+            }
         }
         throw StorageError(.unavailable, detail: "the schema does not come to rest")
     }
@@ -257,6 +269,14 @@ final class WriteCoordinator: Sendable {
         return decision
     }
 
+    /// Runs work that would hold the event loop for long.
+    private func elsewhere<Success>(
+        _ work: () async throws(StorageError) -> Success
+    ) async throws(StorageError) -> Success {
+        guard let executor = shared.largeGroups else { return try await work() }
+        return try await withTaskExecutorPreference(executor, operation: work)
+    }
+
     /// Whoever writes where deletions have left very much starts the work of forgetting some of it. No answer
     /// waits for that. What has failed is tried again by the next request.
     private func forgetTombstones(of databases: Set<DatabaseID>) async {
@@ -277,7 +297,7 @@ final class WriteCoordinator: Sendable {
         let answers = shared.state.withLock { state in
             state.queue.leave(part)
             state.memoryGrowth.add(decision.memoryGrowth)
-            if let group { state.queue.endGroup(group) }
+            if let group { state.queue.endGroup(group, at: loop) }
             return part.map { state.answers.removeValue(forKey: $0.ticket) }
         }
         for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
@@ -298,7 +318,7 @@ final class WriteCoordinator: Sendable {
             let recovery = state.queue.recover(
                 from: code, part: part, rest: rest, now: now, randomBits: scheduler.randomBits)
             // NB: under the same lock, before another worker can take a lane that was put back.
-            if case .later = recovery { state.queue.endGroup(group) }
+            if case .later = recovery { state.queue.endGroup(group, at: loop) }
             return recovery
         }
         switch recovery {

@@ -11,8 +11,8 @@ internal import TidemarkShares
 /// the next one. So a zone is in at most one transaction of this process, and one device's requests to a zone keep
 /// their order. Lanes that are ready at the same moment share a transaction.
 ///
-/// Owners take turns, with their lanes and within a lane, and nobody fills the queue. A request that
-/// nobody waits for any more leaves it.
+/// Owners take turns, with their lanes and within a lane, and nobody fills the queue. Nobody holds up
+/// all others with transactions that take long. A request that nobody waits for any more leaves it.
 ///
 /// It may serve several event loops, each with workers of its own (``addLoop()``). A lane belongs to the loop that
 /// received its first request until nothing waits in it any more, so most requests never change threads.
@@ -84,14 +84,38 @@ struct WriteQueue {
         let loop: Int
         var phase = Phase.idle
         var waiting = ShareTurns<Entry>()
+        /// Whose turns the lane has among those that are ready: of each owner who waits here, once.
+        private var firstListed: ShareOwner?
+        private var othersListed: [ShareOwner] = []
         /// Set after the lane was in a group that found a zone busy. Its next transaction holds no other zone.
         var isAlone = false
 
-        /// - Returns: whether that makes it ready.
-        mutating func add(_ entry: Entry) -> Bool {
+        init(loop: Int) {
+            self.loop = loop
+        }
+
+        /// - Returns: the loop where it must get a turn of the entry's owner; nil if it has one, or needs none now.
+        mutating func add(_ entry: Entry) -> Int? {
             waiting.append(entry, of: entry.owner)
-            guard phase == .idle else { return false }
-            phase = .ready
+            if phase == .idle { phase = .ready }
+            return phase == .ready && list(entry.owner) ? loop : nil
+        }
+
+        /// - Returns: whether it had no turn of that owner.
+        mutating func list(_ owner: ShareOwner) -> Bool {
+            guard firstListed != owner, !othersListed.contains(owner) else { return false }
+            if firstListed == nil { firstListed = owner } else { othersListed.append(owner) }
+            return true
+        }
+
+        /// - Returns: whether it had a turn of that owner.
+        mutating func unlist(_ owner: ShareOwner) -> Bool {
+            if firstListed == owner {
+                firstListed = nil
+                return true
+            }
+            guard let index = othersListed.firstIndex(of: owner) else { return false }
+            othersListed.remove(at: index)
             return true
         }
     }
@@ -120,10 +144,16 @@ struct WriteQueue {
 
     /// The workers of one event loop, and the lanes for them.
     private struct Workers {
-        /// Lanes whose phase is `ready`, each with the owner of its first request.
+        /// Lanes whose phase is `ready`, each once for each owner who waits there. Some may be over: ``Lane/unlist(_:)``.
         var ready = ShareTurns<ZoneKey>()
         var count = 0
         var hasOneStarting = false
+        var places = WritePlaces()
+
+        /// Whether one more worker has something to do.
+        func mayStart(_ settings: WriteSettings) -> Bool {
+            !hasOneStarting && places.isOneFree(in: ready, besides: count, of: settings.transactionsMax)
+        }
     }
 
     private let settings: WriteSettings
@@ -179,7 +209,9 @@ struct WriteQueue {
             byteCount: byteCount, deadline: now + settings.waitMax, arrivalEpoch: epoch)
         nextTicket += 1
         tickets[identity] = entry.ticket
-        if lanes[key, default: Lane(loop: loop)].add(entry) { workers[loop].ready.append(key, of: owner) }
+        if let place = lanes[key, default: Lane(loop: loop)].add(entry) {
+            workers[place].ready.append(key, of: owner)
+        }
         return .queued(entry.ticket)
     }
 
@@ -187,9 +219,7 @@ struct WriteQueue {
     ///
     /// At most one worker is starting at a time: requests of the same moment gather until it runs.
     mutating func startsWorker(at loop: Int) -> Bool {
-        guard !workers[loop].hasOneStarting, !workers[loop].ready.isEmpty,
-            workers[loop].count < settings.transactionsMax
-        else { return false }
+        guard workers[loop].mayStart(settings) else { return false }
         workers[loop].hasOneStarting = true
         workers[loop].count += 1
         return true
@@ -199,7 +229,11 @@ struct WriteQueue {
     mutating func nextGroup(at loop: Int, isFirst: Bool) -> Group {
         if isFirst { workers[loop].hasOneStarting = false }
         let group = gatherGroup(at: loop)
-        if group.entries.isEmpty { workers[loop].count -= 1 }
+        if let first = group.entries.first {
+            workers[loop].places.take(for: first.owner)
+        } else {
+            workers[loop].count -= 1
+        }
         return group
     }
 
@@ -257,8 +291,10 @@ struct WriteQueue {
         return .later(refusals: refusals, wakes: wakes)
     }
 
-    /// The group's transactions are over. Lanes that got nothing back go on.
-    mutating func endGroup(_ group: [Entry]) {
+    /// The transactions of a group are over that ``nextGroup(at:isFirst:)`` gave to this loop. Lanes that got nothing back
+    /// go on.
+    mutating func endGroup(_ group: [Entry], at loop: Int) {
+        if let first = group.first { workers[loop].places.giveBack(of: first.owner) }
         for key in Self.keys(of: group) {
             guard let index = lanes.index(forKey: key), lanes.values[index].phase == .writing else { continue }
             lanes.values[index].isAlone = false
@@ -303,12 +339,14 @@ struct WriteQueue {
 extension WriteQueue {
     /// The lane may be in a transaction again, or is no longer needed.
     private mutating func goOn(_ index: Dictionary<ZoneKey, Lane>.Index) {
-        guard let first = lanes.values[index].waiting.first else {
+        guard lanes.values[index].waiting.first != nil else {
             lanes.remove(at: index)
             return
         }
         lanes.values[index].phase = .ready
-        workers[lanes.values[index].loop].ready.append(lanes.keys[index], of: first.owner)
+        for owner in lanes.values[index].waiting.owners where lanes.values[index].list(owner) {
+            workers[lanes.values[index].loop].ready.append(lanes.keys[index], of: owner)
+        }
     }
 
     /// Takes requests from lanes in their owners' turns, within the bounds of a group.
@@ -319,10 +357,16 @@ extension WriteQueue {
             items: settings.groupItemsMax, bytes: settings.groupBytesMax,
             itemsAlone: settings.groupItemsMax - settings.sharedItemsMax)
         var passedOver: [(key: ZoneKey, owner: ShareOwner)] = []
+        let (places, countMax) = (workers[loop].places, settings.transactionsMax)
         while zoneCount < settings.groupZonesMax, room.isLeft, group.entries.isEmpty || room.isShared,
-            let key = workers[loop].ready.popFirst()
+            let (key, owner) = workers[loop].ready.popFirst(where: {
+                places.isOneFree(for: $0, besides: places.count, of: countMax)
+            })
         {
-            guard let index = lanes.index(forKey: key) else { continue }
+            // NB: a zone that had nothing to write for a while may have come to another loop.
+            guard let index = lanes.index(forKey: key), lanes.values[index].loop == loop,
+                lanes.values[index].unlist(owner), lanes.values[index].phase == .ready
+            else { continue }
             group.unasked += removeUnasked(at: index)
             guard let first = lanes.values[index].waiting.first else {
                 lanes.remove(at: index)
@@ -330,14 +374,16 @@ extension WriteQueue {
             }
             let isAlone = lanes.values[index].isAlone
             guard canJoin(key, isAlone: isAlone, group.entries), group.entries.isEmpty || room.fits(first) else {
-                passedOver.append((key, first.owner))
+                passedOver.append((key, owner))
                 continue
             }
             take(from: index, into: &group.entries, &room)
             zoneCount += 1
             if isAlone { break }
         }
-        for lane in passedOver.reversed() { workers[loop].ready.prepend(lane.key, of: lane.owner) }
+        for lane in passedOver.reversed() where lanes[lane.key]?.list(lane.owner) == true {
+            workers[loop].ready.prepend(lane.key, of: lane.owner)
+        }
         return group
     }
 

@@ -3,8 +3,8 @@
 /// How a server groups writes, and how long it keeps trying.
 package struct WriteSettings: Sendable {
     /// Write transactions of each event loop at one time. This many keep two cores of PostgreSQL busy while some are
-    /// decided here and others wait for the log's flush. What waits meanwhile makes the next groups larger. By default
-    /// a loop has two more connections, for other writes.
+    /// decided here and others wait for the log's flush. What waits meanwhile makes the next groups larger. One more is
+    /// spare. By default a loop has two more connections, for that and for other writes.
     package var transactionsMax = 6
     /// Saves and deletes of one transaction. A single request may have more; it then goes alone.
     package var groupItemsMax = 1_000
@@ -14,6 +14,11 @@ package struct WriteSettings: Sendable {
     package var sharedItemsMax = 100
     /// Zones of one transaction. They wait for each other's locks.
     package var groupZonesMax = 64
+    /// Visits of relatives, such as children and ancestors, for which a group is decided on its event loop. Each
+    /// request may visit all that its group has read, at one or two microseconds each.
+    package var visitsOnLoopMax = 2_500
+    /// Visits of a group of several requests. If there are more, they are written one after another.
+    package var groupVisitsMax = 500_000
     /// Whether zones of several databases may share a transaction. Off where an engine spreads databases over nodes.
     package var groupSpansDatabases = true
     /// Requests for records that wait or are being written, of all devices together (I-7), and as many for zones. More:

@@ -54,7 +54,7 @@ extension WriteQueue {
         #expect(group.entries.map(\.request.id.counter) == [2])
         #expect(group.unasked.map(\.ticket) == [0, 2])
         queue.leave(group.entries)
-        queue.endGroup(group.entries)
+        queue.endGroup(group.entries, at: 0)
         #expect(queue.nextGroup(at: 0, isFirst: false).entries.isEmpty)
         #expect(queue.isIdle)
         // It is not here any more: whoever comes back with it begins anew.
@@ -120,7 +120,7 @@ extension WriteQueue {
             Issue.record("not later")
             return
         }
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         for wake in wakes { queue.wake(wake.key) }
         let next = queue.nextGroup(at: 0, isFirst: false)
         #expect(next.entries.isEmpty)

@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
 import TidemarkShares
@@ -88,6 +89,52 @@ import TidemarkTestKit
         }
         #expect(most.all.max() == 3)
         #expect(script.count(.commitSent) < 12, "what waited went together")
+    }
+
+    @Test func `R-729: what has many relatives is decided elsewhere, and not together with others`() throws {
+        var settings = WriteSettings()
+        // Of many children three are read for the delete of their parent: that is enough to refuse it.
+        settings.visitsOnLoopMax = 2
+        settings.groupVisitsMax = 5
+        let fixture = try ServiceFixture()
+        let elsewhere = CountingExecutor(fixture.scheduler)
+        let script = FaultScript(always: slowCommits)
+        let service = fixture.server(
+            faults: script.plan, sharedWrites: SharedWrites(settings: settings, largeGroups: elsewhere))
+        let children = (0..<11).map { "child\($0)" }
+        try fixture.scheduler.simulate {
+            @Sendable func modify(_ counter: UInt64, _ saves: [RecordSave], deletes: [String] = []) async
+                -> [FailureReason?]
+            {
+                let request = RecordsRequest(
+                    id: RequestID(device, counter), zoneName: "notes", saves: saves, deletes: deletes, policy: .allKeys,
+                    isAtomic: false, user: fixture.identity.user)
+                guard case .success(let outcome) = await service.modify(request, in: fixture.key().database) else {
+                    return [.serverFault]
+                }
+                return outcome.deletes.map { if case .failed(let failure) = $0 { failure.reason } else { nil } }
+            }
+            @Sendable func save(_ name: String, parent: ParentChange = .unchanged) -> RecordSave {
+                RecordSave(name: name, type: "Note", tag: nil, fields: FieldMap(), parent: parent)
+            }
+            _ = await modify(1, [save("few"), save("many"), save("one", parent: .set("few"))])
+            _ = await modify(2, children.map { save($0, parent: .set("many")) })
+            #expect(await modify(3, [], deletes: ["few"]) == [.stillParent])
+            #expect(elsewhere.count == 0)
+            #expect(await modify(4, [], deletes: ["many"]) == [.stillParent])
+            #expect(elsewhere.count > 0)
+            // Two come while the zone is being written, and would go together.
+            let before = script.count(.commitSent)
+            let first = fixture.scheduler.run { await modify(5, [save("alone")]) }
+            try await fixture.scheduler.sleep(for: .milliseconds(1))
+            let others = (6...7 as ClosedRange<UInt64>).map { counter in
+                fixture.scheduler.run { await modify(counter, [], deletes: ["many"]) }
+            }
+            _ = await first.value
+            for other in others { #expect(await other.value == [.stillParent]) }
+            #expect(script.count(.commitSent) == before + 3)
+            #expect(await modify(8, [], deletes: ["many"] + children) == (["many"] + children).map { _ in nil })
+        }
     }
 
     @Test func `I-6: a request whose SQL fails fails alone, whoever is in its group`() throws {
@@ -307,5 +354,22 @@ import TidemarkTestKit
             #expect(await second.value.reason == .storeUnavailable)
             await services[0].stop()
         }
+    }
+}
+
+/// Runs on a scheduler what it is given, and counts it.
+private final class CountingExecutor: TaskExecutor {
+    private let scheduler: SimulationScheduler
+    private let jobs = Log<Bool>()
+
+    init(_ scheduler: SimulationScheduler) {
+        self.scheduler = scheduler
+    }
+
+    var count: Int { jobs.all.count }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        jobs.append(true)
+        scheduler.enqueue(job)
     }
 }

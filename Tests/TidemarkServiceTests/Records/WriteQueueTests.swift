@@ -46,7 +46,7 @@ import TidemarkShares
         }
         #expect(queue.startsWorker(at: 0) == false, "the zone is in a transaction")
         queue.leave(first)
-        queue.endGroup(first)
+        queue.endGroup(first, at: 0)
         #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == [2, 3, 4, 5])
     }
 
@@ -68,7 +68,7 @@ import TidemarkShares
         let group = try #require(next)
         #expect(group.count == 3)
         queue.leave(group)
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         #expect(try [admit(3, 1, user: 1), admit(2, 2, user: 4, bytes: 900)] == [.queued(3), .queued(4)])
     }
 
@@ -100,6 +100,104 @@ import TidemarkShares
         #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 1_001, 2])
     }
 
+    /// Starts a worker, if there is a place, and tells what it writes.
+    private func start(_ queue: inout WriteQueue) -> [WriteQueue.Entry]? {
+        queue.startsWorker(at: 0) ? queue.nextEntries(at: 0, isFirst: true) : nil
+    }
+
+    private func end(_ group: [WriteQueue.Entry]?, _ queue: inout WriteQueue) {
+        guard let group else {
+            Issue.record("there was nothing to write")
+            return
+        }
+        queue.leave(group)
+        queue.endGroup(group, at: 0)
+    }
+
+    @Test func `R-727: an account whose transactions have all places holds up nobody else`() throws {
+        var settings = WriteSettings()
+        settings.transactionsMax = 3
+        settings.groupZonesMax = 1
+        var queue = makeQueue(settings)
+        func admit(_ counter: UInt64, _ account: Int64) throws {
+            let request = try request(counter, zone: "\(counter)", device: UInt64(account))
+            _ = queue.admit(request, in: DatabaseID(account), for: .account(account), at: 0, now: .zero)
+        }
+        for counter in 1...6 as ClosedRange<UInt64> { try admit(counter, 1) }
+        let greedy = (0..<3).map { _ in start(&queue) }
+        #expect(greedy.map(counters) == [[1], [2], [3]], "while nobody else is there, it may have all")
+        #expect(queue.startsWorker(at: 0) == false)
+        try admit(7, 2)
+        let other = start(&queue)
+        #expect(counters(other) == [7])
+        try admit(8, 2)
+        try admit(9, 3)
+        #expect(queue.startsWorker(at: 0) == false, "the spare place is taken")
+        end(greedy[0], &queue)
+        let third = queue.nextEntries(at: 0, isFirst: false)
+        #expect(counters(third) == [9], "whoever has nothing under way is next")
+        end(other, &queue)
+        let again = queue.nextEntries(at: 0, isFirst: false)
+        #expect(counters(again) == [8])
+        end(again, &queue)
+        #expect(queue.nextEntries(at: 0, isFirst: false) == nil, "the spare place is not the greedy one's")
+        end(greedy[1], &queue)
+        #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == [4], "what waits has every other place")
+    }
+
+    @Test func `R-711, R-727: a zone in which several owners wait has turns of each of them`() throws {
+        var settings = WriteSettings()
+        settings.transactionsMax = 1
+        settings.groupZonesMax = 1
+        var queue = makeQueue(settings)
+        func admit(_ counter: UInt64, _ account: Int64, zone: String) throws {
+            let request = try request(counter, zone: zone, device: UInt64(account))
+            _ = queue.admit(request, in: database, for: .account(account), at: 0, now: .zero)
+        }
+        for counter in 1...4 as ClosedRange<UInt64> { try admit(counter, 1, zone: "\(counter)") }
+        try admit(5, 1, zone: "common")
+        try admit(6, 2, zone: "common")
+        let first = start(&queue)
+        #expect(counters(first) == [1])
+        // The common zone stands behind all others of the first account, and is the only one of the second.
+        end(first, &queue)
+        let second = queue.nextEntries(at: 0, isFirst: false)
+        #expect(counters(second) == [5, 6])
+        try admit(7, 1, zone: "common")
+        try admit(8, 2, zone: "common")
+        end(second, &queue)
+        var rest: [[UInt64]] = []
+        while let group = queue.nextEntries(at: 0, isFirst: false) {
+            rest.append(group.map(\.request.id.counter))
+            end(group, &queue)
+        }
+        #expect(rest == [[2], [7, 8], [3], [4]] || rest == [[7, 8], [2], [3], [4]], "\(rest)")
+        #expect(queue.isIdle)
+    }
+
+    @Test func `R-711: a turn that is left over from a zone's time on another loop is none`() throws {
+        var settings = WriteSettings()
+        settings.transactionsMax = 1
+        settings.groupZonesMax = 1
+        var queue = makeQueue(settings)
+        #expect(queue.addLoop() == 1)
+        func admit(_ counter: UInt64, _ account: Int64, zone: String, at loop: Int) throws {
+            let request = try request(counter, zone: zone, device: UInt64(account))
+            _ = queue.admit(request, in: database, for: .account(account), at: loop, now: .zero)
+        }
+        try admit(1, 1, zone: "common", at: 0)
+        try admit(2, 2, zone: "common", at: 0)
+        let first = start(&queue)
+        #expect(counters(first) == [1, 2])
+        end(first, &queue)
+        // The turn of the second account is still there. The zone has gone, and comes to another loop.
+        try admit(3, 2, zone: "common", at: 1)
+        #expect(queue.nextEntries(at: 0, isFirst: false) == nil)
+        #expect(queue.startsWorker(at: 1) == true)
+        let second = queue.nextEntries(at: 1, isFirst: true)
+        #expect(counters(second) == [3])
+    }
+
     @Test func `zones that are ready together share a transaction, and one worker starts at a time`() throws {
         var queue = makeQueue()
         _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
@@ -127,16 +225,16 @@ import TidemarkShares
         #expect(counters(other) == [2])
         _ = queue.admit(try request(4, zone: "a"), in: database, for: owner, at: 1, now: .zero)
         queue.leave(other)
-        queue.endGroup(other)
+        queue.endGroup(other, at: 1)
         #expect(queue.nextEntries(at: 1, isFirst: false) == nil, "the zone is in the other loop's transaction")
         #expect(queue.startsWorker(at: 1) == false)
         queue.leave(first)
-        queue.endGroup(first)
+        queue.endGroup(first, at: 0)
         #expect(queue.startsWorker(at: 1) == false)
         let second = queue.nextEntries(at: 0, isFirst: false)!
         #expect(counters(second) == [4], "it stays there as long as something waits")
         queue.leave(second)
-        queue.endGroup(second)
+        queue.endGroup(second, at: 0)
         #expect(!queue.isIdle, "a worker is left")
         #expect(queue.nextEntries(at: 0, isFirst: false) == nil)
         #expect(queue.isIdle)
@@ -177,7 +275,7 @@ import TidemarkShares
         #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [4], "more bytes than a group has go alone")
         #expect(queue.startsWorker(at: 0) == false, "two transactions")
         queue.leave(first)
-        queue.endGroup(first)
+        queue.endGroup(first, at: 0)
         #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == [5, 2], "first come, first served")
     }
 
@@ -219,7 +317,7 @@ import TidemarkShares
             queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .joined(0),
             "while it is being written")
         queue.leave(group)
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         #expect(
             queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .queued(4),
             "the store remembers it now")
@@ -248,7 +346,7 @@ import TidemarkShares
             Issue.record("not refused")
             return
         }
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         #expect(refusals == [.init(ticket: 0, reason: .serverFault)])
         #expect(wakes.isEmpty)
         #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == [2, 3], "the others go on")
@@ -269,7 +367,7 @@ import TidemarkShares
             Issue.record("not later")
             return
         }
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         #expect(wakes == [.init(key: ZoneKey(database: database, name: "a"), delay: .milliseconds(20))])
         #expect(queue.nextEntries(at: 0, isFirst: false) == nil, "it rests")
         #expect(queue.startsWorker(at: 0) == false)
@@ -291,7 +389,7 @@ import TidemarkShares
             Issue.record("not later")
             return
         }
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         #expect(wakes.isEmpty)
         _ = queue.admit(try request(3, zone: "c"), in: database, for: owner, at: 0, now: .zero)
         let alone = queue.nextEntries(at: 0, isFirst: false)!
@@ -318,7 +416,7 @@ import TidemarkShares
         _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .milliseconds(500))
         #expect(queue.nextDeadline == .milliseconds(1_500), "one that is being written is not refused")
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         #expect(queue.nextDeadline == .seconds(1))
         #expect(queue.expire(now: .milliseconds(999)) == [])
         #expect(
@@ -346,7 +444,7 @@ import TidemarkShares
                 Issue.record("not later")
                 return
             }
-            queue.endGroup(group)
+            queue.endGroup(group, at: 0)
             #expect(refusals.map(\.reason) == Array(repeating: .storeUnavailable, count: stops ? 2 : 1))
             #expect(refusals.first?.ticket == 0)
             #expect(wakes.count == (stops ? 0 : 1))
@@ -383,7 +481,7 @@ import TidemarkShares
         _ = queue.startsWorker(at: 0)
         let group = queue.nextEntries(at: 0, isFirst: true)!
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         queue.wake(ZoneKey(database: database, name: "a"))
         let again = queue.nextEntries(at: 0, isFirst: false)!
         guard
@@ -406,7 +504,7 @@ import TidemarkShares
         #expect(queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero) == .refused(.storeUnavailable))
         #expect(!queue.isIdle)
         queue.leave(group)
-        queue.endGroup(group)
+        queue.endGroup(group, at: 0)
         #expect(queue.nextEntries(at: 0, isFirst: false) == nil)
         #expect(queue.isIdle)
     }
