@@ -169,7 +169,7 @@ let package = Package(
             "tidemark-bench",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkPostgres",
-                "TidemarkServer", "TidemarkShares", "TidemarkSockets", "TidemarkStore",
+                "TidemarkServer", "TidemarkService", "TidemarkShares", "TidemarkSockets", "TidemarkStore",
                 "TidemarkTransport", "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields",
                 "TidemarkDomain", arguments,
             ]),
@@ -189,7 +189,7 @@ let package = Package(
         .target(
             name: "TidemarkTestSupport",
             dependencies: [
-                "CTidemarkTestSettings",
+                "CTidemarkOpenSSL", "CTidemarkTestSettings",
                 "TidemarkDomain", "TidemarkHTTP", "TidemarkLocalPostgres",
                 "TidemarkPostgres", "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", deque,
             ],

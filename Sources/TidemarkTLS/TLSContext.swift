@@ -188,13 +188,6 @@ package final class TLSContext: Sendable {
         tidemark_ssl_ctx_set_modes(pointer)
         tidemark_ssl_ctx_set_read_ahead(pointer)
     }
-
-    // MARK: For tests
-
-    /// Limits new sessions to TLS 1.2. Only tests call it.
-    package func limitToTLS12() {
-        current.withLock { _ = tidemark_ssl_ctx_set_maximum_tls12($0.pointer) }
-    }
 }
 
 /// An `SSL_CTX`, which is freed with its last user.

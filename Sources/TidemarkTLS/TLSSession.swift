@@ -282,16 +282,3 @@ package final class TLSSession {
         return TLSError(isEstablished ? .recordInvalid : .handshakeFailed, detail: detail)
     }
 }
-
-// MARK: For tests
-
-extension TLSSession {
-    /// Behaves as a bad peer of TLS 1.2: asks for another handshake in the middle of the session. Only tests call it.
-    package func requestRenegotiation() throws(TLSError) {
-        tidemark_ssl_clear_no_renegotiation(ssl)
-        ERR_clear_error()
-        guard SSL_renegotiate(ssl) == 1 else { throw TLSError(.handshakeFailed, detail: TLSError.takeReason()) }
-        _ = SSL_do_handshake(ssl)
-        ERR_clear_error()
-    }
-}

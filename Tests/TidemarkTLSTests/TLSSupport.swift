@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import Testing
+import TidemarkTestSupport
 
 @testable import TidemarkTLS
+
+extension TLSContext {
+    func limitToTLS12() {
+        current.withLock { BadTLS.limitToTLS12($0.pointer) }
+    }
+}
 
 /// A folder of its own for a test, removed afterwards.
 func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {

@@ -190,10 +190,10 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
         await loop.run { [self] in end() }.value
     }
 
-    /// Asks for another handshake in the middle of the session, which only TLS 1.2 has.
-    package func requestRenegotiation() async {
+    /// Does something with the session, if there is one, and sends what comes of it.
+    package func act(_ body: @escaping @Sendable (TLSSession) -> Void) async {
         await loop.run { [self] in
-            try? tls?.requestRenegotiation()
+            tls.map(body)
             push()
         }.value
     }

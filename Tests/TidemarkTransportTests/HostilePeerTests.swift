@@ -6,6 +6,8 @@ internal import TidemarkTestSupport
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
+@testable internal import TidemarkTLS
+
 /// I-6: bad input costs the sender only. Each test ends by asking whether others are still served.
 @Suite(.timeLimit(.minutes(10))) struct HostilePeerTests {
     /// A whole conversation of a client, as plaintext.
@@ -224,7 +226,7 @@ internal import TidemarkWebSocket
             // More than the kernel holds.
             await server.act { $0.send(.binary, [UInt8](repeating: 1, count: 32 * 1024 * 1024)) }
             await server.waitUntilBlocked()
-            await peer.requestRenegotiation()
+            await peer.act { BadTLS.renegotiate($0.ssl) }
             #expect(await events.next() == .closed("failed queueOverflow"))
             await peer.close()
             await scene.allEnded()

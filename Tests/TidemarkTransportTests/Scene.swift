@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import Synchronization
 internal import TidemarkHTTP
 internal import TidemarkScheduling
 internal import TidemarkSockets
-internal import TidemarkTLS
 internal import TidemarkTestSupport
 internal import TidemarkTransport
 internal import TidemarkWebSocket
+
+@testable internal import TidemarkTLS
 
 /// With or without TLS: everything must be the same.
 enum Wire: Sendable, CaseIterable {
@@ -26,7 +28,7 @@ enum TestContexts {
             let client = TLSContext.ClientSettings(
                 additionalRootsFile: files.authorityFile, trustsSystemRoots: false)
             let clientOfTLS12 = try TLSContext(client: client)
-            clientOfTLS12.limitToTLS12()
+            clientOfTLS12.current.withLock { BadTLS.limitToTLS12($0.pointer) }
             return (
                 try TLSContext(
                     server: .init(certificateFile: files.certificateFile, privateKeyFile: files.privateKeyFile)),
