@@ -200,6 +200,6 @@ struct StepRandom: RandomNumberGenerator {
 extension Storage {
     /// A page for one who asks alone.
     fileprivate func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
-        try await queryPage(page, for: .nobody)
+        try await queryPage(page, for: ShareTurn(of: .nobody))
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
-package import TidemarkShares
 
 extension CloudService {
     /// One page of a query's results (R-173 … R-190).
@@ -13,12 +12,18 @@ extension CloudService {
     ///   - cursor: from the page before, with the same query; empty for the first page.
     ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
-    ///   - owner: whose turn the query takes.
+    ///   - turn: the query's place, which it may give back for a while.
     package func queryRecords(
         _ query: Query, in database: DatabaseID, of container: ContainerID, by access: RecordAccess, cursor: [UInt8],
-        recordsMax: Int, for owner: ShareOwner
+        recordsMax: Int, for turn: ShareTurn
     ) async -> Result<QueryPage, QueryRefusal> {
         let result = await retry.run { () async throws(StorageError) -> Result<QueryResult, FailureReason> in
+            do throws(StorageError) {
+                // An attempt that failed may have given it back.
+                try await turn.enter()
+            } catch {
+                return .success(.failure(.crowded(retryAfter: error.retryAfter)))
+            }
             for _ in 0..<Self.schemaRoundsMax {
                 let known = try await schemas.schema(of: container, for: query)
                 let schema = known.schema
@@ -45,7 +50,7 @@ extension CloudService {
                     mayMark: access.user != nil)
                 let read: StoreRead<QueryPageRead>
                 do throws(StorageError) {
-                    read = try await storage.queryPage(page, for: owner)
+                    read = try await storage.queryPage(page, for: turn)
                 } catch {
                     switch error.code {
                     case .notMarked: return .success(.failure(.notMarkedForNobody))

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import TidemarkTelemetry
 
 /// A value that arrives once, for everybody who waits for it. A repeated request waits for the outcome of the first.
-final class Answer<Value: Sendable>: Sendable {
+package final class Answer<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiters: [UnsafeContinuation<Void, Never>] = []
@@ -14,8 +14,10 @@ final class Answer<Value: Sendable>: Sendable {
     /// The request that waits first, for the log: others do its work.
     let request = RequestTrace.current
 
+    package init() {}
+
     /// Suspends until ``give(_:)``. It ignores cancellation, because every request is bounded by its deadline.
-    func value() async -> Value {
+    package func value() async -> Value {
         while true {
             // Read under the lock also after the wait. The thread sanitizer does not see the order in which a
             // continuation is resumed before its task waits.
@@ -31,7 +33,7 @@ final class Answer<Value: Sendable>: Sendable {
     }
 
     /// The first value counts. Later ones are dropped.
-    func give(_ value: Value) {
+    package func give(_ value: Value) {
         let waiters = state.withLock { state in
             guard state.value == nil else { return [] as [UnsafeContinuation<Void, Never>] }
             state.value = value

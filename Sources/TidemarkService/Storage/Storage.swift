@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
-package import TidemarkShares
 
 /// The durable store: PostgreSQL (TidemarkStore), or memory (TidemarkTestKit). One conformance suite holds both to the
 /// same behaviour.
@@ -162,10 +161,11 @@ package protocol Storage: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - query: one that was checked by the schema.
-    ///   - owner: whose turn it takes, and whose places its indexes take.
+    ///   - turn: its place among the queries, which it gives back while it waits for such a preparation. Its
+    ///     owner's are the turns at the store, and the places of its indexes.
     /// - Throws: ``StorageError/Code/queryTooSlow`` and ``StorageError/Code/crowded``.
     func queryPage(
-        _ query: QueryPageQuery, for owner: ShareOwner
+        _ query: QueryPageQuery, for turn: ShareTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead>
 
     // MARK: Schema

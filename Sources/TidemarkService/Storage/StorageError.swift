@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import TidemarkShares
 package import TidemarkTelemetry
 
 /// What can go wrong between a decision and its durable write.
@@ -47,6 +48,11 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
         self.kind = kind ?? detail
         self.detail = detail
         self.retryAfter = retryAfter
+    }
+
+    /// An owner's turn did not come.
+    package init(_ refusal: ShareRefusal) {
+        self.init(.crowded, detail: refusal.description, retryAfter: refusal.retryAfter)
     }
 
     package var description: String { code.rawValue }

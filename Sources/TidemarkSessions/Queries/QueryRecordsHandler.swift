@@ -2,31 +2,30 @@
 
 internal import TidemarkDomain
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkTranslation
 internal import TidemarkWire
 
 extension RequestRouter {
     /// One page of a query's results (R-173 … R-190). Nothing is read for it before its owner's turn.
     func queryRecords(_ request: WireQueryRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let ticket: ShareTicket
-        do throws(ShareRefusal) {
-            ticket = try await queries.enter(context.member.owner)
+        let turn = ShareTurn(of: context.member.owner, at: queries)
+        do throws(StorageError) {
+            try await turn.enter()
         } catch {
             throw Refusal(QueryRefusal.crowded(retryAfter: error.retryAfter))
         }
-        defer { queries.leave(ticket) }
-        return try await queryRecordsNow(request, context)
+        defer { turn.leave() }
+        return try await queryRecords(request, context, in: turn)
     }
 
-    private func queryRecordsNow(
-        _ request: WireQueryRecords, _ context: RequestContext
+    private func queryRecords(
+        _ request: WireQueryRecords, _ context: RequestContext, in turn: ShareTurn
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let search = try await search(request, by: viewpoint, in: context.member.container)
         let result = await service.queryRecords(
             search.query, in: viewpoint.database, of: try await container(of: context.member), by: viewpoint.access,
-            cursor: search.cursor, recordsMax: search.limit, for: context.member.owner)
+            cursor: search.cursor, recordsMax: search.limit, for: turn)
         switch result {
         case .success(let page):
             let naming = try await naming(page.users, for: viewpoint)

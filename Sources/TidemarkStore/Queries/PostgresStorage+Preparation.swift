@@ -8,8 +8,6 @@ internal import TidemarkShares
 internal import TidemarkSockets
 
 extension PostgresStorage {
-    /// How long a query waits for preparations that it is the first to need.
-    private static let queryPatience = Duration.seconds(3)
     private static let settlingTimeMax = Duration.seconds(30)
 
     /// Gives a type the marks that a query needs, and its records the index values for them, in this order:
@@ -21,11 +19,13 @@ extension PostgresStorage {
     /// Each step can be repeated, and several servers may do it at once. Indexes are built after that, while queries go
     /// on. In production only an operator marks, and the last steps may be missing.
     ///
-    /// - Parameter owner: whose query it is, whose turn it takes, and whose places its indexes take.
-    ///   Nobody's are an operator's, because others who are nobody get no marks.
+    /// - Parameter turn: the query's place, which others have meanwhile. Its owner is who takes a turn, and
+    ///   whose places its indexes take. Nobody's are an operator's, because others who are nobody get no marks
+    ///
     /// - Throws: `zoneBusy` if it takes longer than a query waits; the preparation goes on. `crowded` if the owner has too
-    ///   many.
-    func prepare(_ type: QueryType, for query: Query, of owner: ShareOwner) async throws(StorageError) {
+    ///   many, or too many queries wait for preparations.
+    func prepare(_ type: QueryType, for query: Query, _ turn: ShareTurn) async throws(StorageError) {
+        let owner = turn.owner
         let marks = type.isFrozen ? RecordMarks() : type.missingMarks(for: query)
         let key = Preparations.Key(container: type.container, type: type.name)
         let preparation = preparations.join(key, for: owner) { [self] () async throws(StorageError) in
@@ -33,16 +33,9 @@ extension PostgresStorage {
             try await fillIndexValues(of: type.name, in: type.container)
             await buildIndexes(of: type, for: query, of: owner)
         }
-        let deadline = pool.loop.now + Self.queryPatience
-        while pool.loop.now < deadline {
-            if let result = preparation.result { return try result.get() }
-            do {
-                try await pool.loop.sleep(for: .milliseconds(5))
-            } catch {
-                throw StorageError(.unavailable, detail: "whoever asked is gone")
-            }
+        try await turn.stepAside { () async throws(StorageError) in
+            try await preparations.wait(for: preparation, for: owner)
         }
-        throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
     }
 
     private func buildIndexes(of type: QueryType, for query: Query, of owner: ShareOwner) async {

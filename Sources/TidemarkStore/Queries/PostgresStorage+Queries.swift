@@ -4,7 +4,7 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 internal import TidemarkScheduling
 package import TidemarkService
-package import TidemarkShares
+internal import TidemarkShares
 internal import TidemarkSockets
 
 extension PostgresStorage {
@@ -17,13 +17,13 @@ extension PostgresStorage {
     /// records are computed, and an index is built (R-186: development indexes everything). That takes a moment;
     /// `zoneBusy` if it takes longer; `notMarked` if the query may not do so.
     package func queryPage(
-        _ page: QueryPageQuery, for owner: ShareOwner
+        _ page: QueryPageQuery, for turn: ShareTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         for _ in 0..<Self.roundsMax {
-            let type = try await preparedType(for: page, of: owner)
+            let type = try await preparedType(for: page, turn)
             guard type.isKnown else { return try await emptyPage(of: page, in: type.container) }
             var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
-            let rows = try await queries.run(compiler.compile(), for: owner)
+            let rows = try await queries.run(compiler.compile(), for: turn.owner)
             let read = try decode { () throws(PostgresError) in try QueryRow.page(rows, in: type.container) }
             if read.value.schema?.version != type.version {
                 types.forget(type.name, in: page.database)
@@ -48,14 +48,14 @@ extension PostgresStorage {
 
     /// The statement for a page, by the current schema and indexes.
     func compiled(_ page: QueryPageQuery) async throws(StorageError) -> CompiledQuery {
-        let type = try await preparedType(for: page, of: .nobody)
+        let type = try await preparedType(for: page, ShareTurn(of: .nobody))
         var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
         return compiler.compile()
     }
 
     /// The record type with everything that the query needs, or marked as unknown.
     private func preparedType(
-        for page: QueryPageQuery, of owner: ShareOwner
+        for page: QueryPageQuery, _ turn: ShareTurn
     ) async throws(StorageError) -> QueryType {
         let (query, database) = (page.query, page.database)
         let now = pool.loop.now
@@ -77,7 +77,7 @@ extension PostgresStorage {
             }
             // whoever has no credential marks nothing, and has no index built.
             guard page.mayMark || type.isFrozen else { throw StorageError(.notMarked) }
-            try await prepare(type, for: query, of: owner)
+            try await prepare(type, for: query, turn)
         }
         throw StorageError(.zoneBusy, detail: "the record type is being prepared for queries")
     }

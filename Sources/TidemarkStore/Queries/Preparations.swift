@@ -22,26 +22,57 @@ package final class Preparations: Sendable {
 
     /// One preparation, for all who wait for it.
     package final class Preparation: Sendable {
-        private let state = Mutex<Result<Void, StorageError>?>(nil)
+        fileprivate typealias Waiter = Answer<Result<Void, StorageError>>
 
-        /// Nil while it is under way, or waits for its turn.
-        package var result: Result<Void, StorageError>? { state.withLock { $0 } }
+        private struct State {
+            var result: Result<Void, StorageError>?
+            /// By the numbers of their tickets.
+            var waiters: [UInt64: Waiter] = [:]
+        }
 
-        fileprivate func end(_ result: Result<Void, StorageError>) { state.withLock { $0 = result } }
+        private let state = Mutex(State())
+
+        /// Nil while it is under way, or waits for its turn. For tests.
+        package var result: Result<Void, StorageError>? { state.withLock { $0.result } }
+
+        fileprivate func end(_ result: Result<Void, StorageError>) {
+            let waiters = state.withLock { state in
+                state.result = result
+                return state.waiters.sorted { $0.key < $1.key }.map(\.value)
+            }
+            for waiter in waiters { waiter.give(result) }
+        }
+
+        fileprivate func tell(_ waiter: Waiter, _ ticket: ShareTicket) {
+            let result = state.withLock { state in
+                state.waiters[ticket.number] = waiter
+                return state.result
+            }
+            if let result { waiter.give(result) }
+        }
+
+        fileprivate func forget(_ ticket: ShareTicket) { state.withLock { $0.waiters[ticket.number] = nil } }
     }
 
     private static let bounds = ShareBounds(
         room: 2, roomPerOwner: 1, waitingMax: 256, waitingPerOwnerMax: 16, workTime: .seconds(1))
     /// How long a preparation waits for its turn. Queries wait much less, and ask again.
     private static let patience = Duration.seconds(300)
+    /// The queries that wait for preparations. Those who come back find room among the queries that wait for their turns.
+    private static let queryBounds = ShareBounds(
+        room: 1_024, roomPerOwner: 32, waitingMax: 0, waitingPerOwnerMax: 0, workTime: queryPatience)
+    /// How long a query waits for a preparation.
+    private static let queryPatience = Duration.seconds(3)
 
     private let scheduler: any Scheduler
     private let gate: ShareGate
+    private let queries: ShareGate
     private let underWay = Mutex<[Key: Preparation]>([:])
 
     package init(scheduler: any Scheduler) {
         self.scheduler = scheduler
         gate = ShareGate(Self.bounds, patience: Self.patience, scheduler: scheduler)
+        queries = ShareGate(Self.queryBounds, patience: Self.queryPatience, scheduler: scheduler)
     }
 
     /// How many are under way or wait for their turn.
@@ -68,6 +99,33 @@ package final class Preparations: Sendable {
         return preparation
     }
 
+    /// Suspends a query of the owner's until the preparation has ended.
+    ///
+    /// - Throws: `zoneBusy` if it takes longer than a query waits, and `crowded` if too many queries wait. Otherwise what the
+    ///   preparation has thrown.
+    package func wait(for preparation: Preparation, for owner: ShareOwner) async throws(StorageError) {
+        let ticket: ShareTicket
+        do {
+            ticket = try await queries.enter(owner)
+        } catch {
+            throw StorageError(error)
+        }
+        defer { queries.leave(ticket) }
+        let waiter = Preparation.Waiter()
+        preparation.tell(waiter, ticket)
+        defer { preparation.forget(ticket) }
+        let timer = scheduler.schedule(after: Self.queryPatience) {
+            waiter.give(.failure(StorageError(.zoneBusy, detail: "the record type is being prepared for queries")))
+        }
+        defer { timer.cancel() }
+        let result = await withTaskCancellationHandler {
+            await waiter.value()
+        } onCancel: {
+            waiter.give(.failure(StorageError(ShareRefusal(.cancelled, retryAfter: .zero))))
+        }
+        try result.get()
+    }
+
     private func run(
         for owner: ShareOwner, _ work: () async throws(StorageError) -> Void
     ) async -> Result<Void, StorageError> {
@@ -75,7 +133,7 @@ package final class Preparations: Sendable {
         do {
             ticket = try await gate.enter(owner)
         } catch {
-            return .failure(StorageError(.crowded, detail: error.description, retryAfter: error.retryAfter))
+            return .failure(StorageError(error))
         }
         let start = scheduler.now
         defer { gate.leave(ticket, charge: max(1, Int((scheduler.now - start) / .milliseconds(1)))) }

@@ -41,7 +41,7 @@ final class QueryLane: Sendable {
         do {
             ticket = try await gate.enter(owner)
         } catch {
-            throw StorageError(.crowded, detail: error.description, retryAfter: error.retryAfter)
+            throw StorageError(error)
         }
         let start = loop.now
         // An owner is charged for the time that a connection was its own.

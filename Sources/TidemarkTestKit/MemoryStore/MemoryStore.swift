@@ -4,7 +4,6 @@ internal import Synchronization
 package import TidemarkDomain
 internal import TidemarkScheduling
 package import TidemarkService
-package import TidemarkShares
 
 /// ``Storage`` in memory: one server's connections to a ``MemoryDatabase``.
 ///
@@ -115,7 +114,7 @@ package final class MemoryStore: Storage {
     }
 
     package func queryPage(
-        _ query: QueryPageQuery, for owner: ShareOwner
+        _ query: QueryPageQuery, for turn: ShareTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         try await call { StoreRead($0.queryPage(query), in: $0.incarnation) }
     }

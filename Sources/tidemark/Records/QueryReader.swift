@@ -59,7 +59,7 @@ struct QueryReader: Sendable {
         while left > 0 {
             let result = await service.queryRecords(
                 query, in: place.database, of: place.container, by: place.access, cursor: cursor,
-                recordsMax: min(left, limits.pageRecordsMax), for: .nobody)
+                recordsMax: min(left, limits.pageRecordsMax), for: ShareTurn(of: .nobody))
             let page: QueryPage
             switch result {
             case .success(let success): page = success

@@ -3,7 +3,6 @@
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkTestKit
 
 /// A store that makes one ``PlantedFault``, and is otherwise the one beneath.
@@ -80,9 +79,9 @@ final class PlantedStorage: Storage {
     }
 
     func queryPage(
-        _ query: QueryPageQuery, for owner: ShareOwner
+        _ query: QueryPageQuery, for turn: ShareTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
-        try await base.queryPage(query, for: owner)
+        try await base.queryPage(query, for: turn)
     }
 
     func databaseFeed(

@@ -115,6 +115,77 @@ import TidemarkTestSupport
         #expect(Set(journal.all.dropFirst(2)) == ["second waitedTooLong", "bob waitedTooLong"])
         #expect(gate.waitingCount == 0)
     }
+
+    // MARK: Turns
+
+    /// Enters, and stays aside until the wait has ended. Then it goes on, and ends.
+    private func stepAside(_ turn: ShareTurn, _ name: String, until end: Answered, failingWith code: StorageError.Code?)
+    {
+        scheduler.run { [journal] in
+            do throws(StorageError) {
+                try await turn.enter()
+                journal.add(name)
+                try await turn.stepAside { () async throws(StorageError) in
+                    await end.wait()
+                    if let code { throw StorageError(code) }
+                }
+                journal.add("\(name) again")
+                turn.leave()
+            } catch {
+                journal.add("\(name) \(error)")
+            }
+        }
+    }
+
+    @Test func `R-714: who steps aside leaves the place to others, and then waits for another turn`() {
+        let gate = gate()
+        let (aside, bobs) = (Answered(), Answered())
+        stepAside(ShareTurn(of: alice, at: gate), "alice", until: aside, failingWith: nil)
+        scheduler.runUntilIdle()
+        enter(gate, bob, "bob", until: bobs)
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["alice", "bob"])
+        aside.give()
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["alice", "bob"] && gate.waitingCount == 1)
+        bobs.give()
+        scheduler.runUntilIdle()
+        enter(gate, bob, "next", until: Answered())
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["alice", "bob", "alice again", "next"])
+    }
+
+    @Test func `R-714: who stepped aside and finds no place again is told when to try again`() {
+        let gate = gate()
+        let aside = Answered()
+        stepAside(ShareTurn(of: alice, at: gate), "alice", until: aside, failingWith: nil)
+        enter(gate, bob, "bob", until: Answered())
+        scheduler.runUntilIdle()
+        aside.give()
+        scheduler.runUntilIdle()
+        scheduler.advance(by: .seconds(5))
+        #expect(journal.all == ["alice", "bob", "alice crowded"])
+    }
+
+    @Test func `R-714: whose wait fails is told at once, and has a place when it enters again`() {
+        let gate = gate()
+        let (aside, bobs) = (Answered(), Answered())
+        let turn = ShareTurn(of: alice, at: gate)
+        stepAside(turn, "alice", until: aside, failingWith: .zoneBusy)
+        enter(gate, bob, "bob", until: bobs)
+        scheduler.runUntilIdle()
+        aside.give()
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["alice", "bob", "alice zoneBusy"] && gate.waitingCount == 0)
+        // It has no place that it could give back.
+        turn.leave()
+        stepAside(turn, "alice", until: Answered(), failingWith: nil)
+        scheduler.runUntilIdle()
+        #expect(journal.all.count == 3 && gate.waitingCount == 1)
+        bobs.give()
+        scheduler.runUntilIdle()
+        #expect(journal.all.last == "alice" && journal.all.count == 4)
+    }
 }
 
 /// Something that tasks wait for, and that comes once.

@@ -210,7 +210,7 @@ import TidemarkTestSupport
     ) async throws {
         let conditions = keys.map { QueryPredicate.compare(.field($0), .equal, .int64(1)) }
         let page = fixture.page(Query(recordType: "T", zoneName: nil, predicate: .and(conditions)))
-        let read = try await storage.queryPage(page, for: owner)
+        let read = try await storage.queryPage(page, for: ShareTurn(of: owner))
         #expect(read.matches.map(\.record.name) == ["r"])
     }
 

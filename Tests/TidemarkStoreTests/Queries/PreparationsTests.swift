@@ -75,6 +75,82 @@ import TidemarkTestSupport
         #expect(first.isDone && preparations.count == 0)
     }
 
+    /// A query that waits for a preparation, and what became of it.
+    @discardableResult
+    private func wait(
+        for preparation: Preparations.Preparation, of owner: ShareOwner, _ name: String
+    ) -> Task<Void, Never> {
+        scheduler.run { [preparations, journal] in
+            do throws(StorageError) {
+                try await preparations.wait(for: preparation, for: owner)
+                journal.add("\(name) goes on")
+            } catch {
+                journal.add("\(name) \(error)")
+                if error.code == .crowded, let delay = error.retryAfter, delay >= .seconds(1) { journal.add("later") }
+            }
+        }
+    }
+
+    @Test func `R-719: queries wait until the preparation has ended, and hear how`() {
+        let note = prepare("note", for: alice)
+        let list = prepare("list", for: bob, failingWith: .tooSlow)
+        for (preparation, name) in [(note, "first"), (list, "second"), (note, "third")] {
+            wait(for: preparation, of: alice, name)
+            scheduler.runUntilIdle()
+        }
+        #expect(journal.all == ["note", "list"])
+        scheduler.advance(by: .seconds(1))
+        #expect(Set(journal.all.dropFirst(2)) == ["first goes on", "second tooSlow", "third goes on"])
+        wait(for: note, of: alice, "late")
+        scheduler.runUntilIdle()
+        #expect(journal.all.last == "late goes on")
+    }
+
+    @Test func `R-719: a query waits 3 seconds for its type, and the preparation goes on`() {
+        // They are prepared one by one.
+        let last = (0..<5).map { prepare("\($0)", for: alice) }[4]
+        wait(for: last, of: alice, "query")
+        scheduler.runUntilIdle()
+        scheduler.advance(by: .seconds(3))
+        #expect(journal.all.contains("query zoneBusy") && last.result == nil)
+        scheduler.advance(by: .seconds(2))
+        #expect(last.isDone)
+    }
+
+    @Test func `R-712, R-719: of an account 32 queries wait for types, and one more is told when to try again`() {
+        let note = prepare("note", for: alice)
+        for _ in 0..<33 { wait(for: note, of: alice, "alice") }
+        wait(for: note, of: bob, "bob")
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["note", "alice crowded", "later"])
+        scheduler.advance(by: .seconds(1))
+        #expect(journal.all.count { $0 == "alice goes on" } == 32 && journal.all.contains("bob goes on"))
+    }
+
+    @Test func `R-712, R-719: of all accounts 1,024 queries wait for types`() {
+        let note = prepare("note", for: alice)
+        for account in 1...33 {
+            for _ in 0..<32 { wait(for: note, of: .account(Int64(account)), "query") }
+            scheduler.runUntilIdle()
+        }
+        #expect(journal.all.count { $0 == "query crowded" } == 32)
+        scheduler.advance(by: .seconds(1))
+        #expect(journal.all.count { $0 == "query goes on" } == 1_024)
+    }
+
+    @Test func `R-713, R-719: a query of a client that is gone does not wait for its type`() {
+        let note = prepare("note", for: alice)
+        let waiting = (0..<32).map { _ in wait(for: note, of: alice, "gone") }
+        scheduler.runUntilIdle()
+        for task in waiting { task.cancel() }
+        scheduler.runUntilIdle()
+        #expect(journal.all.count { $0 == "gone crowded" } == 32)
+        wait(for: note, of: alice, "next")
+        scheduler.runUntilIdle()
+        scheduler.advance(by: .seconds(1))
+        #expect(journal.all.last == "next goes on")
+    }
+
     @Test func `R-719: a preparation that fails is begun anew by the next query`() {
         let first = prepare("note", for: alice, failingWith: .zoneBusy)
         scheduler.runUntilIdle()

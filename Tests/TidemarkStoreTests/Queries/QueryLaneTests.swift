@@ -36,7 +36,7 @@ import TidemarkStore
         await service.queryRecords(
             Query(recordType: "T", zoneName: "notes", predicate: Self.slow), in: fixture.identity.privateDatabase,
             of: fixture.identity.container, by: .owner(fixture.identity.user), cursor: [], recordsMax: 0,
-            for: owner)
+            for: ShareTurn(of: owner))
     }
 
     @Test func `R-715: a query that takes too long is refused with what to do, and is no internal error`() async throws
