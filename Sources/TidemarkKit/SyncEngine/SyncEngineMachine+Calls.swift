@@ -174,7 +174,8 @@ extension SyncEngineMachine {
         }
     }
 
-    /// adding plans a send. New changes do not wait for items that keep failing, or not long.
+    /// adding plans a send. New changes do not wait for items that keep failing, or
+    /// two seconds at most.
     private mutating func noteAddition(isChanged: Bool, bringsNews: Bool, at moment: SyncEngineMoment) {
         schedule.startDue = nil
         additionCount += 1

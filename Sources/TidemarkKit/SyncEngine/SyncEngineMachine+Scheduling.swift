@@ -47,8 +47,8 @@ struct SyncEngineSchedule: Sendable {
         self.startDue = startDue
     }
 
-    /// What is new does not wait long for items that failed, each for itself. They go with it once more, so sends have a
-    /// distance.
+    /// Brings a send forward for a new change if it waits only for items that failed, each for itself. The send tries
+    /// those items again, too, so it keeps a distance from the last one.
     mutating func sendSoonBesideFailing(at moment: SyncEngineMoment) {
         guard sendWaitsForItems, let due = sendDue else { return }
         sendDue = min(due, max(moment.now, (lastSendStart ?? .zero) + SyncEngineLimits.failingSendInterval))

@@ -44,9 +44,9 @@ struct SyncEngineMachine: Sendable {
 
     /// How often the app has added something to send. It shows what is new since the delegate was asked.
     var additionCount = 0
-    /// What that was when something was added last that was not pending.
+    /// The value of ``additionCount`` after the last addition that was a new change.
     var newsCount = 0
-    /// What failed permanently in the last pass; the next property counts how often in a row.
+    /// What failed permanently in the last pass, or could not be sent in it.
     var repeatedFailures: Set<SyncEngineItem> = []
     /// Records at which the server may have failed, or of which an upload stands still, each with how many of them may go
     /// together at most.

@@ -144,7 +144,8 @@ struct WriteQueue {
 
     /// The workers of one event loop, and the lanes for them.
     private struct Workers {
-        /// Lanes whose phase is `ready`, each once for each owner who waits there. Some may be over: ``Lane/unlist(_:)``.
+        /// Lanes whose phase is `ready`, once for each owner who waits there. A turn may be out of date, which
+        /// ``Lane/unlist(_:)`` tells.
         var ready = ShareTurns<ZoneKey>()
         var count = 0
         var hasOneStarting = false
