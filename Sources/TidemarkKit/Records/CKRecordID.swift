@@ -20,6 +20,9 @@ public class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     /// The zone of the record.
     public let zoneID: CKRecordZone.ID
 
+    /// The same in one process. Calculated once, because an engine looks each ID up many times.
+    private let namesHash: Int
+
     /// An ID with this name, or without one, with a new unique name.
     public convenience init(
         recordName: String = UUID().uuidString, zoneID: CKRecordZone.ID = CKRecordZone.ID.default
@@ -35,6 +38,7 @@ public class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     private init(name: String, zone: CKRecordZone.ID) {
         recordName = name
         zoneID = zone
+        namesHash = Self.hash(name, zone)
         super.init()
     }
 
@@ -56,6 +60,7 @@ public class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         else { return nil }
         self.recordName = recordName
         self.zoneID = zoneID
+        namesHash = Self.hash(recordName, zoneID)
         super.init()
     }
 
@@ -73,14 +78,16 @@ public class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     /// Whether name and zone are equal.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKRecord.ID else { return false }
-        return recordName == other.recordName && zoneID == other.zoneID
+        return self === other || recordName == other.recordName && zoneID.hasNames(of: other.zoneID)
     }
 
     /// Equal for equal IDs.
-    public override var hash: Int {
+    public override var hash: Int { namesHash }
+
+    private static func hash(_ name: String, _ zone: CKRecordZone.ID) -> Int {
         var hasher = Hasher()
-        hasher.combine(recordName)
-        hasher.combine(zoneID)
+        hasher.combine(name)
+        hasher.combine(zone.hash)
         return hasher.finalize()
     }
 

@@ -149,6 +149,11 @@ package struct SyncEngineRecordResults: Sendable {
     package var saves: [CKRecord.ID: Result<CKRecord, CKError>]
     package var deletes: [CKRecord.ID: Result<Void, CKError>]
 
+    var hasFailures: Bool {
+        saves.values.contains { if case .failure = $0 { true } else { false } }
+            || deletes.values.contains { if case .failure = $0 { true } else { false } }
+    }
+
     package init(
         saves: [CKRecord.ID: Result<CKRecord, CKError>] = [:],
         deletes: [CKRecord.ID: Result<Void, CKError>] = [:]

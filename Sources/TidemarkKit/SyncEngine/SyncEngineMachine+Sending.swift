@@ -134,7 +134,7 @@ extension SyncEngineMachine {
     ) {
         snapshot.inFlightRecords = batch.changes
         // R-517 also holds for changes that were never pending.
-        journal(batch.recordIDs.filter { !snapshot.pendingRecords.contains(key: $0) })
+        if journaling != nil { journal(batch.recordIDs.filter { !snapshot.pendingRecords.contains(key: $0) }) }
         for change in batch.changes where !send.touchedRecords.contains(change.recordID) {
             snapshot.pendingRecords.remove(change)
         }

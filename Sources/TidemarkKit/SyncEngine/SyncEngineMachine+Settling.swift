@@ -118,7 +118,9 @@ extension SyncEngineMachine {
             }
         }
         send.successCount += saved.count + deleted.count
-        for recordID in saved.map(\.recordID) + deleted { send.waiting[recordID] = nil }
+        if !send.waiting.isEmpty {
+            for recordID in saved.map(\.recordID) + deleted { send.waiting[recordID] = nil }
+        }
         snapshot.inFlightRecords = []
         if case .failure(let error) = outcome, error.code != .internalError {
             snapshot.pendingRecords.restore(retried)

@@ -13,6 +13,7 @@ extension SyncEngineMachine {
     mutating func noteSuspects(
         of batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults
     ) {
+        guard results.hasFailures || !suspects.isEmpty else { return }
         let failed = batch.recordIDs.filter { results.error(of: $0)?.makesSuspect == true }
         // What did not get through is as suspect as before.
         for recordID in batch.recordIDs where results.error(of: recordID)?.isRetriedBySyncEngine != true {

@@ -17,8 +17,8 @@ extension SyncEngineMachine {
     func recordsThatWait(
         in batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults, _ send: SyncEngineSend
     ) -> [CKRecord.ID: CKError] {
+        guard results.hasFailures else { return [:] }
         let refused = Refused(batch, results)
-        guard !refused.errors.isEmpty else { return [:] }
         var waiting: [CKRecord.ID: CKError] = [:]
         addChildren(of: batch, refused, to: &waiting)
         addParents(of: batch, refused, send, to: &waiting)

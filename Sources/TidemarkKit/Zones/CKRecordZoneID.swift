@@ -27,6 +27,9 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The owner's user record name; `CKCurrentUserDefaultName` for the current user.
     public let ownerName: String
 
+    /// The same in one process. Calculated once, because an engine looks each ID up many times.
+    private let namesHash: Int
+
     /// An ID with this name. A debug build stops at an invalid name; a server refuses it with `invalidArguments`
     ///
     public convenience init(
@@ -52,6 +55,7 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     package init(unchecked zoneName: String, ownerName: String) {
         self.zoneName = zoneName
         self.ownerName = ownerName
+        namesHash = Self.hash(zoneName, ownerName)
         super.init()
     }
 
@@ -81,6 +85,7 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         else { return nil }
         self.zoneName = zoneName
         self.ownerName = ownerName
+        namesHash = Self.hash(zoneName, ownerName)
         super.init()
     }
 
@@ -98,11 +103,17 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// Whether both names are equal.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKRecordZone.ID else { return false }
-        return zoneName == other.zoneName && ownerName == other.ownerName
+        return hasNames(of: other)
+    }
+
+    func hasNames(of other: CKRecordZone.ID) -> Bool {
+        self === other || zoneName == other.zoneName && ownerName == other.ownerName
     }
 
     /// Equal for equal IDs.
-    public override var hash: Int {
+    public override var hash: Int { namesHash }
+
+    private static func hash(_ zoneName: String, _ ownerName: String) -> Int {
         var hasher = Hasher()
         hasher.combine(zoneName)
         hasher.combine(ownerName)
