@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Keys, each with the space and the type of its values. Maps are compared with it without decoding anything.
-package struct FieldShapes: Sendable {
+package struct FieldShapes: Sendable, Equatable {
     /// The bytes of all keys, one after the other, ascending.
     private var keyBytes: [UInt8] = []
     /// Where each key ends in ``keyBytes``.
@@ -14,14 +14,30 @@ package struct FieldShapes: Sendable {
     }
 
     /// - Parameter fields: each key once.
-    package init(_ fields: [(key: String, typeCode: UInt8, isEncrypted: Bool)]) {
-        let sorted = fields.map { (Array($0.key.utf8), Kind(typeCode: $0.typeCode, isEncrypted: $0.isEncrypted)) }
-            .sorted { $0.0.lexicographicallyPrecedes($1.0) }
-        for (key, kind) in sorted {
-            keyBytes += key
+    package init(_ fields: [(key: String, typeCode: UInt8, isEncrypted: Bool)] = []) {
+        // Keys are ASCII, so strings are in the order of their bytes.
+        for (key, typeCode, isEncrypted) in fields.sorted(by: { $0.key < $1.key }) {
+            keyBytes += Array(key.utf8)
             keyEnds.append(keyBytes.count)
-            kinds.append(kind)
+            kinds.append(Kind(typeCode: typeCode, isEncrypted: isEncrypted))
         }
+    }
+
+    /// Adds a key that is not there. Takes a few microseconds for each thousand keys that there are.
+    package mutating func insert(_ key: String, typeCode: UInt8, isEncrypted: Bool) {
+        let bytes = Array(key.utf8)
+        var (low, high) = (0, kinds.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let start = middle == 0 ? 0 : keyEnds[middle - 1]
+            let order = FieldWire.compare(bytes.span, 0, bytes.count, keyBytes.span, start, keyEnds[middle])
+            if order < 0 { high = middle } else { low = middle + 1 }
+        }
+        let start = low == 0 ? 0 : keyEnds[low - 1]
+        keyBytes.insert(contentsOf: bytes, at: start)
+        keyEnds.insert(start, at: low)
+        for index in low..<keyEnds.count { keyEnds[index] += bytes.count }
+        kinds.insert(Kind(typeCode: typeCode, isEncrypted: isEncrypted), at: low)
     }
 
     /// Whether each entry has one of the keys, in its space and with its type. Removals always fit.

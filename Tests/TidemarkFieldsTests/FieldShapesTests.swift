@@ -35,6 +35,11 @@ import TidemarkTestSupport
             let known = fields()
             let model = Dictionary(uniqueKeysWithValues: known.map { ($0.key, $0.value.type) })
             let shapes = FieldShapes(known.map { ($0.key, $0.value.type.rawValue, false) }.shuffled(using: &random))
+            var grown = FieldShapes()
+            for field in known.shuffled(using: &random) {
+                grown.insert(field.key, typeCode: field.value.type.rawValue, isEncrypted: false)
+            }
+            #expect(grown == shapes, "seed \(random.seed)")
             let saved = Bool.random(using: &random) ? Array(known.prefix(3)) : fields()
             let expected = saved.allSatisfy { model[$0.key] == $0.value.type }
             #expect(try shapes.cover(FieldMap(saved)) == expected, "seed \(random.seed)")

@@ -13,9 +13,6 @@ package struct Schema: Hashable, Sendable {
         self.types = types
         self.roles = roles
     }
-
-    /// The number of types and fields together, which ``Limits/schemaEntriesMax`` bounds.
-    package var entryCount: Int { types.values.reduce(types.count) { $0 + $1.fields.count } }
 }
 
 /// One record type: its fields, and the permissions on its records.

@@ -11,8 +11,13 @@ package struct SchemaLesson: Sendable, Equatable {
 
     package var isEmpty: Bool { fields.isEmpty }
 
-    /// The most types and fields that the lesson may add.
-    package var entryCount: Int { fields.values.reduce(fields.count) { $0 + $1.count } }
+    /// How many types and fields another lesson would add to this one.
+    package func newEntryCount(of other: SchemaLesson) -> Int {
+        other.fields.reduce(0) { sum, added in
+            guard let known = fields[added.key] else { return sum + 1 + added.value.count }
+            return sum + added.value.keys.count { known[$0] == nil }
+        }
+    }
 
     /// Adds another lesson. The first save of a key fixes its type, also within one lesson, so existing entries stay.
     package mutating func merge(_ other: SchemaLesson) {
@@ -34,5 +39,15 @@ extension Schema {
             schema.types[type, default: RecordTypeSchema()].fields.merge(fields) { known, _ in known }
         }
         return schema
+    }
+
+    /// What this schema has of a lesson.
+    package func part(of lesson: SchemaLesson) -> Schema {
+        var part = Schema()
+        for (name, fields) in lesson.fields {
+            guard let type = types[name] else { continue }
+            part.types[name] = RecordTypeSchema(fields: type.fields.filter { fields[$0.key] != nil })
+        }
+        return part
     }
 }

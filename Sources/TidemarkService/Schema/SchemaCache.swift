@@ -51,7 +51,12 @@ final class SchemaCache: Sendable {
             for container in containers { found[container] = try await refresh(container) }
         case .teaches(let lessons, let teachers):
             for (container, lesson) in lessons {
-                found[container] = remember(try await storage.learn(lesson, in: container))
+                let learned = try await storage.learn(lesson, in: container)
+                if let known = extend(learned) {
+                    found[container] = known
+                } else {
+                    found[container] = try await load(container)
+                }
             }
             shared.noteTaught(teachers)
         }
@@ -81,49 +86,90 @@ final class SchemaCache: Sendable {
     }
 
     /// Reads a schema again and remembers it.
-    @discardableResult
-    func load(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
-        remember(try await storage.schema(of: container))
-    }
-
+    ///
     /// NB: answers may overtake each other. An older one does harm for a moment only: the next transaction finds
     /// another version, or learns what is known.
-    private func remember(_ schema: ContainerSchema) -> KnownSchema {
-        let known = KnownSchema(schema)
+    @discardableResult
+    func load(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
+        let known = await KnownSchema(try await storage.schema(of: container))
         schemas.withLock { schemas in
-            _ = schemas.take(schema.container)
-            schemas.keep(known, as: schema.container)
+            _ = schemas.take(container)
+            schemas.keep(known, as: container)
         }
         return known
+    }
+
+    /// Adds what was learned to the remembered schema. So a lesson costs by its own size, and not by the schema's.
+    ///
+    /// - Returns: nil if the schema is not remembered, or not in the version that learned.
+    private func extend(_ learned: ContainerSchema) -> KnownSchema? {
+        schemas.withLock { schemas in
+            guard var known = schemas.take(learned.container), known.schema.version == learned.version else {
+                return nil
+            }
+            known.learn(learned.schema)
+            schemas.keep(known, as: learned.container)
+            return known
+        }
     }
 }
 
 /// A schema, prepared for fast checks.
 struct KnownSchema: Sendable, CachedValue {
-    let schema: ContainerSchema
+    private(set) var schema: ContainerSchema
     /// The grants of types that do not have the standard ones.
-    let grants: [String: Grants]
+    private(set) var grants: [String: Grants] = [:]
     /// The fields of each type. A save whose fields they cover fits without a verdict.
-    let shapes: [String: FieldShapes]
+    private(set) var shapes: [String: FieldShapes] = [:]
     /// For the types that have index marks.
-    private let indexWriters: [String: IndexColumnWriter]
-    let byteCount: Int
+    private var indexWriters: [String: IndexColumnWriter] = [:]
+    /// The number of types and fields together, which ``Limits/schemaEntriesMax`` bounds.
+    private(set) var entryCount = 0
+    private(set) var byteCount = Self.bytesPerEntry
 
     /// The approximate memory of a type or field, beside the bytes of its name.
     private static let bytesPerEntry = 200
+    /// Types that are prepared before others have their turn on the thread.
+    private static let typesPerTurn = 500
 
-    init(_ schema: ContainerSchema) {
+    init(_ schema: ContainerSchema) async {
         self.schema = schema
-        grants = schema.schema.types.mapValues(\.grants).filter { $0.value != .standard }
-        shapes = schema.schema.types.mapValues { type in
-            FieldShapes(type.fields.map { ($0.key, $0.value.type.code, $0.value.isEncrypted) })
+        for (index, (name, type)) in schema.schema.types.enumerated() {
+            if index > 0, index.isMultiple(of: Self.typesPerTurn) { await Task.yield() }
+            if type.grants != .standard { grants[name] = type.grants }
+            shapes[name] = FieldShapes(type.fields.map { ($0.key, $0.value.type.code, $0.value.isEncrypted) })
+            let indexWriter = IndexColumnWriter(type)
+            if !indexWriter.isEmpty { indexWriters[name] = indexWriter }
+            count(type: name)
+            for key in type.fields.keys { count(key: key) }
         }
-        indexWriters = schema.schema.types.mapValues(IndexColumnWriter.init).filter { !$0.value.isEmpty }
-        byteCount = schema.schema.types.reduce(Self.bytesPerEntry) { sum, type in
-            type.value.fields.keys.reduce(sum + Self.bytesPerEntry + type.key.utf8.count) {
-                $0 + Self.bytesPerEntry + 2 * $1.utf8.count
+    }
+
+    /// Adds types and fields that saves have taught. They have standard grants and no marks, and known ones stay as they
+    /// are.
+    mutating func learn(_ learned: Schema) {
+        for (name, type) in learned.types {
+            if schema.schema.types[name] == nil {
+                schema.schema.types[name] = RecordTypeSchema()
+                shapes[name] = FieldShapes()
+                count(type: name)
+            }
+            for (key, field) in type.fields where schema.schema.types[name]?.fields[key] == nil {
+                schema.schema.types[name]?.fields[key] = field
+                shapes[name]?.insert(key, typeCode: field.type.code, isEncrypted: field.isEncrypted)
+                count(key: key)
             }
         }
+    }
+
+    private mutating func count(type name: String) {
+        entryCount += 1
+        byteCount += Self.bytesPerEntry + name.utf8.count
+    }
+
+    private mutating func count(key: String) {
+        entryCount += 1
+        byteCount += Self.bytesPerEntry + 2 * key.utf8.count
     }
 
     /// The index columns beside the changed records, by record name. Empty if no type is marked.

@@ -65,9 +65,16 @@ enum SchemaCheck {
         let limits: Limits
         let taught: [SchemaTeacher: Int]
         var lessons: [ContainerID: SchemaLesson] = [:]
+        /// The types and fields of each lesson.
+        private var lessonCounts: [ContainerID: Int] = [:]
         var teachers: [SchemaTeacher: Int] = [:]
         /// Schemas that cannot take something.
         var full: Set<ContainerID> = []
+
+        init(limits: Limits, taught: [SchemaTeacher: Int]) {
+            self.limits = limits
+            self.taught = taught
+        }
 
         /// By the positions of the saves. Usually empty.
         mutating func refusals(
@@ -88,7 +95,7 @@ enum SchemaCheck {
                     guard save.refusal(within: limits) == nil,
                         access.mayTry(save, over: records[save.name])
                     else { continue }
-                    if let refusal = add(lesson, of: request.user, owner, type: save.type, to: schema.schema) {
+                    if let refusal = add(lesson, of: request.user, owner, type: save.type, to: schema) {
                         refusals.append((index, refusal))
                     }
                 }
@@ -98,24 +105,24 @@ enum SchemaCheck {
 
         /// - Returns: why the user cannot teach this; nil if they can.
         private mutating func add(
-            _ lesson: SchemaLesson, of user: UserID, _ owner: ShareOwner, type: String, to schema: ContainerSchema
+            _ lesson: SchemaLesson, of user: UserID, _ owner: ShareOwner, type: String, to known: KnownSchema
         ) -> SchemaRefusal? {
-            var sum = lessons[schema.container] ?? SchemaLesson()
-            let before = sum.entryCount
-            sum.merge(lesson)
-            guard schema.schema.entryCount + sum.entryCount <= limits.schemaEntriesMax else {
-                full.insert(schema.container)
+            let container = known.schema.container
+            let count = lessons[container, default: SchemaLesson()].newEntryCount(of: lesson)
+            let sum = lessonCounts[container, default: 0] + count
+            guard known.entryCount + sum <= limits.schemaEntriesMax else {
+                full.insert(container)
                 return .full(type: type, entriesMax: limits.schemaEntriesMax)
             }
-            let count = sum.entryCount - before
             let bounds: [(SchemaTeacher, Int)] = [
                 (.user(user), limits.schemaEntriesPerUserMax), (.owner(owner), limits.schemaEntriesPerAccountMax),
             ]
             for (teacher, most) in bounds where (taught[teacher] ?? 0) + (teachers[teacher] ?? 0) + count > most {
-                full.insert(schema.container)
+                full.insert(container)
                 return .taughtEnough(type: type, entriesMax: most)
             }
-            lessons[schema.container] = sum
+            lessons[container, default: SchemaLesson()].merge(lesson)
+            lessonCounts[container] = sum
             for (teacher, _) in bounds { teachers[teacher, default: 0] += count }
             return nil
         }

@@ -184,7 +184,7 @@ package protocol Storage: AnyObject, Sendable {
     /// Adds what the schema does not know yet. What it knows stays (R-062: the first lesson wins, also between
     /// servers). A frozen schema learns nothing. The version stays.
     ///
-    /// - Returns: the schema afterwards.
+    /// - Returns: what the schema has of the lesson afterwards, with its version, and nothing else.
     func learn(_ lesson: SchemaLesson, in container: ContainerID) async throws(StorageError) -> ContainerSchema
 
     /// Replaces `current` with `schema` and increments the version: for operators.

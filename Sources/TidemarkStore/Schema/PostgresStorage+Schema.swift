@@ -6,7 +6,15 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema {
-        try await schema(of: container, after: [])
+        let reading = SchemaRows.reading(of: container)
+        var rows = SchemaRows()
+        do {
+            try await reading.take(try await pool.execute(reading.statements), into: &rows)
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+        guard let found = rows.schema(of: container) else { throw StorageError(.containerUnknown) }
+        return found
     }
 
     /// There is one version for all containers, because operators rarely change schemas.
@@ -24,13 +32,18 @@ extension PostgresStorage {
     package func learn(
         _ lesson: SchemaLesson, in container: ContainerID
     ) async throws(StorageError) -> ContainerSchema {
-        try await schema(
-            of: container,
-            after: [
-                sql.schemas.lockToLearn(container),
-                sql.schemas.learnTypes((container, lesson.fields.keys.sorted())),
-                sql.schemas.learnFields((container, SchemaFieldRow.rows(of: lesson))),
-            ])
+        // Its statements may safely be sent twice.
+        let reading = SchemaRows.learning(lesson, in: container)
+        let found: ContainerSchema?
+        do {
+            let lease = try await pool.acquire()
+            defer { release(lease) }
+            found = try await lease.connection.run(reading, into: SchemaRows()).schema(of: container)
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+        guard let found else { throw StorageError(.containerUnknown) }
+        return found
     }
 
     package func replaceSchema(
@@ -51,29 +64,6 @@ extension PostgresStorage {
         } catch {
             throw StorageError(error, duringCommit: isCommitting)
         }
-    }
-
-    /// The schema as it is after these statements, which may safely be sent twice.
-    private func schema(
-        of container: ContainerID, after calls: [Call<Void>]
-    ) async throws(StorageError) -> ContainerSchema {
-        let reading = SchemaRows.reading(of: container, after: calls)
-        let found: ContainerSchema?
-        do {
-            if calls.isEmpty {
-                var rows = SchemaRows()
-                try await reading.take(try await pool.execute(reading.statements), into: &rows)
-                found = rows.schema(of: container)
-            } else {
-                let lease = try await pool.acquire()
-                defer { release(lease) }
-                found = try await lease.connection.run(reading, into: SchemaRows()).schema(of: container)
-            }
-        } catch {
-            throw StorageError(error, duringCommit: false)
-        }
-        guard let found else { throw StorageError(.containerUnknown) }
-        return found
     }
 }
 

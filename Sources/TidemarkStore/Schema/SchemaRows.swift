@@ -10,29 +10,48 @@ struct SchemaRows {
     private var schema = Schema()
 
     /// - Parameter calls: what is sent before, in the same round trip.
-    static func reading(of container: ContainerID, after calls: [Call<Void>]) -> Reading<SchemaRows> {
+    static func reading(of container: ContainerID, after calls: [Call<Void>] = []) -> Reading<SchemaRows> {
         var reading = Reading<SchemaRows>()
         for call in calls { reading.add(call) }
         reading.add(sql.schemas.container(container)) { found, row in found.head = row }
         reading.add(sql.schemas.types(container)) { found, row in
             found.schema.types[row.name] = RecordTypeSchema(grants: row.hasOwnGrants ? Grants([:]) : .standard)
         }
-        reading.add(sql.schemas.fields(container)) { found, row throws(PostgresError) in
-            if let system = SystemField(rawValue: row.key) {
-                found.schema.types[row.type]?.systemMarks[system] = row.marks
-            } else {
-                guard let code = UInt8(exactly: row.valueCode), let type = SchemaFieldType(code: code) else {
-                    throw PostgresError(.unexpectedResult, detail: "record_field.value_type")
-                }
-                let field = FieldSchema(type, isEncrypted: row.isEncrypted, marks: row.marks)
-                found.schema.types[row.type]?.fields[row.key] = field
-            }
-        }
+        reading.add(sql.schemas.fields(container)) { found, row throws(PostgresError) in try found.take(row) }
         reading.add(sql.schemas.grants(container)) { found, row in
             found.schema.types[row.type]?.grants.add(row.permissions, to: row.role)
         }
         reading.add(sql.schemas.roles(container)) { found, role in found.schema.roles.insert(role) }
         return reading
+    }
+
+    /// Teaches a lesson, and reads what there is of it.
+    static func learning(_ lesson: SchemaLesson, in container: ContainerID) -> Reading<SchemaRows> {
+        let names = lesson.fields.keys.sorted()
+        let fields = SchemaFieldRow.rows(of: lesson)
+        var reading = Reading<SchemaRows>()
+        reading.add(sql.schemas.lockToLearn(container))
+        reading.add(sql.schemas.learnTypes((container, names)))
+        reading.add(sql.schemas.learnFields((container, fields)))
+        reading.add(sql.schemas.container(container)) { found, row in found.head = row }
+        reading.add(sql.schemas.learnedTypes((container, names))) { found, name in
+            found.schema.types[name] = RecordTypeSchema()
+        }
+        reading.add(sql.schemas.learnedFields((container, fields))) { found, row throws(PostgresError) in
+            try found.take(row)
+        }
+        return reading
+    }
+
+    private mutating func take(_ row: SchemaStatements.Field) throws(PostgresError) {
+        if let system = SystemField(rawValue: row.key) {
+            schema.types[row.type]?.systemMarks[system] = row.marks
+            return
+        }
+        guard let code = UInt8(exactly: row.valueCode), let type = SchemaFieldType(code: code) else {
+            throw PostgresError(.unexpectedResult, detail: "record_field.value_type")
+        }
+        schema.types[row.type]?.fields[row.key] = FieldSchema(type, isEncrypted: row.isEncrypted, marks: row.marks)
     }
 
     /// Nil if there is no such container.

@@ -54,14 +54,16 @@ struct SchemaStatements: Sendable {
         (try row["name"], try row["has_own_grants"])
     }
 
-    let fields = DeclaredStatement<
-        ContainerID, (type: String, key: String, valueCode: Int16, isEncrypted: Bool, marks: FieldMarks)
-    >(
+    typealias Field = (type: String, key: String, valueCode: Int16, isEncrypted: Bool, marks: FieldMarks)
+
+    let fields = DeclaredStatement<ContainerID, Field>(
         .read, "schema_fields",
         """
         SELECT record_type, key, value_type, is_encrypted, marks FROM record_field WHERE container_id = \(\.self)
-        """
-    ) { row throws(PostgresError) in
+        """,
+        row: field)
+
+    private static func field(_ row: PostgresRow) throws(PostgresError) -> Field {
         let marks = FieldMarks(rawValue: try row["marks"])
         return (try row["record_type"], try row["key"], try row["value_type"], try row["is_encrypted"], marks)
     }
@@ -101,6 +103,19 @@ struct SchemaStatements: Sendable {
          WHERE EXISTS (SELECT 1 FROM container WHERE id = \(\.container) AND environment = 1)
             ON CONFLICT DO NOTHING
         """)
+
+    let learnedTypes = DeclaredStatement<(container: ContainerID, names: [String]), String>(
+        .read, "schema_learned_types",
+        "SELECT name FROM record_type WHERE container_id = \(\.container) AND name = ANY (\(\.names))")
+
+    let learnedFields = DeclaredStatement<(container: ContainerID, fields: [SchemaFieldRow]), Field>(
+        .read, "schema_learned_fields",
+        """
+        SELECT f.record_type, f.key, f.value_type, f.is_encrypted, f.marks
+          FROM unnest(\(\.fields, \.type), \(\.fields, \.key)) AS k (record_type, key)
+          JOIN record_field f ON f.container_id = \(\.container) AND f.record_type = k.record_type AND f.key = k.key
+        """,
+        row: field)
 
     // MARK: Replacing
 

@@ -21,11 +21,11 @@ extension MemoryStore {
     ) async throws(StorageError) -> ContainerSchema {
         try known(
             try await call { tables in
-                guard let current = tables.schemas[container], !current.isFrozen else {
-                    return tables.schemas[container]
-                }
-                tables.schemas[container]?.schema = current.schema.learning(lesson)
-                return tables.schemas[container]
+                guard var schema = tables.schemas[container] else { return nil }
+                if !schema.isFrozen { schema.schema = schema.schema.learning(lesson) }
+                tables.schemas[container] = schema
+                schema.schema = schema.schema.part(of: lesson)
+                return schema
             })
     }
 
