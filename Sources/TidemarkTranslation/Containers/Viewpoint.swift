@@ -45,7 +45,8 @@ package struct Viewpoint: Sendable, Equatable {
 
     /// A user's name on the wire. Empty for the caller.
     func name(of user: UserID) -> String {
-        user == access.user ? "" : userNames[user] ?? ""
+        // NB: numbers, because comparing optional IDs of another module is a call that is not specialized, for each record.
+        user.rawValue == access.user?.rawValue ? "" : userNames[user] ?? ""
     }
 
     /// The user with a record name. Nil: unknown. In a private database only its owner is known.
