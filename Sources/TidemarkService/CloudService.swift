@@ -54,7 +54,7 @@ package final class CloudService: Sendable {
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
         let feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
         self.feedReader = feedReader
-        pagesAhead = PagesAhead(scheduler: scheduler) { await feedReader.zonePage($0) }
+        pagesAhead = PagesAhead(scheduler: scheduler) { await feedReader.zonePage($0, isAhead: $1) }
     }
 
     /// Refuses further requests that change data. Returns when those under way have ended.

@@ -15,12 +15,15 @@ struct FeedReader: Sendable {
 
     /// The most bytes of a page that comes with another answer, so that the message stays of moderate size.
     private static let attachedBytesMax = 65_536
+    /// The most bytes of a page that nobody has asked for yet, but for a single record. Nobody may ever ask.
+    private static let aheadBytesMax = 524_288
 
-    func zonePage(_ question: ZoneQuestion) async -> Result<ZonePage, FailureReason> {
+    func zonePage(_ question: ZoneQuestion, isAhead: Bool) async -> Result<ZonePage, FailureReason> {
         await page(after: question.token) { store throws(StorageError) in
             switch query(question, store: store) {
             case .failure(let reason): return .refused(reason)
-            case .success(let query):
+            case .success(var query):
+                if isAhead { query.bytesMax = min(query.bytesMax, Self.aheadBytesMax) }
                 let read = try await storage.zonePage(query)
                 return .read(ZonePage.make(of: read.value, for: query, store: read.store), in: read.store)
             }

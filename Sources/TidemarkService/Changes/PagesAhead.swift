@@ -17,12 +17,12 @@ final class PagesAhead: Sendable {
     private typealias Pages = AheadPages<Answer<Page>>
 
     private let scheduler: any Scheduler
-    private let read: @Sendable (ZoneQuestion) async -> Page
+    private let read: @Sendable (ZoneQuestion, _ isAhead: Bool) async -> Page
     private let pages = Mutex(Pages())
     /// Whether a timer is set that forgets pages for which nobody asks.
     private let isWatched = Atomic(false)
 
-    init(scheduler: any Scheduler, read: @escaping @Sendable (ZoneQuestion) async -> Page) {
+    init(scheduler: any Scheduler, read: @escaping @Sendable (ZoneQuestion, _ isAhead: Bool) async -> Page) {
         self.scheduler = scheduler
         self.read = read
     }
@@ -34,7 +34,7 @@ final class PagesAhead: Sendable {
     /// there are more.
     func page(_ question: ZoneQuestion) async -> Page {
         let ahead = await pageReadAhead(question)
-        let page: Page = if let ahead { .success(ahead) } else { await read(question) }
+        let page: Page = if let ahead { .success(ahead) } else { await read(question, false) }
         readAhead(of: page, isNew: ahead == nil, question, depth: Pages.depth)
         // The store gets the next question before this page is encoded, so that both work at the same time.
         await Task.yield()
@@ -62,7 +62,7 @@ final class PagesAhead: Sendable {
         let (answer, isBegun) = pages.withLock { $0.begin(next, at: now, Answer<Page>()) }
         if !isWatched.exchange(true, ordering: .relaxed) { forgetLater() }
         scheduler.run { [self] in
-            if !isBegun { answer.give(await read(next)) }
+            if !isBegun { answer.give(await read(next, true)) }
             readAhead(of: await answer.value(), isNew: !isBegun, next, depth: depth - 1)
         }
     }

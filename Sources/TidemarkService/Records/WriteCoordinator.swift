@@ -148,7 +148,13 @@ final class WriteCoordinator: Sendable {
             return .failure(.zoneUnknown)
         }
         if let miss = try await readUnknown(in: &known, for: part, keys: keys) { return .failure(miss) }
-        let decided = decide(part, keys: keys, from: known)
+        let schemas = self.schemas.known(for: known.snapshots)
+        let decided =
+            if indexesMuch(of: part, known.snapshots, schemas) {
+                try await elsewhere { [known] in decide(part, keys: keys, from: known, schemas) }
+            } else {
+                decide(part, keys: keys, from: known, schemas)
+            }
         guard case .success(let decision) = decided else { return decided }
         // NB: otherwise following the decision would have to copy them.
         known.snapshots = []
@@ -193,9 +199,9 @@ final class WriteCoordinator: Sendable {
     }
 
     private func decide(
-        _ part: [WriteQueue.Entry], keys: [ZoneKey], from known: KnownZones.Knowledge
+        _ part: [WriteQueue.Entry], keys: [ZoneKey], from known: KnownZones.Knowledge,
+        _ schemas: [ContainerID: KnownSchema]
     ) -> Result<GroupDecision, CacheMiss> {
-        let schemas = schemas.known(for: known.snapshots)
         let check = SchemaCheck(part, snapshots: known.snapshots, schemas: schemas, limits: limits)
         guard case .checked(let part) = check else { return .failure(.schemaUnknown) }
         let decision = GroupDecision(
@@ -236,7 +242,14 @@ final class WriteCoordinator: Sendable {
                 continue
             }
             guard visitCount > shared.settings.visitsOnLoopMax else {
-                let decision = try await write(part, keys: keys, in: transaction, schemas: known)
+                let decision =
+                    if indexesMuch(of: part, transaction.snapshots, known) {
+                        try await elsewhere { () async throws(StorageError) in
+                            try await self.write(part, keys: keys, in: transaction, schemas: known)
+                        }
+                    } else {
+                        try await write(part, keys: keys, in: transaction, schemas: known)
+                    }
                 shared.knownZones.withLock {
                     $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
                 }
@@ -269,7 +282,17 @@ final class WriteCoordinator: Sendable {
         return decision
     }
 
-    /// Runs work that would hold the event loop for long.
+    /// Whether making the index values of a group may hold an event loop for long.
+    private func indexesMuch(
+        of part: [WriteQueue.Entry], _ snapshots: [ZoneSnapshot], _ schemas: [ContainerID: KnownSchema]
+    ) -> Bool {
+        guard schemas.values.contains(where: \.hasIndexes) else { return false }
+        let saved = part.reduce(0) { $0 + $1.request.saves.reduce(0) { $0 + $1.fields.byteCount } }
+        let stored = snapshots.reduce(0) { $0 + $1.records.values.reduce(0) { $0 + $1.fields.byteCount } }
+        return saved + stored > shared.settings.indexedBytesOnLoopMax
+    }
+
+    /// Runs work that would hold the event loop for long.
     private func elsewhere<Success>(
         _ work: () async throws(StorageError) -> Success
     ) async throws(StorageError) -> Success {

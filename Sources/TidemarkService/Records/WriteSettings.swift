@@ -17,6 +17,9 @@ package struct WriteSettings: Sendable {
     /// Visits of relatives, such as children and ancestors, for which a group is decided on its event loop. Each
     /// request may visit all that its group has read, at one or two microseconds each.
     package var visitsOnLoopMax = 2_500
+    /// Field bytes for which a group is decided on its event loop, if some of its types have index marks. Index
+    /// values take a tenth of a microsecond for each byte of a text in Cyrillic.
+    package var indexedBytesOnLoopMax = 65_536
     /// Visits of a group of several requests. If there are more, they are written one after another.
     package var groupVisitsMax = 500_000
     /// Whether zones of several databases may share a transaction. Off where an engine spreads databases over nodes.

@@ -172,6 +172,9 @@ struct KnownSchema: Sendable, CachedValue {
         byteCount += Self.bytesPerEntry + 2 * key.utf8.count
     }
 
+    /// Whether some type has index marks.
+    var hasIndexes: Bool { !indexWriters.isEmpty }
+
     /// The index columns beside the changed records, by record name. Empty if no type is marked.
     func indexColumns(of changes: ZoneChanges) -> [String: String] {
         guard !indexWriters.isEmpty else { return [:] }

@@ -76,10 +76,14 @@ extension PostgresStorage {
 
     /// It locks the zones first, as everything that writes records, so that nothing deadlocks.
     private func fill(_ page: [ScannedRecord], _ writer: IndexColumnWriter) async throws(StorageError) {
-        let rows = page.map { record in
-            IndexValuesRow(
-                record: record,
-                indexValues: writer.column(of: record.fields, scope: IndexColumn.scope(record.database, record.zone)))
+        // a page has megabytes, and its texts may take seconds.
+        let rows = await withTaskExecutorPreference(globalConcurrentExecutor) {
+            page.map { record in
+                IndexValuesRow(
+                    record: record,
+                    indexValues: writer.column(
+                        of: record.fields, scope: IndexColumn.scope(record.database, record.zone)))
+            }
         }
         _ = try await writeRepeatably(
             sql.queries.lockZones((page[0].database, Set(page.map(\.zone)).sorted())), sql.queries.fill(rows))

@@ -98,7 +98,7 @@ import TidemarkTestSupport
         let scheduler = ManualScheduler()
         let stored = try (1...6).map { try page(moreComing: true, number: $0) }
         let readCount = Mutex(0)
-        let pages = PagesAhead(scheduler: scheduler) { _ in
+        let pages = PagesAhead(scheduler: scheduler) { _, _ in
             readCount.withLock { count in
                 count += 1
                 return .success(stored[count - 1])

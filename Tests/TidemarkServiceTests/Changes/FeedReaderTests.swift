@@ -87,6 +87,36 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-730: a page that is read before a client asks for it is cut at a moderate size`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let viewer = fixture.key().database
+            let small = try fixture.saving((0..<5).map { "small\($0)" }, text: "x", id: RequestID(device, 1))
+            _ = try await service.modify(small, in: viewer).get()
+            let text = String(repeating: "x", count: 300_000)
+            let large = try fixture.saving((0..<5).map { "large\($0)" }, text: text, id: RequestID(device, 2))
+            _ = try await service.modify(large, in: viewer).get()
+            func page(after token: [UInt8]) async throws -> ZonePage {
+                try await service.zoneChanges(
+                    in: fixture.key(), token: token, recordsMax: 4, device: DeviceID(high: 3, low: 3)
+                ).get()
+            }
+            var names: [String] = []
+            var counts: [Int] = []
+            var token: [UInt8] = []
+            while names.count < 10 {
+                let next = try await page(after: token)
+                counts.append(next.entries.count)
+                names += next.entries.map(\.name)
+                token = next.token.bytes
+            }
+            #expect(Set(names).count == 10)
+            // The second was read ahead, and the third was asked for, because the second is large.
+            #expect(counts == [4, 3, 3], "\(counts)")
+        }
+    }
+
     @Test func `I-7: a zone's page that comes with the feed is cut at a moderate size`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()

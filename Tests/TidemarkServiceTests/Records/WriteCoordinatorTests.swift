@@ -137,6 +137,43 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-730: index values of much text are made elsewhere, also for a change of another field`() throws {
+        var settings = WriteSettings()
+        settings.indexedBytesOnLoopMax = 100
+        let fixture = try ServiceFixture()
+        let elsewhere = CountingExecutor(fixture.scheduler)
+        let service = fixture.server(sharedWrites: SharedWrites(settings: settings, largeGroups: elsewhere))
+        let store = MemoryStore(fixture.database)
+        try fixture.scheduler.simulate {
+            @Sendable func save(_ counter: UInt64, _ key: String, _ value: String) async throws {
+                let fields = try FieldMap([Field(key, .string(value))])
+                let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
+                let request = RecordsRequest(
+                    id: RequestID(device, counter), zoneName: "notes", saves: [save], deletes: [],
+                    policy: .changedKeys, isAtomic: false, user: fixture.identity.user)
+                let outcome = try await service.modify(request, in: fixture.key().database).get()
+                #expect(outcome.numbers.compactMap(\.self).count == 1)
+            }
+            let text = String(repeating: "ж", count: 100)
+            try await save(1, "text", text)
+            try await save(2, "other", "x")
+            #expect(elsewhere.count == 0, "nothing is marked")
+            let current = try await store.schema(of: fixture.identity.container)
+            var schema = current.schema
+            schema.types["Note"]?.fields["text"]?.marks = .queryable
+            #expect(try await store.replaceSchema(current, by: schema))
+            try await save(3, "other", "y")
+            let first = elsewhere.count
+            #expect(first > 0, "the whole record is indexed")
+            try await save(4, "other", "z")
+            #expect(elsewhere.count > first, "as the cache knows it")
+            try await save(5, "text", "short")
+            let before = elsewhere.count
+            try await save(6, "other", "a")
+            #expect(elsewhere.count == before, "there is little to index")
+        }
+    }
+
     @Test func `I-6: a request whose SQL fails fails alone, whoever is in its group`() throws {
         for poisoned in [[7], [0], [15], [3, 4], Array(0..<16)] {
             let fixture = try ServiceFixture(zones: ["a", "b", "c"])
