@@ -368,12 +368,15 @@ final class WriteCoordinator: Sendable {
 
     // MARK: Deadlines and refusals
 
+    /// Looking for requests that have waited too long takes a millisecond if very many wait, and all loops wait for it.
+    private static let expiryPause = Duration.milliseconds(50)
+
     private func armDeadlineTimer() {
         let now = scheduler.now
         let delay: Duration? = shared.state.withLock { state in
             guard !state.hasDeadlineTimer, let deadline = state.queue.nextDeadline else { return nil }
             state.hasDeadlineTimer = true
-            return deadline - now
+            return max(deadline - now, Self.expiryPause)
         }
         guard let delay else { return }
         _ = scheduler.schedule(after: delay) { [self] in
