@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkShares
 
