@@ -152,7 +152,10 @@ import TidemarkTestKit
                     id: RequestID(device, counter), zoneName: "notes", saves: [save], deletes: [],
                     policy: .changedKeys, isAtomic: false, user: fixture.identity.user)
                 let outcome = try await service.modify(request, in: fixture.key().database).get()
-                #expect(outcome.numbers.compactMap(\.self).count == 1)
+                guard case .saved = outcome.saves[0] else {
+                    Issue.record("\(outcome)")
+                    return
+                }
             }
             let text = String(repeating: "ж", count: 100)
             try await save(1, "text", text)
