@@ -44,6 +44,9 @@ extension FailureReason {
         case .tooManyReferences:
             "Too many references with the action deleteSelf to one record. Use the action none, or have the operator raise "
                 + "the limit: tidemark admin containers set-limit."
+        case .tooManyTargets:
+            "The record has too many references with the action deleteSelf. Use the action none, or divide it into several "
+                + "records."
         case .cascadeTooLarge:
             """
             The records that your request deletes have too many references or children together. Delete fewer at once, or \
@@ -71,6 +74,7 @@ extension FailureReason {
         case .requestTooLarge: (Int64(limits.requestBytesMax), "bytes of fields per request")
         case .tooMuchStored: (Int64(limits.storedBytesMax), "stored bytes per request")
         case .tooManyReferences: (Int64(limits.referencesMax), "references per record")
+        case .tooManyTargets: (Int64(limits.targetsMax), "references with the action deleteSelf in a record")
         case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references or children per deletion")
         case .tooManyZones: (Int64(limits.zonesMax), "zones per database")
         case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions per user")

@@ -167,4 +167,6 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case encryptionModeDiffers = 84
     /// ``Limits/zoneKeysMax``.
     case tooManyZoneKeys = 85
+    /// A record has too many references with the action deleteSelf.
+    case tooManyTargets = 86
 }

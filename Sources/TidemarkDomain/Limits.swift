@@ -58,6 +58,8 @@ package struct Limits: Sendable, Equatable {
     /// References with the action deleteSelf to one record, unless the container sets its own limit. More:
     /// `limitExceeded` for the record that would be one too many.
     package var referencesMax = 750
+    /// References with the action deleteSelf in one record, each target once. More: `limitExceeded` for the record.
+    package var targetsMax = 250
     /// References that the deletions of one request follow, and children that they may have beside the named
     /// records, so that a transaction stays bounded. More: `limitExceeded`.
     package var cascadeReferencesMax = 50_000

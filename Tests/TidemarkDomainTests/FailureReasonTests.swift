@@ -24,9 +24,11 @@ import TidemarkDomain
         limits.zoneKeysMax = 1_010
         limits.querySecondsMax = 1_011
         limits.storedBytesMax = 1_012
+        limits.targetsMax = 1_013
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
+            .tooManyTargets,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

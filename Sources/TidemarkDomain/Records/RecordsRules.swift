@@ -29,6 +29,7 @@ internal import TidemarkFields
 // 15. createNotPermitted R-008: the record would be new
 // 16. recordTooLarge    R-082, of the record as it would be
 //     referenceElsewhere R-076
+//     tooManyTargets    R-731, of the record as it would be
 // 17. assetMissing     , of the assets that the save itself names
 //     zoneKeyUnknown    R-067, of the keys with which the save's own values are encrypted
 // 18. tooManyReferences R-079, saves in order
@@ -110,6 +111,8 @@ extension ZoneRead {
                 if !save.zoneKeyIDs.isEmpty { zoneKeyIDs.formUnion(save.zoneKeyIDs) }
                 guard save.fields.mayNameOthers else { continue }
                 let held = save.fields.deleteSelfTargets
+                // the save will be refused.
+                if held.count > limits.targetsMax { continue }
                 if !held.isEmpty { holders.append(save.name) }
                 targets += held
             }

@@ -103,6 +103,10 @@ struct SaveRules {
             return .refuse(ItemFailure(.recordTooLarge, within: limits, count: record.fields.byteCount))
         }
         if record.fields.refersElsewhere { return .refuse(ItemFailure(.referenceElsewhere)) }
+        let targetCount = record.fields.mayNameOthers ? record.fields.deleteSelfTargets.count : 0
+        if targetCount > limits.targetsMax {
+            return .refuse(ItemFailure(.tooManyTargets, within: limits, count: targetCount))
+        }
         if !save.assets.allSatisfy({ table.mayName($0, in: save.name, request.access) }) {
             return .refuse(ItemFailure(.assetMissing))
         }

@@ -251,20 +251,23 @@ struct RecordStatements: Sendable {
     ) { row throws(PostgresError) in (try row["target"], try RelatedRecord(row)) }
 
     /// How many records have a deleteSelf reference to each target, and how many may (R-079).
-    let countReferences = DeclaredStatement<[WantedKey<String>], (ordinal: Int, count: Int, countMax: Int32?)>(
+    let countReferences = DeclaredStatement<
+        (zones: [ZoneKey], wanted: [WantedKey<String>]), (ordinal: Int, count: Int, countMax: Int32?)
+    >(
         .read, "count_references",
         """
         SELECT k.ordinal, n.count,
                (SELECT references_max FROM container
-                 WHERE id = (SELECT container_id FROM database WHERE id = k.database_id)) AS count_max
-          FROM unnest(\(\.self, \.database), \(\.self, \.zone.name), \(\.self, \.key)) WITH ORDINALITY
-               AS k (database_id, zone_name, target, ordinal)
-         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+                 WHERE id = (SELECT container_id FROM database WHERE id = z.database_id)) AS count_max
+          FROM unnest(\(\.wanted, \.place), \(\.wanted, \.key)) WITH ORDINALITY AS k (place, target, ordinal)
+         CROSS JOIN LATERAL (
+               SELECT (\(\.zones, \.database))[k.place] AS database_id, \(ids(of: \.zones))[k.place] AS id OFFSET 0) AS z
          CROSS JOIN LATERAL (
                SELECT count(*) AS count
                  FROM (SELECT target FROM record_reference
-                        WHERE database_id = k.database_id AND zone_id = z.id AND target BETWEEN k.target AND k.target
+                        WHERE database_id = z.database_id AND zone_id = z.id AND target BETWEEN k.target AND k.target
                         ORDER BY target, holder OFFSET 0) AS f) AS n
+         WHERE z.id IS NOT NULL
         """
     ) { row throws(PostgresError) in (try row["ordinal"], try row["count"], try row["count_max"]) }
 
@@ -284,11 +287,15 @@ struct RecordStatements: Sendable {
          WHERE f.ctid = d.ctid
         """)
 
-    let addReferences = DeclaredStatement<[HolderRow], Void>(
+    /// A holder has many targets, so its names are sent once.
+    let addReferences = DeclaredStatement<(holders: [HolderRow], added: [AddedReference]), Void>(
         .write, "add_references",
         """
         INSERT INTO record_reference (database_id, zone_id, target, holder)
-        SELECT * FROM unnest(\(\.self, \.database), \(\.self, \.zone), \(\.self, \.target), \(\.self, \.holder))
+        SELECT h.database_id, h.zone_id, k.target, h.holder
+          FROM unnest(\(\.added, \.place), \(\.added, \.target)) AS k (place, target)
+          JOIN unnest(\(\.holders, \.database), \(\.holders, \.zone), \(\.holders, \.holder)) WITH ORDINALITY
+               AS h (database_id, zone_id, holder, place) ON h.place = k.place
             ON CONFLICT DO NOTHING
         """)
 

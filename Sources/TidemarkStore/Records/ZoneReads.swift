@@ -152,7 +152,7 @@ struct ZoneReads {
         }
         let targets = wanted(\.referenceTargets)
         if !targets.isEmpty {
-            reading.add(sql.records.countReferences(targets)) { found, row in
+            reading.add(sql.records.countReferences((zones, targets))) { found, row in
                 let target = targets[row.ordinal - 1]
                 found.snapshots[target.read].referenceCounts[target.key] = row.count
                 if let countMax = row.countMax { found.snapshots[target.read].referencesMax = Int(countMax) }

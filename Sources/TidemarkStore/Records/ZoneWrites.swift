@@ -25,8 +25,14 @@ struct ClientTokenRow: Sendable {
 struct HolderRow: Sendable {
     let database: DatabaseID
     let zone: ZoneID
-    var target = ""
     let holder: String
+}
+
+/// A reference to write, of the holder at a place in a list.
+struct AddedReference: Sendable {
+    /// Counted from 1.
+    let place: Int32
+    let target: String
 }
 
 /// What a group of zones writes.
@@ -77,7 +83,8 @@ struct ZoneWrites: Sendable {
         }
         calls += AssetUseWrites(zones).calls
         if !droppedReferences.isEmpty { calls.append(sql.records.dropReferences(droppedReferences)) }
-        if !addedReferences.isEmpty { calls.append(sql.records.addReferences(addedReferences)) }
+        let added = addedReferences
+        if !added.holders.isEmpty { calls.append(sql.records.addReferences(added)) }
         if !clientTokens.isEmpty { calls.append(sql.records.writeClientTokens(clientTokens)) }
         return calls + [.commit]
     }
@@ -96,13 +103,21 @@ struct ZoneWrites: Sendable {
         }
     }
 
-    private var addedReferences: [HolderRow] {
-        zones.flatMap { zone in
-            zone.references.added.map { reference in
-                HolderRow(
-                    database: zone.database, zone: zone.zone, target: reference.target, holder: reference.holder)
+    private var addedReferences: (holders: [HolderRow], added: [AddedReference]) {
+        var holders: [HolderRow] = []
+        var added: [AddedReference] = []
+        for zone in zones {
+            // Those of one holder stand together.
+            var last: String?
+            for reference in zone.references.added {
+                if reference.holder != last {
+                    holders.append(HolderRow(database: zone.database, zone: zone.zone, holder: reference.holder))
+                }
+                last = reference.holder
+                added.append(AddedReference(place: Int32(holders.count), target: reference.target))
             }
         }
+        return (holders, added)
     }
 }
 

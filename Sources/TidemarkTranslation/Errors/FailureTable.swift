@@ -48,7 +48,7 @@ extension FailureReason {
         case .zoneNotFound: FailureLine(.zoneNotFound)
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
         case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooMuchStored, .tooManyZones, .tooManySubscriptions,
-            .schemaFull, .tooManyReferences, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys:
+            .schemaFull, .tooManyReferences, .tooManyTargets, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys:
             FailureLine(.limitExceeded)
         case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)
         case .zonePurged: FailureLine(.userDeletedZone)

@@ -111,6 +111,23 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-731: a record has so many references with deleteSelf, and no more, however they came`() {
+        var zone = TestZone()
+        zone.limits.targetsMax = 3
+        #expect(
+            zone.save(holder("a", ["t", "u", "v"]), holder("b", ["t", "u", "v", "w"])).reasons == [
+                nil, .tooManyTargets,
+            ])
+        // One target counts once.
+        #expect(zone.save(holder("b", ["t", "t", "t", "t"])).reasons == [nil])
+        // Of the record as it would be.
+        let more = save(
+            "a", type: "Holder", map([Field("more", .reference(.init(recordName: "w", action: .deleteSelf)))]))
+        #expect(zone.save(more, policy: .changedKeys).reasons == [.tooManyTargets])
+        let other = save("a", type: "Holder", map([Field("more", .reference(.init(recordName: "w")))]))
+        #expect(zone.save(other, policy: .changedKeys).reasons == [nil])
+    }
+
     @Test func `R-079: so many records may refer to one with deleteSelf, and no more`() {
         var zone = TestZone()
         zone.limits.referencesMax = 3

@@ -19,7 +19,7 @@ import TidemarkWire
         (.tokenExpired, .changeTokenExpired), (.tokenInvalid, .invalidArguments), (.feedUnavailable, .invalidArguments),
         (.wrongDatabase, .badDatabase), (.notAuthenticated, .notAuthenticated), (.notPermitted, .permissionFailure),
         (.createNotPermitted, .permissionFailure), (.referenceElsewhere, .invalidArguments),
-        (.tooManyReferences, .limitExceeded), (.cascadeTooLarge, .limitExceeded),
+        (.tooManyReferences, .limitExceeded), (.tooManyTargets, .limitExceeded), (.cascadeTooLarge, .limitExceeded),
         (.zoneScopeFixed, .serverRejectedRequest),
         (.subscriptionUnknown, .unknownItem), (.subscriptionInvalid, .invalidArguments), (.zoneBusy, .zoneBusy),
         (.storeUnavailable, .serviceUnavailable), (.tooManyRequests, .requestRateLimited),
