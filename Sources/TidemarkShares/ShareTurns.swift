@@ -6,14 +6,14 @@ public import DequeModule
 ///
 /// Owners are searched one by one: mostly there is one, and there are never more than works that wait.
 @usableFromInline
-package struct ShareTurns<Element> {
+package struct ShareTurns<Owner: Equatable, Element> {
     @usableFromInline
     struct Queue {
-        @usableFromInline let owner: ShareOwner
+        @usableFromInline let owner: Owner
         @usableFromInline var elements: Deque<Element>
 
         @inlinable
-        init(owner: ShareOwner, elements: Deque<Element>) {
+        init(owner: Owner, elements: Deque<Element>) {
             self.owner = owner
             self.elements = elements
         }
@@ -38,7 +38,7 @@ package struct ShareTurns<Element> {
     }
 
     @inlinable
-    package mutating func append(_ element: Element, of owner: ShareOwner) {
+    package mutating func append(_ element: Element, of owner: Owner) {
         if let index = queues.firstIndex(where: { $0.owner == owner }) {
             queues[index].elements.append(element)
         } else {
@@ -48,7 +48,7 @@ package struct ShareTurns<Element> {
 
     /// Puts an element back before all others of its owner, whose turn it is then.
     @inlinable
-    package mutating func prepend(_ element: Element, of owner: ShareOwner) {
+    package mutating func prepend(_ element: Element, of owner: Owner) {
         var queue = Queue(owner: owner, elements: [])
         if let index = queues.firstIndex(where: { $0.owner == owner }) { queue = queues.remove(at: index) }
         queue.elements.prepend(element)
@@ -61,7 +61,7 @@ package struct ShareTurns<Element> {
 
     /// Takes the next element of the owners who may have one.
     @inlinable
-    package mutating func popFirst(where mayHave: (ShareOwner) -> Bool) -> (element: Element, owner: ShareOwner)? {
+    package mutating func popFirst(where mayHave: (Owner) -> Bool) -> (element: Element, owner: Owner)? {
         guard let index = queues.firstIndex(where: { mayHave($0.owner) }) else { return nil }
         let owner = queues[index].owner
         let element = queues[index].elements.removeFirst()
@@ -74,12 +74,22 @@ package struct ShareTurns<Element> {
     }
 
     /// In the order of their turns.
-    @inlinable package var owners: [ShareOwner] { queues.map(\.owner) }
+    @inlinable package var owners: [Owner] { queues.map(\.owner) }
 
     /// Whether something waits for one of these owners.
     @inlinable
-    package func hasOwner(where isWanted: (ShareOwner) -> Bool) -> Bool {
+    package func hasOwner(where isWanted: (Owner) -> Bool) -> Bool {
         queues.contains { isWanted($0.owner) }
+    }
+
+    /// Removes the first of an owner's elements that is gone. The turns keep their order.
+    @inlinable
+    package mutating func removeFirst(of owner: Owner, where isGone: (Element) -> Bool) {
+        guard let index = queues.firstIndex(where: { $0.owner == owner }),
+            let place = queues[index].elements.firstIndex(where: isGone)
+        else { return }
+        queues[index].elements.remove(at: place)
+        if queues[index].elements.isEmpty { queues.remove(at: index) }
     }
 
     @inlinable
@@ -89,5 +99,5 @@ package struct ShareTurns<Element> {
     }
 }
 
-extension ShareTurns: Sendable where Element: Sendable {}
-extension ShareTurns.Queue: Sendable where Element: Sendable {}
+extension ShareTurns: Sendable where Owner: Sendable, Element: Sendable {}
+extension ShareTurns.Queue: Sendable where Owner: Sendable, Element: Sendable {}

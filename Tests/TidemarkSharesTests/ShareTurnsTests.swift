@@ -5,14 +5,14 @@ import TidemarkShares
 import TidemarkTestSupport
 
 @Suite struct ShareTurnsTests {
-    private func popAll(_ turns: inout ShareTurns<String>) -> [String] {
+    private func popAll(_ turns: inout ShareTurns<ShareOwner, String>) -> [String] {
         var popped: [String] = []
         while let element = turns.popFirst() { popped.append(element) }
         return popped
     }
 
     @Test func `R-711: owners take turns, and each one's elements keep their order`() {
-        var turns = ShareTurns<String>()
+        var turns = ShareTurns<ShareOwner, String>()
         for element in ["a1", "a2", "a3", "b1", "c1", "b2"] {
             turns.append(element, of: .account(element.first == "a" ? 1 : element.first == "b" ? 2 : 3))
         }
@@ -23,7 +23,7 @@ import TidemarkTestSupport
     }
 
     @Test func `what is put back is first again, and so is its owner`() {
-        var turns = ShareTurns<String>()
+        var turns = ShareTurns<ShareOwner, String>()
         for (element, owner) in [("a1", 1), ("b1", 2), ("a2", 1)] as [(String, Int64)] {
             turns.append(element, of: .account(owner))
         }
@@ -38,7 +38,7 @@ import TidemarkTestSupport
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `R-710, R-711: in any history nothing is lost, and nobody is passed over`(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var turns = ShareTurns<Int>()
+        var turns = ShareTurns<ShareOwner, Int>()
         var waiting: [(element: Int, owner: Int64)] = []
         // How many turns of others an owner who waits has seen.
         var passed: [Int64: Int] = [:]
@@ -52,6 +52,12 @@ import TidemarkTestSupport
                 let isGone = { (element: Int) in element % 3 == 0 }
                 turns.removeAll(where: isGone)
                 waiting.removeAll { isGone($0.element) }
+            case 6:
+                guard let gone = waiting.randomElement(using: &random) else { continue }
+                turns.removeFirst(of: .account(gone.owner + 1)) { $0 == gone.element }
+                #expect(turns.contains { $0 == gone.element }, "seed \(seed): removed from another owner")
+                turns.removeFirst(of: .account(gone.owner)) { $0 == gone.element }
+                waiting.removeAll { $0.element == gone.element }
             default:
                 guard let popped = turns.popFirst() else {
                     #expect(waiting.isEmpty)

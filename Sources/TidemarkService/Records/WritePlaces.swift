@@ -21,7 +21,7 @@ struct WritePlaces {
     }
 
     /// Whether there is an owner who may have one more.
-    func isOneFree(in ready: ShareTurns<ZoneKey>, besides workerCount: Int, of countMax: Int) -> Bool {
+    func isOneFree(in ready: ShareTurns<ShareOwner, ZoneKey>, besides workerCount: Int, of countMax: Int) -> Bool {
         if workerCount < countMax { return !ready.isEmpty }
         return isSpareOpen(besides: workerCount, of: countMax) && ready.hasOwner { held(by: $0) == 0 }
     }

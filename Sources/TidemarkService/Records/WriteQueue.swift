@@ -83,7 +83,7 @@ struct WriteQueue {
 
         let loop: Int
         var phase = Phase.idle
-        var waiting = ShareTurns<Entry>()
+        var waiting = ShareTurns<ShareOwner, Entry>()
         /// Whose turns the lane has among those that are ready: of each owner who waits here, once.
         private var firstListed: ShareOwner?
         private var othersListed: [ShareOwner] = []
@@ -146,7 +146,7 @@ struct WriteQueue {
     private struct Workers {
         /// Lanes whose phase is `ready`, once for each owner who waits there. A turn may be out of date, which
         /// ``Lane/unlist(_:)`` tells.
-        var ready = ShareTurns<ZoneKey>()
+        var ready = ShareTurns<ShareOwner, ZoneKey>()
         var count = 0
         var hasOneStarting = false
         var places = WritePlaces()
