@@ -77,8 +77,8 @@ let package = Package(
         target(
             "TidemarkTransport",
             [
-                "TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkSockets",
-                "TidemarkTLS", "TidemarkHTTP", "TidemarkWebSocket", deque,
+                "TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkShares", "TidemarkCrypto",
+                "TidemarkSockets", "TidemarkTLS", "TidemarkHTTP", "TidemarkWebSocket", deque,
             ]),
 
         // The protocol: what clients and servers say to each other.

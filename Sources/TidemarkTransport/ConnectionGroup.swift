@@ -24,9 +24,14 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     /// for a client.
     private let counter: ConnectionCounter?
     private var sweepTimer: ScheduledTimer?
-    private var handshakeSteps = 0
+    private var handshakes: HandshakeTurns<MessageConnection>
+    private var isFlushScheduled = false
     private var masks: [UInt32] = []
     private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// Turns in one tick of those that wait for a step, also of those whose peer has ended the stream. These take no
+    /// step, and some microseconds.
+    private static let handshakeTurnsPerTickMax = 64
 
     /// - Parameter clockWithSleep: nil for the loop's; tests use another one.
     init(
@@ -36,6 +41,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
         self.loop = loop
         self.limits = limits
         self.counter = counter
+        handshakes = HandshakeTurns(stepsPerTickMax: limits.handshakeStepsPerTickMax)
         unfinished = HeldBytes(bytesMax: limits.unfinishedBytesMax)
         unsent = HeldBytes(bytesMax: limits.unsentBytesMax)
         let clock = clockWithSleep ?? { loop.nowWithSleep }
@@ -106,18 +112,44 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
         scheduleSweep(after: look)
     }
 
-    // MARK: Shared things
+    // MARK: Steps of TLS handshakes
 
-    /// Whether there is time in this tick for another step of a TLS handshake.
-    func takeHandshakeStep() -> Bool {
-        if handshakeSteps == 0 { loop.atEndOfTick(self) }
-        handshakeSteps += 1
-        return handshakeSteps <= limits.handshakeStepsPerTickMax
+    /// Whether a connection from this block takes its step at once. Otherwise it waits, and gets a turn.
+    func mayTakeHandshakeStep(_ connection: MessageConnection, of block: AddressBlock) -> Bool {
+        if handshakes.mayStep(connection, of: block) { return true }
+        scheduleFlush()
+        return false
     }
 
+    /// A connection from this block takes a step.
+    func takesHandshakeStep(of block: AddressBlock) {
+        handshakes.takesStep(of: block)
+        scheduleFlush()
+    }
+
+    /// A connection that waits has ended.
+    func leavesHandshakeTurns(_ connection: MessageConnection, of block: AddressBlock) {
+        handshakes.leave(connection, of: block)
+    }
+
+    private func scheduleFlush() {
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
+        loop.atEndOfTick(self)
+    }
+
+    /// The tick is over: those that wait get the steps that are left.
     func flush() {
-        handshakeSteps = 0
+        for _ in 0..<Self.handshakeTurnsPerTickMax {
+            guard let connection = handshakes.next() else { break }
+            connection.takeHandshakeTurn()
+        }
+        handshakes.endTick()
+        isFlushScheduled = false
+        if !handshakes.isEmpty { scheduleFlush() }
     }
+
+    // MARK: Shared things
 
     /// A key that nobody can guess (RFC 6455 §5.3), from a supply that is generated at once.
     func takeMaskKey() -> UInt32 {

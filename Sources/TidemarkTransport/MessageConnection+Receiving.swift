@@ -11,11 +11,20 @@ extension MessageConnection {
 
     /// Receives once, and handles everything that arrived. The rest in the kernel is reported again in the next tick.
     func receive() {
+        if phase == .securing, role == .server, let block = peerAddress?.block {
+            guard group.mayTakeHandshakeStep(self, of: block) else { return awaitHandshakeTurn(of: block) }
+            return receiveOnce(stepOf: block)
+        }
+        receiveOnce()
+    }
+
+    /// - Parameter block: whose step of a TLS handshake it is, if there is something to receive.
+    private func receiveOnce(stepOf block: AddressBlock? = nil) {
         guard let socket, !isReadingPaused, !hasStreamEnded, phase != .ended else { return }
-        if phase == .securing, role == .server, !group.takeHandshakeStep() { return }
         let scratch = loop.receiveScratch
         switch socket.receive(into: scratch) {
         case .bytes(let count):
+            if let block { group.takesHandshakeStep(of: block) }
             lastReceived = group.now
             pingSent = nil
             isReceiving = true
@@ -29,6 +38,21 @@ extension MessageConnection {
         case .closed: endOfStream()
         case .failed(let error): lose(error)
         }
+    }
+
+    /// Until its turn comes it hears of nothing but a hang-up: thousands that wait must not fill each tick with their
+    /// events.
+    private func awaitHandshakeTurn(of block: AddressBlock) {
+        awaitedTurn = block
+        updateInterest()
+    }
+
+    /// Called by the group when its turn has come.
+    func takeHandshakeTurn() {
+        guard let block = awaitedTurn else { return }
+        awaitedTurn = nil
+        receiveOnce(stepOf: block)
+        updateInterest()
     }
 
     private func take(_ bytes: UnsafeMutableRawBufferPointer) {

@@ -68,6 +68,8 @@ package final class MessageConnection: @unchecked Sendable {
     var isReceiving = false
     /// Whether something waits to be sent at the end of the tick, or after receiving.
     var isFlushScheduled = false
+    /// Whose turn it waits for with its next step of the TLS handshake; nil if it does not wait.
+    var awaitedTurn: AddressBlock?
     /// Whether the socket accepts no more. The loop reports when it does.
     var isBlocked = false
     /// The payload of the newest ping that arrived meanwhile.
@@ -269,6 +271,8 @@ package final class MessageConnection: @unchecked Sendable {
         outgoing.clear()
         pass?.leave()
         pass = nil
+        if let awaitedTurn { group.leavesHandshakeTurns(self, of: awaitedTurn) }
+        awaitedTurn = nil
         group.holds(self, 0)
         group.queues(self, 0)
         if isCounted { TransportMetrics.open.add(-1) }
@@ -279,6 +283,8 @@ package final class MessageConnection: @unchecked Sendable {
 extension MessageConnection: EventHandler, TickFlushable {
     package func ready(_ readiness: Readiness) {
         if phase == .connecting { return finishConnecting() }
+        // What the peer sent before the reset is still in the kernel. A step for it would be wasted.
+        if readiness.contains(.hangup), phase == .securing, role == .server { return fail(.connectionLost) }
         if readiness.contains(.writable) { write() }
         if readiness.contains(.readable) || readiness.contains(.hangup) { receive() }
     }
@@ -291,7 +297,7 @@ extension MessageConnection: EventHandler, TickFlushable {
     func updateInterest() {
         var interest: Interest = []
         // A stream that has ended stays readable for ever.
-        if !isReadingPaused, !hasStreamEnded { interest.insert(.readable) }
+        if !isReadingPaused, !hasStreamEnded, awaitedTurn == nil { interest.insert(.readable) }
         if isBlocked { interest.insert(.writable) }
         registration?.update(interest)
     }

@@ -65,7 +65,8 @@ package struct TransportLimits: Sendable {
     /// When a peer that found no place may try again, in seconds.
     package var retryAfterSeconds = 30
     /// Steps of TLS handshakes in one tick of a loop; the rest wait for the next tick. A step costs the server up to
-    /// 0.4 ms. So a flood of them delays all others by a few milliseconds a tick, not by seconds.
+    /// 0.4 ms. So a flood of them delays all others by a few milliseconds a tick, not by seconds. Addresses take turns
+    ///
     package var handshakeStepsPerTickMax = 8
 
     package init() {}

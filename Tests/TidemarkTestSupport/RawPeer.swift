@@ -190,6 +190,14 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
         await loop.run { [self] in end() }.value
     }
 
+    /// Ends with a reset.
+    package func reset() async {
+        await loop.run { [self] in
+            socket.discardOnClose()
+            end()
+        }.value
+    }
+
     /// Does something with the session, if there is one, and sends what comes of it.
     package func act(_ body: @escaping @Sendable (TLSSession) -> Void) async {
         await loop.run { [self] in
