@@ -14,6 +14,9 @@ package struct Limits: Sendable, Equatable {
     package var pageRecordsDefault = 200
     /// Records of one page at the most, whatever the client asks for.
     package var pageRecordsMax = 1_000
+    /// Tombstones that one read of a page of a first fetch passes over. They are read and left out, so
+    /// it bounds how long such a read takes: a few milliseconds. More: the page ends there, and more is coming.
+    package var tombstonesPassedMax = 5_000
     /// Zones of one page of all zones of a database. With the longest names a page has about 56 KB.
     package var pageZonesMax = 200
     /// Stored bytes after which a page, a group or an answer is cut. It bounds the server's answers as the other limits

@@ -62,6 +62,29 @@ extension StorageConformance {
                     ["mine", "other", "living"], "all, for who has been here before")
             }
         },
+        Scenario("R-732, I-3: a first fetch passes over tombstones in steps, and skips and repeats nothing") { store in
+            let database = try await store.alice().privateDatabase
+            let device = DeviceID(high: 7, low: 7)
+            for (round, passedMax) in [0, 1, 5, 13, 5_000].enumerated() {
+                let key = try require(try await store.createZones("z\(round)", in: database).first, "a zone").key
+                for step in 0..<4 {
+                    try await store.write((0..<9).map { RecordDraft("gone \(step) \($0)", isDeleted: true) }, in: key)
+                    try await store.write(["a", "b", "c"].map { RecordDraft("\($0) \(step)") }, in: key)
+                }
+                try await store.write([RecordDraft("mine", isDeleted: true, device: device)], in: key)
+                try await store.write((0..<9).map { RecordDraft("gone 4 \($0)", isDeleted: true) }, in: key)
+                var reader = FirstFetch(key: key, device: device, passedMax: passedMax)
+                try await reader.readPage(from: store.second)
+                // News, in the middle of the fetch.
+                try await store.write([RecordDraft("late", isDeleted: true)], in: key)
+                for _ in 0..<60 where !reader.isAtEnd { try await reader.readPage(from: store.second) }
+                let living = (0..<4).flatMap { step in ["a", "b", "c"].map { "\($0) \(step)" } }
+                try expectEqual(reader.names, living + ["-mine", "-late"], "all that is due, once, in order")
+                try expect(reader.isAtEnd, "the end is reached")
+                try expectEqual(
+                    reader.emptyPageCount > 0, passedMax < 9, "pages end among tombstones if there are too many")
+            }
+        },
         Scenario("R-222: a device finds its own mark with a zone's changes, the last one that it gave") { store in
             let database = try await store.alice().privateDatabase
             let keys = try await store.createZones("a", "b", in: database).map(\.key)
@@ -283,6 +306,46 @@ extension StorageConformance {
             try expectEqual(Set(read.entries.map(\.number)).count, 3, "each with a number of its own")
         },
     ]
+}
+
+/// A device that fetches a zone from the beginning, three records at a time.
+private struct FirstFetch: Sendable {
+    let key: ZoneKey
+    let device: DeviceID
+    private let limits: Limits
+    private var token: [UInt8] = []
+    private var number: ChangeNumber = 0
+    private var batches: Set<ChangeNumber> = []
+    /// The names of records, and after a minus those of deletions.
+    private(set) var names: [String] = []
+    private(set) var emptyPageCount = 0
+    private(set) var isAtEnd = false
+
+    init(key: ZoneKey, device: DeviceID, passedMax: Int) {
+        self.key = key
+        self.device = device
+        var limits = Limits()
+        limits.tombstonesPassedMax = passedMax
+        self.limits = limits
+    }
+
+    mutating func readPage(from storage: any Storage) async throws {
+        let store = try await storage.incarnation()
+        let query = try ZonePageQuery.make(
+            key: key, token: token, limit: 3, device: device, store: store, limits: limits
+        ).get()
+        let read = try await storage.zonePage(query)
+        let page = try ZonePage.make(of: read.value, for: query, store: store).get()
+        let position = try require(
+            try ChangeToken.position(in: key, from: page.token.bytes, store: store).get(), "a position")
+        try expect(position.number > number, "each page gets further")
+        let batches = Set(page.entries.map(\.batchEnd))
+        try expect(self.batches.isDisjoint(with: batches), "a batch that fits is on one page")
+        (token, number, isAtEnd) = (page.token.bytes, position.number, !page.moreComing)
+        self.batches.formUnion(batches)
+        names += page.entries.map { $0.isDeleted ? "-\($0.name)" : $0.name }
+        if page.entries.isEmpty { emptyPageCount += 1 }
+    }
 }
 
 /// A reader's copy of a zone, page by page.

@@ -34,7 +34,8 @@ extension ZoneKey {
 }
 
 extension ZoneSnapshot {
-    /// The changes that write `drafts` as one batch after the zone's last change; nil if the zone does not live.
+    /// The changes that write `drafts` as one batch after the zone's last change; nil if the zone does not live. Bytes of
+    /// tombstones are counted right if the snapshot has the records that were there before.
     func changes(
         _ drafts: [RecordDraft], memories: [DeviceID: RequestMemory] = [:], assetUses: [AssetUse] = []
     ) -> ZoneChanges? {
@@ -43,9 +44,12 @@ extension ZoneSnapshot {
         let records = drafts.enumerated().map { index, draft in
             draft.record(number: zone.changeNumber + 1 + ChangeNumber(index), batchEnd: end)
         }
+        let tombstoneGrowth: Int64 = records.reduce(0) {
+            $0 + $1.tombstoneBytes - (self.records[$1.name]?.tombstoneBytes ?? 0)
+        }
         return ZoneChanges(
-            database: key.database, zone: zone.id, changeNumber: end, records: records, memories: memories,
-            assetUses: assetUses)
+            database: key.database, zone: zone.id, changeNumber: end, records: records,
+            tombstoneGrowth: tombstoneGrowth, memories: memories, assetUses: assetUses)
     }
 }
 

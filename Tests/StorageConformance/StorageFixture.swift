@@ -48,7 +48,7 @@ struct StorageFixture: Sendable {
         _ drafts: [RecordDraft], in key: ZoneKey, on storage: (any Storage)? = nil,
         memories: [DeviceID: RequestMemory] = [:]
     ) async throws {
-        let transaction = try await (storage ?? first).beginWrite([key.read()])
+        let transaction = try await (storage ?? first).beginWrite([key.read(records: drafts.map(\.name))])
         let changes = try require(transaction.snapshots.first, "a snapshot a read").changes(drafts, memories: memories)
         try await transaction.commit([try require(changes, "zone \(key.name) lives")])
     }

@@ -187,13 +187,22 @@ struct TestZone {
         }
     }
 
-    /// - Parameter extra: how many records more than asked for are read.
-    func read(_ query: ZonePageQuery, extra: Int = 1) -> ZonePageRead {
+    /// - Parameters:
+    ///   - extra: how many records more than asked for are read.
+    ///   - passes: whether tombstones are passed over, or read for the rules to leave out.
+    func read(_ query: ZonePageQuery, extra: Int = 1, passes: Bool = false) -> ZonePageRead {
         let all = records.values.sorted { $0.changeNumber < $1.changeNumber }
             .filter { $0.changeNumber > (query.after?.number ?? 0) }
-        let shown = all.prefix(query.recordsMax + extra)
-        return ZonePageRead(
-            zone: zone, lastRemoval: lastRemoval, records: Array(shown), hasMore: shown.count < all.count)
+        let lookedAt = passes ? all.prefix(query.lookedAtMax) : all[...]
+        let due = lookedAt.filter { !passes || !query.passesOver($0) }
+        let shown = due.prefix(query.recordsMax + extra)
+        var read = ZonePageRead(
+            zone: zone, lastRemoval: lastRemoval, records: Array(shown),
+            hasMore: shown.count < due.count || lookedAt.count < all.count)
+        if shown.count == due.count, lookedAt.count < all.count {
+            read.passedTo = all[lookedAt.count].changeNumber - 1
+        }
+        return read
     }
 
     // MARK: Looking

@@ -17,6 +17,8 @@ package struct ZonePageQuery: Sendable {
     package let reader: RecordAccess?
     /// Whether the container gives all zones a feed, the default zones too, beyond CloudKit.
     package let feedsEverywhere: Bool
+    /// How many tombstones that are left out one read passes over.
+    package let tombstonesPassedMax: Int
 
     /// The place in one zone's feed from which a device asks for changes.
     package struct Position: Sendable, Equatable {
@@ -35,7 +37,8 @@ package struct ZonePageQuery: Sendable {
 
     package init(
         key: ZoneKey, after: Position?, recordsMax: Int, bytesMax: Int, device: DeviceID, tellsEnds: Bool = false,
-        reader: RecordAccess? = nil, feedsEverywhere: Bool = false
+        reader: RecordAccess? = nil, feedsEverywhere: Bool = false,
+        tombstonesPassedMax: Int = Limits().tombstonesPassedMax
     ) {
         self.key = key
         self.after = after
@@ -45,6 +48,19 @@ package struct ZonePageQuery: Sendable {
         self.tellsEnds = tellsEnds
         self.reader = reader
         self.feedsEverywhere = feedsEverywhere
+        self.tombstonesPassedMax = tombstonesPassedMax
+    }
+
+    /// deletions up to this number are left out, but for those of records that the device created. 0 if none are.
+    package var leftOutThrough: ChangeNumber { after?.begunAt ?? (tellsEnds ? 0 : .max) }
+
+    /// How many records and tombstones one read looks at. It suffices for a full page, and for the record that
+    /// tells whether there are more, unless more than ``tombstonesPassedMax`` are left out.
+    package var lookedAtMax: Int { recordsMax + 1 + tombstonesPassedMax }
+
+    /// Whether a store passes over it, because the device is not to hear of it.
+    package func passesOver(_ record: RecordState) -> Bool {
+        record.isDeleted && record.createdByDevice != device && record.changeNumber <= leftOutThrough
     }
 }
 
@@ -58,6 +74,9 @@ package struct ZonePageRead: Sendable {
     package var records: [RecordState]
     /// Whether there are records past the last one in ``records``.
     package var hasMore: Bool
+    /// Where the read ended because it had looked at too much: up to this number, ``records`` has all that the
+    /// query does not pass over. Nil if it ended for another reason.
+    package var passedTo: ChangeNumber?
     /// The last client change token that the asking device sent; empty if there is none.
     package var clientToken: [UInt8] = []
 

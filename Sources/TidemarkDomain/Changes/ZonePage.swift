@@ -35,11 +35,11 @@ package struct ZonePage: Sendable, Equatable {
             let numbers = zone.oldestTokenNumber...max(zone.oldestTokenNumber, zone.changeNumber)
             guard position.zone == zone.id, numbers.contains(position.number) else { return .failure(.tokenExpired) }
         }
-        // If a store said that there is more and returned nothing, the client would fetch for ever.
-        if read.records.isEmpty, read.hasMore { return .failure(.serverFault) }
+        // If a store said that there is more and got nowhere, the client would fetch for ever.
+        if read.records.isEmpty, read.hasMore, read.passedTo ?? 0 <= query.start { return .failure(.serverFault) }
         let end = query.end(of: read)
         let isLast = end == read.records.count && !read.hasMore
-        let number = isLast ? zone.changeNumber : read.records[end - 1].changeNumber
+        let number = isLast ? zone.changeNumber : read.number(after: end)
         let isWhole = end == read.records.count && !query.leavesOut(anyOf: read.records)
         return .success(
             ZonePage(
@@ -68,7 +68,7 @@ extension ZonePageQuery {
             ZonePageQuery(
                 key: key, after: position, recordsMax: limits.pageCount(requested: limit),
                 bytesMax: limits.answerBytesMax, device: device, tellsEnds: tellsEnds, reader: reader,
-                feedsEverywhere: feedsEverywhere)
+                feedsEverywhere: feedsEverywhere, tombstonesPassedMax: limits.tombstonesPassedMax)
         }
     }
 
@@ -81,9 +81,11 @@ extension ZonePageQuery {
         }
         // user records can be looked up, but not listed.
         if let reader, record.type == RecordType.users, record.createdBy != reader.user { return false }
-        guard record.isDeleted, record.createdByDevice != device else { return true }
-        return after.map { record.changeNumber > $0.begunAt } ?? tellsEnds
+        return !passesOver(record)
     }
+
+    /// The page has what is past this number.
+    fileprivate var start: ChangeNumber { after?.number ?? 0 }
 
     /// The position at which the page ends.
     func next(_ number: ChangeNumber, in zone: ZoneState, isLast: Bool) -> Position {
@@ -96,7 +98,7 @@ extension ZonePageQuery {
         let end = longestEnd(of: read.records)
         if end == read.records.count, !read.hasMore { return end }
         // I-3: back to the end of an atomic batch. If there is none, the batch is longer than a page.
-        return (1...end).last { read.mayEnd(after: $0) } ?? end
+        return (0...end).last { read.mayEnd(after: $0, from: start) } ?? end
     }
 
     // NB: these two look at records in place: copying one would retain and release its five references.
@@ -123,10 +125,18 @@ extension ZonePageQuery {
 }
 
 extension ZonePageRead {
-    /// Whether no atomic batch goes on past the first `count` records, as far as the read shows.
-    fileprivate func mayEnd(after count: Int) -> Bool {
-        let batchEnd = records[count - 1].batchEnd
-        return batchEnd < (count < records.count ? records[count].changeNumber : records[count - 1].changeNumber + 1)
+    /// The number up to which the read has nothing but its first `count` records.
+    fileprivate func number(after count: Int) -> ChangeNumber {
+        if count == records.count, let passedTo { return passedTo }
+        return count == 0 ? records[0].changeNumber - 1 : records[count - 1].changeNumber
+    }
+
+    /// Whether no atomic batch goes on past the first `count` records, as far as the read shows. A page without records
+    /// must get past tombstones, so that the next one begins elsewhere.
+    fileprivate func mayEnd(after count: Int, from start: ChangeNumber) -> Bool {
+        if count == 0 { return passedTo != nil && number(after: 0) > start }
+        let next = count < records.count ? records[count].changeNumber : number(after: count) + 1
+        return records[count - 1].batchEnd < next
     }
 }
 

@@ -19,7 +19,8 @@ extension CKDatabase {
         return (page.modifications, page.deletions, page.token, page.moreComing)
     }
 
-    /// One page of the records that changed in a zone since a token (R-208 … R-215).
+    /// One page of the records that changed in a zone since a token (R-208 … R-215). It may have none although more is
+    /// coming.
     ///
     /// - Parameters:
     ///   - zoneID: a zone that has changes to fetch.

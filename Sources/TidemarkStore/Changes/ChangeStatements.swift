@@ -24,23 +24,48 @@ extension ZonePageQuery {
     fileprivate var afterNumber: ChangeNumber { after?.number ?? 0 }
     /// One record more than is wanted, which tells whether there are more.
     fileprivate var rowsMax: Int { recordsMax + 1 }
+    /// No more than the bytes of one tombstone more than may be passed over (R-755).
+    fileprivate var tombstoneBytesPassedMax: Int { tombstonesPassedMax * RecordState.overheadBytes }
 }
 
 /// The SQL of the two change feeds. Each page is one statement, so that expiry check, entries and token come from one
 /// snapshot.
 struct ChangeStatements: Sendable {
-    let zonePage = zonePage("zone_page", filter: "")
+    let zonePage = zonePage("zone_page")
 
-    /// The same from the beginning: living records, and tombstones of those that the device created (R-211).
+    /// The same during a first fetch, which is not told of older deletions (R-211): of living records, of tombstones of
+    /// those that the device created, and of newer tombstones. It looks at a bounded number of rows (R-732).
     let firstZonePage = zonePage(
-        "first_zone_page", filter: "AND (NOT r.is_deleted OR r.created_by_device = \(\.device))")
+        "first_zone_page", scanEnd: scanEnd,
+        filter: """
+            AND r.change_number < coalesce((SELECT change_number FROM scan_end), \(String(ChangeNumber.max)))
+                                AND (NOT r.is_deleted OR r.created_by_device = \(\.device)
+                                     OR r.change_number > \(\.leftOutThrough))
+            """,
+        lastRow: "UNION ALL SELECT \(ZonePageRow.scanEndColumns) FROM scan_end")
+
+    /// The first record at which a first fetch does not look any more. There is none in a zone with so few tombstones
+    /// that the page is full before that, or the zone at its end. There, nothing is read for it: its zone is null.
+    private static let scanEnd: SQL<ZonePageQuery> = """
+        , scan_end AS MATERIALIZED (
+                SELECT r.change_number FROM record r
+                 WHERE r.database_id = \(\.key.database) AND r.change_number > \(\.afterNumber)
+                   AND r.zone_id = (SELECT id FROM z WHERE tombstone_byte_count > \(\.tombstoneBytesPassedMax))
+                 ORDER BY r.change_number OFFSET \(\.lookedAtMax) LIMIT 1)
+        """
 
     /// The first row is the zone itself. The records follow, oldest change first.
     ///
     /// A record is included if those before it are within the bytes, so there is always one. Bytes are counted only if
     /// the zone's largest record makes it possible that they matter, because counting takes a third of the time.
+    ///
+    /// - Parameters:
+    ///   - scanEnd: a further common table expression, after a comma.
+    ///   - filter: further conditions for records `r`.
+    ///   - lastRow: what follows the records.
     private static func zonePage(
-        _ name: String, filter: SQL<ZonePageQuery>
+        _ name: String, scanEnd: SQL<ZonePageQuery> = "", filter: SQL<ZonePageQuery> = "",
+        lastRow: SQL<ZonePageQuery> = ""
     ) -> DeclaredStatement<ZonePageQuery, ZonePageRow> {
         let records: SQL<ZonePageQuery> = """
             FROM record r
@@ -51,10 +76,11 @@ struct ChangeStatements: Sendable {
             .read, name,
             """
             WITH z AS MATERIALIZED (
-                SELECT \(ZonePageRow.zoneColumns), largest_record * \(\.rowsMax) <= \(\.bytesMax) AS has_small_records
+                SELECT \(ZonePageRow.zoneColumns), tombstone_byte_count,
+                       largest_record * \(\.rowsMax) <= \(\.bytesMax) AS has_small_records
                   FROM zone
                  WHERE database_id = \(\.key.database) AND name BETWEEN \(\.key.name) AND \(\.key.name)
-                   AND removal IS NULL ORDER BY name LIMIT 1)
+                   AND removal IS NULL ORDER BY name LIMIT 1)\(scanEnd)
             SELECT \(ZonePageRow.zone(clientToken: clientToken, store: "SELECT incarnation FROM store"))
               FROM z
              UNION ALL
@@ -70,6 +96,7 @@ struct ChangeStatements: Sendable {
                               ORDER BY r.change_number LIMIT \(\.rowsMax)) AS r) AS r
               WHERE r.bytes_before < \(\.bytesMax)
               ORDER BY r.change_number)
+            \(lastRow)
             """
         ) { row throws(PostgresError) in try ZonePageRow(row) }
     }

@@ -20,13 +20,13 @@ extension PostgresStorage {
     }
 
     private func zonePageCall(_ query: ZonePageQuery) -> Call<ZonePageRow> {
-        let isFirst = query.after == nil && !query.tellsEnds
-        return isFirst ? sql.changes.firstZonePage(query) : sql.changes.zonePage(query)
+        query.leftOutThrough > 0 ? sql.changes.firstZonePage(query) : sql.changes.zonePage(query)
     }
 
     /// - Returns: the page, and the store's incarnation if the zone exists.
     private func decodePage(_ rows: [ZonePageRow], of query: ZonePageQuery) -> (ZonePageRead, StoreIncarnation?) {
         var store: StoreIncarnation?
+        var scanEnd: ChangeNumber?
         var page = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
         page.records.reserveCapacity(rows.count)
         for row in rows {
@@ -36,14 +36,19 @@ extension PostgresStorage {
                 if let token = zone.clientToken { page.clientToken = token }
                 store = zone.store
             case .record(let record): page.records.append(record)
+            case .scanEnd(let number): scanEnd = number
             }
         }
         if page.records.count > query.recordsMax {
             page.records.removeLast()
             page.hasMore = true
-        } else if let last = page.records.last, let zone = page.zone {
-            // The bytes may have cut the page. Then the last record is not the newest of the zone.
-            page.hasMore = last.changeNumber < zone.changeNumber && bytes(of: page.records) >= query.bytesMax
+        } else if let last = page.records.last, let zone = page.zone, last.changeNumber < zone.changeNumber,
+            bytes(of: page.records) >= query.bytesMax
+        {
+            // The bytes have cut the page. The last record is not the newest of the zone.
+            page.hasMore = true
+        } else if let scanEnd {
+            (page.hasMore, page.passedTo) = (true, scanEnd - 1)
         }
         return (page, store)
     }

@@ -67,6 +67,7 @@ extension PostgresStorage {
             case .record(let record):
                 snapshot.records[record.name] = record
                 if let unread { snapshot.unread[record.name] = Int(unread) }
+            case .scanEnd: break
             }
         }
         guard snapshot.zone == nil else { return snapshot }

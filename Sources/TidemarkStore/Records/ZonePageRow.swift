@@ -3,8 +3,8 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// A row of a statement that reads a zone and records of it in one snapshot. The zone comes first, in columns of
-/// records that have its type, with null as its name.
+/// A row of a statement that reads a zone and records of it in one snapshot. What is no record is in columns of records
+/// that have its type, with null as its name. The zone comes first.
 enum ZonePageRow {
     struct Zone {
         let id: ZoneID
@@ -27,6 +27,8 @@ enum ZonePageRow {
 
     case zone(Zone)
     case record(RecordState)
+    /// A page of a feed has nothing from this number on, because the statement looked at too many rows.
+    case scanEnd(ChangeNumber)
 
     /// What a common table expression `z` takes from `zone`.
     static let zoneColumns = "id, change_number, oldest_token_number, created_at, encryption_scope"
@@ -48,12 +50,20 @@ enum ZonePageRow {
             })
     }
 
+    /// The columns of ``scanEnd(_:)``, whose number is in a table.
+    static let scanEndColumns = RecordColumn.read.map { $0.name == "change_number" ? $0.name : "NULL" }
+        .joined(separator: ", ")
+
     init(_ row: PostgresRow) throws(PostgresError) {
         let name = try row.column("name")
         if try row.isNull(name) {
+            guard let id: ZoneID = try row["created_by"] else {
+                self = .scanEnd(try row["change_number"])
+                return
+            }
             self = .zone(
                 Zone(
-                    id: try row["created_by"], createdAt: try row["created_at"],
+                    id: id, createdAt: try row["created_at"],
                     changeNumber: try row["change_number"], oldestTokenNumber: try row["modified_by"],
                     isPerZone: try row["is_deleted"], clientToken: try row["fields"], store: try row["batch_end"]))
         } else {

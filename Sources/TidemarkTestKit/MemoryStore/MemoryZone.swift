@@ -91,10 +91,15 @@ struct MemoryZone {
         let isCurrent = query.after == nil || query.after?.zone == state.id
         guard isCurrent else { return page }
         var byteCount = 0
+        var lookedAt = 0
         for index in firstLogIndex(after: query.after?.number ?? 0)..<log.count {
             guard let record = records[log[index].name], record.changeNumber == log[index].number else { continue }
-            let isFirst = query.after == nil && !query.tellsEnds
-            if isFirst, record.isDeleted, record.createdByDevice != query.device { continue }
+            guard lookedAt < query.lookedAtMax else {
+                (page.hasMore, page.passedTo) = (true, record.changeNumber - 1)
+                break
+            }
+            lookedAt += 1
+            if query.passesOver(record) { continue }
             guard page.records.count < query.recordsMax, byteCount < query.bytesMax else {
                 page.hasMore = true
                 break

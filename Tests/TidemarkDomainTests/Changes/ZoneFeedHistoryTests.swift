@@ -49,8 +49,10 @@ import TidemarkTestSupport
             let position = try ChangeToken.position(in: zone.key, from: token, store: store).get()
             let query = ZonePageQuery(
                 key: zone.key, after: position, recordsMax: Int.random(in: 1...6, using: &random),
-                bytesMax: Int.random(in: 1...100, using: &random), device: device)
-            let read = zone.read(query, extra: Int.random(in: 0...3, using: &random))
+                bytesMax: Int.random(in: 1...100, using: &random), device: device,
+                tombstonesPassedMax: Int.random(in: 0...4, using: &random))
+            let read = zone.read(
+                query, extra: Int.random(in: 0...3, using: &random), passes: Bool.random(using: &random))
             let page = try ZonePage.make(of: read, for: query, store: store).get()
             if token.isEmpty { begunAt = zone.zone?.changeNumber ?? 0 }
             checkBatches(page, query, zone, comment)

@@ -7,11 +7,13 @@ import TidemarkFields
 @Suite struct ZonePageTests {
     func query(
         _ zone: TestZone, after: ChangeNumber? = 0, records: Int = 100, bytes: Int = 1_000_000,
-        device: DeviceID = phone, tellsEnds: Bool = false, reader: RecordAccess? = nil, feedsEverywhere: Bool = false
+        device: DeviceID = phone, tellsEnds: Bool = false, reader: RecordAccess? = nil, feedsEverywhere: Bool = false,
+        passed: Int = 100
     ) -> ZonePageQuery {
         ZonePageQuery(
             key: zone.key, after: after.map { .init(zone: ZoneID(70), number: $0) }, recordsMax: records,
-            bytesMax: bytes, device: device, tellsEnds: tellsEnds, reader: reader, feedsEverywhere: feedsEverywhere)
+            bytesMax: bytes, device: device, tellsEnds: tellsEnds, reader: reader, feedsEverywhere: feedsEverywhere,
+            tombstonesPassedMax: passed)
     }
 
     func page(_ zone: TestZone, _ query: ZonePageQuery, extra: Int = 1) -> Result<ZonePage, FailureReason> {
@@ -160,6 +162,51 @@ import TidemarkFields
         #expect(try page(zone, later).get().entries.map(\.name) == ["b", "c"])
     }
 
+    @Test func `R-732: a read that passed over too many tombstones makes a page that ends there, with more coming`()
+        throws
+    {
+        var zone = TestZone()
+        let names = (0..<8).map { "gone \($0)" }
+        for name in names { zone.save(save(name), device: laptop) }
+        for name in names { zone.delete(name) }
+        zone.save(save("kept"), device: laptop)
+        let query = query(zone, after: nil, records: 2, passed: 3)
+        let read = zone.read(query, passes: true)
+        #expect(read.records.isEmpty && read.hasMore && read.passedTo == 14)
+        let page = try ZonePage.make(of: read, for: query, store: store).get()
+        guard case .zone(_, _, _, let position) = page.token else { return }
+        #expect(page.entries.isEmpty && page.moreComing)
+        #expect(position == .init(zone: ZoneID(70), number: 14, begunAt: 17))
+        let next = ZonePageQuery(
+            key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone, tombstonesPassedMax: 3)
+        let last = try ZonePage.make(of: zone.read(next, passes: true), for: next, store: store).get()
+        #expect(last.entries.map(\.name) == ["kept"] && !last.moreComing && number(last) == 17)
+        // Who is told of deletions passes over none.
+        let told = self.query(zone, after: nil, records: 2, tellsEnds: true, passed: 0)
+        #expect(zone.read(told, passes: true).records.map(\.name) == ["gone 0", "gone 1", "gone 2"])
+    }
+
+    @Test func `R-732, I-3: a batch that a read broke off is left to the next page, which begins with it`() throws {
+        var zone = TestZone()
+        for name in ["x", "y", "z"] { zone.save(save(name), device: laptop) }
+        zone.delete("x", "y", "z")
+        zone.save(save("a"), save("b"), save("c"), atomic: true, device: laptop)
+        zone.save(save("d"), device: laptop)
+        // Five are looked at: three tombstones, "a" and "b".
+        let first = query(zone, after: nil, records: 3, passed: 1)
+        let page = try ZonePage.make(of: zone.read(first, passes: true), for: first, store: store).get()
+        #expect(page.entries.isEmpty && page.moreComing && number(page) == 6)
+        let second = query(zone, after: 6, records: 3, passed: 1)
+        let next = try ZonePage.make(of: zone.read(second, passes: true), for: second, store: store).get()
+        #expect(next.entries.map(\.name) == ["a", "b", "c"] && next.moreComing && number(next) == 9)
+        // Where the page begins with the batch, the batch is split rather than kept back.
+        var read = zone.read(second, passes: true)
+        read.records.removeLast(2)
+        (read.hasMore, read.passedTo) = (true, 8)
+        let split = try ZonePage.make(of: read, for: second, store: store).get()
+        #expect(split.entries.map(\.name) == ["a", "b"] && split.moreComing && number(split) == 8)
+    }
+
     @Test func `R-220, R-221, R-036: tokens that are ahead, too old or of another incarnation are expired`() {
         var zone = TestZone()
         zone.save(save("a"), save("b"), save("c"))
@@ -246,5 +293,8 @@ import TidemarkFields
         let zone = TestZone()
         let read = ZonePageRead(zone: zone.zone, lastRemoval: nil, records: [], hasMore: true)
         #expect(ZonePage.make(of: read, for: query(zone), store: store) == .failure(.serverFault))
+        var stuck = read
+        stuck.passedTo = 0
+        #expect(ZonePage.make(of: stuck, for: query(zone), store: store) == .failure(.serverFault))
     }
 }

@@ -59,6 +59,23 @@ import Testing
         #expect(harness.take().filter { $0.hasPrefix("→") } == ["→ feed(d10)"])
     }
 
+    @Test func `R-732, R-212: after an empty page with more to come the engine goes on, and tells of no page`() {
+        let harness = filled()
+        let tokens = [nil, "z1.0"].map { $0.map(CKServerChangeToken.of) }
+        harness.respond = { request in
+            // Two pages of tombstones that the server passed over. Zone A begins behind them.
+            guard case .zoneChanges(zone("A"), let token, _, _) = request,
+                let index = tokens.firstIndex(of: token)
+            else { return nil }
+            return .success(
+                .zonePage(.init(modifications: [], deletions: [], token: .of("z1.\(index)"), moreComing: true)))
+        }
+        harness.fetch()
+        let log = harness.take()
+        #expect(log.filter { $0.hasPrefix("→ A") } == ["→ A(nil)", "→ A(z1.0)", "→ A(z1.1)"])
+        #expect(log.filter { $0.hasPrefix("records") } == ["records +A/1 +A/2", "records +B/3"])
+    }
+
     @Test func `R-544, R-223: later fetches bring what changed since`() {
         let harness = filled()
         harness.fetch()

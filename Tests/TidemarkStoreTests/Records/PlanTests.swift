@@ -89,6 +89,13 @@ import TidemarkTestSupport
                 "AND (device_id >= $5)",
             ]
         ),
+        (
+            sql.changes.firstZonePage,
+            [
+                "(database_id = $3) AND (name >= $4)", "using record_changes",
+                "AND (change_number > $5) AND (change_number < COALESCE(", "AND (device_id >= $8)",
+            ]
+        ),
         (sql.changes.databaseFeed, ["(database_id = z", "AND (zone_id >= z"]),
         // each step reads a bounded number of rows.
         (sql.assets.unused, ["(ROW(database_id, sha256) > ROW("] + use),

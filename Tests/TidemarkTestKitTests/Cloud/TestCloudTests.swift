@@ -195,6 +195,37 @@ import TidemarkTestKit
         #expect(try await database.recordZoneChanges(inZoneWith: zoneID, since: after).deletions.isEmpty)
     }
 
+    @Test func `R-732: where very many records were deleted, a first fetch goes on to the living ones`() async throws {
+        let (phone, notes, _, _) = try await pair(automatically: false)
+        let zoneID = NotesDevice.zone.zoneID
+        let database = phone.container.privateCloudDatabase
+        // More than one read of a page passes over.
+        for round in 0..<14 {
+            let ids = (0..<400).map { NotesDevice.id("gone \(round) \($0)") }
+            let records = ids.map { CKRecord(recordType: "Note", recordID: $0) }
+            _ = try await database.modifyRecords(saving: records, deleting: [])
+            _ = try await database.modifyRecords(saving: [], deleting: ids)
+        }
+        await notes.write("bread", to: "shopping")
+        try await notes.sync()
+
+        let other = alice.device("tablet").container.privateCloudDatabase
+        let first = try await other.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        #expect(first.modificationResultsByID.isEmpty && first.deletions.isEmpty && first.moreComing)
+        let names = Mutex<[String]>([])
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [zoneID])
+        operation.recordWasChangedBlock = { id, _ in names.withLock { $0.append(id.recordName) } }
+        operation.recordWithIDWasDeletedBlock = { id, _ in names.withLock { $0.append("-" + id.recordName) } }
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+            operation.fetchRecordZoneChangesResultBlock = { done.resume(with: $0) }
+            other.add(operation)
+        }
+        #expect(names.withLock { $0 } == ["shopping"])
+        let engine = await NotesDevice(on: alice.device("desk"), automatically: false)
+        try await engine.sync()
+        #expect(await engine.texts == ["shopping": "bread"])
+    }
+
     @Test func `R-205: devices hear why a zone is gone`() async throws {
         let (_, notes, _, others) = try await pair()
         try alice.purge(NotesDevice.zone.zoneID)
