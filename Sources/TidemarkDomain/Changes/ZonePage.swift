@@ -33,7 +33,9 @@ package struct ZonePage: Sendable, Equatable {
         guard let zone = read.zone else { return .failure(.missingZone(read.lastRemoval)) }
         if let position = query.after {
             let numbers = zone.oldestTokenNumber...max(zone.oldestTokenNumber, zone.changeNumber)
-            guard position.zone == zone.id, numbers.contains(position.number) else { return .failure(.tokenExpired) }
+            // A first fetch needs no tombstones from before it began, so it goes on where they are forgotten.
+            let told = max(position.number, position.begunAt)
+            guard position.zone == zone.id, numbers.contains(told) else { return .failure(.tokenExpired) }
         }
         // If a store said that there is more and got nowhere, the client would fetch for ever.
         if read.records.isEmpty, read.hasMore, read.passedTo ?? 0 <= query.start { return .failure(.serverFault) }

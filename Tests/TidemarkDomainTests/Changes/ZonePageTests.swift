@@ -223,6 +223,24 @@ import TidemarkFields
         #expect(page(zone, query(zone, after: 3)) == .failure(.tokenExpired))
     }
 
+    @Test func `R-221: a first fetch goes on where deletions from before it are forgotten, and only those`() throws {
+        var zone = TestZone()
+        zone.save(save("a"), save("b"), save("c"), device: laptop)
+        // A tombstone was at 4, and is forgotten.
+        zone.zone?.changeNumber = 4
+        zone.zone?.oldestTokenNumber = 4
+        let first = try page(zone, query(zone, after: nil, records: 2)).get()
+        guard case .zone(_, _, _, let position) = first.token else { return }
+        #expect(first.moreComing && position == .init(zone: ZoneID(70), number: 2, begunAt: 4))
+        let next = ZonePageQuery(key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone)
+        let last = try page(zone, next).get()
+        #expect(last.entries.map(\.name) == ["c"] && !last.moreComing && number(last) == 4)
+        // One that was made during the fetch is forgotten too.
+        zone.zone?.changeNumber = 5
+        zone.zone?.oldestTokenNumber = 5
+        #expect(page(zone, next) == .failure(.tokenExpired))
+    }
+
     @Test func `R-029, R-106, R-107, R-202: zones that are missing or have no feed`() {
         for (removal, reason) in [
             (nil, .zoneNotFound), (.purged, .zonePurged), (.encryptedDataReset, .zoneKeysReset),
