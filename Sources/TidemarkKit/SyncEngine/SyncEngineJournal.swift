@@ -57,8 +57,10 @@ final class SyncEngineJournal: Sendable {
             found = try Self.read(url)
         } catch {
             // Another engine may continue it, or a later version. Next time it counts besides the state.
-            snapshot.journalID = nil
+            snapshot.journalID = SyncEngineSnapshot.besideJournal
             state.withLock { $0.error = error }
+            // A file that was not read is never replaced.
+            release()
             Self.log(error)
             return
         }
@@ -291,8 +293,14 @@ extension SyncEngineSnapshot {
                 if !journal.pendingOfOwner.isEmpty { unsent.append(journal.pendingOfOwner) }
                 return
             }
-            for change in journal.records.elements { pendingRecords.add(change) }
-            for change in journal.zones.elements { pendingZones.add(change) }
+            // the newest change of a record holds.
+            let isNewer = journalID == Self.besideJournal
+            for change in journal.records.elements where !(isNewer && pendingRecords.contains(key: change.key)) {
+                pendingRecords.add(change)
+            }
+            for change in journal.zones.elements where !(isNewer && pendingZones.contains(key: change.key)) {
+                pendingZones.add(change)
+            }
             hasUntrackedChanges = hasUntrackedChanges || journal.untracked == true
             guard user == nil else { return }
         }
@@ -304,6 +312,9 @@ extension SyncEngineSnapshot {
     fileprivate func hasLeft(_ journal: SyncEngineJournalContents) -> Bool {
         journal.id.map { journalID == Self.left($0) } ?? false
     }
+
+    /// A value for the state that says that it was stored while the journal could not be opened, so it is newer.
+    static let besideJournal = "?"
 
     /// A value for the state that says that the journal with this identity is out of date.
     static func left(_ id: String) -> String { id.hasPrefix("!") ? id : "!" + id }

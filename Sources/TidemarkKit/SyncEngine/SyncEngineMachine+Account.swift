@@ -154,7 +154,10 @@ extension SyncEngineMachine {
             snapshot.user = operation.user
             noteLife(operation.storeLife, at: moment)
             claimPending(for: operation.user)
+            // what an earlier process sent may have been carried out, and its engine may not have known the user.
+            let fetchesBeforeSend = schedule.fetchesBeforeSend && !snapshot.pendingRecords.isEmpty
             schedule.forgetAccount()
+            schedule.fetchesBeforeSend = fetchesBeforeSend
             repeatedFailures = []
             suspects = [:]
             passedOver = []

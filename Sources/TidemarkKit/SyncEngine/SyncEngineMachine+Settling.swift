@@ -189,7 +189,9 @@ extension SyncEngineSend {
             failedForGood.insert(item)
             return false
         }
-        let isOfItem = error.isPassing || isAlone && error.makesSuspect
+        // Without the keys of one zone, other records may go.
+        let lacksKeys = error.code == .accountTemporarilyUnavailable && error.isAboutKeys
+        let isOfItem = error.isPassing || lacksKeys || isAlone && error.makesSuspect
         if !isOfItem || error.retryAfterSeconds != nil { failsByItems = false }
         let isLonger = (error.retryAfterSeconds ?? 0) > (retriedError?.retryAfterSeconds ?? 0)
         if retriedError == nil || isLonger { retriedError = error }

@@ -88,6 +88,8 @@ import TidemarkTestSupport
         var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
         let journal = SyncEngineJournal(url, restoring: &snapshot)
         #expect(journal.error?.localizedDescription.contains("later version") == true)
+        journal.append([put("A/1")])
+        #expect(journal.error != nil && !journal.isOpen)
         #expect(try Data(contentsOf: url) == Data(line), "left alone")
         journal.release()
     }
@@ -163,9 +165,15 @@ import TidemarkTestSupport
             two.append([put("A/2")])
             #expect(try lines(url) == ["A/1"])
             one.release()
+            var newer = other
+            newer.pendingRecords.add(change("-A/1"))
             let three = SyncEngineJournal(url, restoring: &other)
             #expect(three.error == nil && other.pendingRecords.elements.map(\.text) == ["A/1"])
             three.release()
+            // the engine that could not open the journal went on, and its state is newer.
+            let four = SyncEngineJournal(url, restoring: &newer)
+            #expect(four.error == nil && newer.pendingRecords.elements.map(\.text) == ["-A/1"])
+            four.release()
         }
     }
 

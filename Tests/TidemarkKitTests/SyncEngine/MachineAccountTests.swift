@@ -52,6 +52,18 @@ import Testing
         }
     }
 
+    @Test func `R-157, R-517: what a journal has of a process that died before its first state is sent after a fetch`() {
+        var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
+        snapshot.pendingRecords.add(change("A/1"))
+        let harness = MachineHarness(snapshot: snapshot)
+        harness.server.save(zone: zone("A"))
+        harness.send()
+        harness.advance(by: .seconds(1))
+        let requests = harness.log.filter { $0.hasPrefix("→") }
+        let (feed, records) = (requests.firstIndex(of: "→ feed(nil)"), requests.firstIndex(of: "→ records A/1"))
+        #expect(feed != nil && records != nil && feed ?? 0 < records ?? 0, "\(harness.log)")
+    }
+
     @Test func `R-561: who has a user already hears of new states while it is asked who is signed in`() {
         let harness = MachineHarness(snapshot: snapshot(of: "alice"))
         harness.holds = { $0.isUser }

@@ -297,15 +297,18 @@ import Testing
         #expect(harness.pending == [] && harness.server.contents.count == count + 600)
     }
 
-    @Test(arguments: [1, 2, 600])
-    func `R-084, R-593: new changes do not wait for those whose files the device cannot read now`(count: Int) {
+    @Test(
+        arguments: [1, 2, 600],
+        [CKError(.assetNotAvailable, userInfo: [CKError.passingKey: true]), CKError(.accountTemporarilyUnavailable)])
+    func `R-067, R-084, R-593: new changes do not wait for those whose files or keys the device does not have now`(
+        count: Int, unread: CKError
+    ) {
         let harness = MachineHarness.started(automatic: true)
         harness.server.save(zone: zone("A"))
         harness.respond = { request in
             guard case .modifyRecords(let batch, _) = request else { return nil }
             var results = SyncEngineRecordResults()
             for record in batch.recordsToSave {
-                let unread = CKError(.assetNotAvailable, userInfo: [CKError.passingKey: true])
                 results.saves[record.recordID] =
                     record.recordID.recordName.hasPrefix("photo") ? .failure(unread) : .success(record)
             }
