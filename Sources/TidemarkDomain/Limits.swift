@@ -58,6 +58,9 @@ package struct Limits: Sendable, Equatable {
     package var requestsInFlightMax = 256
     /// Bytes of a client's own change token. More: `requestInvalid`.
     package var clientTokenBytesMax = 4_096
+    /// Clients' own change tokens that a database keeps, of all devices and zones together. It has room for ten
+    /// devices in each of a thousand zones. More: those that came last stay.
+    package var clientTokensMax = 10_000
     /// References with the action deleteSelf to one record, unless the container sets its own limit. More:
     /// `limitExceeded` for the record that would be one too many.
     package var referencesMax = 750

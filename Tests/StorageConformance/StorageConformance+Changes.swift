@@ -89,21 +89,9 @@ extension StorageConformance {
             let database = try await store.alice().privateDatabase
             let keys = try await store.createZones("a", "b", in: database).map(\.key)
             let devices = [DeviceID(high: 7, low: 7), DeviceID(high: 8, low: 8)]
-            func give(_ tokens: [DeviceID: [UInt8]]) async throws {
-                let transaction = try await store.first.beginWrite([keys[0].read()])
-                let zone = try require(transaction.snapshots[0].zone, "the zone lives")
-                try await transaction.commit([
-                    ZoneChanges(
-                        database: database, zone: zone.id, changeNumber: zone.changeNumber, records: [],
-                        memories: [:], clientTokens: tokens)
-                ])
-            }
+            func give(_ tokens: [DeviceID: [UInt8]]) async throws { try await store.give(tokens, in: keys[0]) }
             func marks(_ key: ZoneKey, _ after: ZonePageQuery.Position? = nil) async throws -> [[UInt8]] {
-                var marks: [[UInt8]] = []
-                for device in devices {
-                    marks.append(try await store.second.zonePage(key.page(after: after, device: device)).clientToken)
-                }
-                return marks
+                try await store.marks(of: devices, in: key, after: after)
             }
             try expectEqual(try await marks(keys[0]), [[], []], "none at first")
             try await give([devices[0]: [1, 0, 2]])
@@ -116,6 +104,40 @@ extension StorageConformance {
             try await store.changeZones(in: database, remove: ["a"])
             try await store.createZones("a", in: database)
             try expectEqual(try await marks(keys[0]), [[], []], "a new incarnation knows none")
+        },
+        Scenario("R-733: a database keeps the marks that came last, of all devices and zones together") { store in
+            let database = try await store.alice().privateDatabase
+            let keys = try await store.createZones("a", "b", in: database).map(\.key)
+            let others = try await store.createZones("a", in: try await store.bob().privateDatabase).map(\.key)
+            let devices = (UInt64(1)...4).map { DeviceID(high: 7, low: $0) }
+            func marks() async throws -> [[[UInt8]]] {
+                var marks: [[[UInt8]]] = []
+                for key in keys { marks.append(try await store.marks(of: devices, in: key)) }
+                return marks
+            }
+            try await store.give([devices[0]: [9]], in: others[0], keeping: 3)
+            try await store.give([devices[0]: [1], devices[1]: [2]], in: keys[0], keeping: 3)
+            try await store.give([devices[2]: [3]], in: keys[1], keeping: 3)
+            try await store.give([devices[0]: [4]], in: keys[0], keeping: 3)
+            try expectEqual(
+                try await marks(), [[[4], [2], [], []], [[], [], [3], []]], "whoever gives another takes no more room")
+            try await store.give([devices[3]: [5]], in: keys[1], keeping: 3)
+            try expectEqual(
+                try await marks(), [[[4], [], [], []], [[], [], [3], [5]]], "the one that came first is forgotten")
+            let newcomers = (UInt64(1)...20).map { DeviceID(high: 8, low: $0) }
+            for (number, device) in newcomers.enumerated() {
+                try await store.give([device: [6]], in: keys[number % 2], keeping: 3)
+            }
+            var kept: [DeviceID] = []
+            for key in keys {
+                let marks = try await store.marks(of: newcomers, in: key)
+                kept += zip(newcomers, marks).compactMap { $1 == [6] ? $0 : nil }
+            }
+            try expectEqual(kept.sorted(), Array(newcomers.suffix(3)), "however many devices come")
+            try expect(try await marks().joined().allSatisfy(\.isEmpty), "in place of the older ones")
+            try expectEqual(try await store.marks(of: devices, in: others[0])[0], [9], "another database's stay")
+            try await store.give([devices[1]: [7]], in: keys[0], keeping: 3)
+            try expectEqual(try await marks()[0], [[], [7], [], []], "whoever comes back has a mark again")
         },
         Scenario("I-2, R-213, R-700: who pages a zone by three while two servers write to it misses nothing") { store in
             let database = try await store.alice().privateDatabase
@@ -392,5 +414,31 @@ extension Storage {
             try expect(read.head >= token, "the head never falls")
             token = read.head
         }
+    }
+}
+
+extension StorageFixture {
+    /// A write that brings devices' own marks and nothing else.
+    fileprivate func give(
+        _ tokens: [DeviceID: [UInt8]], in key: ZoneKey, keeping countMax: Int = Limits().clientTokensMax
+    ) async throws {
+        let transaction = try await first.beginWrite([key.read()])
+        let zone = try require(transaction.snapshots[0].zone, "the zone lives")
+        try await transaction.commit([
+            ZoneChanges(
+                database: key.database, zone: zone.id, changeNumber: zone.changeNumber, records: [], memories: [:],
+                clientTokens: tokens, clientTokensMax: countMax)
+        ])
+    }
+
+    /// What each device finds with the zone's changes.
+    fileprivate func marks(
+        of devices: [DeviceID], in key: ZoneKey, after position: ZonePageQuery.Position? = nil
+    ) async throws -> [[UInt8]] {
+        var marks: [[UInt8]] = []
+        for device in devices {
+            marks.append(try await second.zonePage(key.page(after: position, device: device)).clientToken)
+        }
+        return marks
     }
 }

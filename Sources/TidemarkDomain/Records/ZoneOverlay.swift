@@ -74,7 +74,8 @@ package final class ZoneOverlay {
             database: key.database, zone: table.zone, changeNumber: table.changeNumber, records: table.changedRecords,
             byteGrowth: table.byteGrowth, tombstoneGrowth: table.tombstoneGrowth,
             memories: memories.filter { decidedFor.contains($0.key) },
-            references: table.references.written, clientTokens: clientTokens, assetUses: table.assetUses)
+            references: table.references.written, clientTokens: clientTokens,
+            clientTokensMax: limits.clientTokensMax, assetUses: table.assetUses)
     }
 
     private static func decide(

@@ -178,6 +178,8 @@ package struct ZoneChanges: Sendable {
     package let references: ReferenceChanges
     /// The client change tokens to insert or replace.
     package let clientTokens: [DeviceID: [UInt8]]
+    /// How many of them the database keeps.
+    package let clientTokensMax: Int
     /// Which assets the records began or ceased to name; empty unless assets are involved.
     package let assetUses: [AssetUse]
 
@@ -185,7 +187,7 @@ package struct ZoneChanges: Sendable {
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
         byteGrowth: Int64 = 0, tombstoneGrowth: Int64 = 0, memories: [DeviceID: RequestMemory],
         references: ReferenceChanges = ReferenceChanges(), clientTokens: [DeviceID: [UInt8]] = [:],
-        assetUses: [AssetUse] = []
+        clientTokensMax: Int = Limits().clientTokensMax, assetUses: [AssetUse] = []
     ) {
         self.database = database
         self.zone = zone
@@ -196,6 +198,7 @@ package struct ZoneChanges: Sendable {
         self.memories = memories
         self.references = references
         self.clientTokens = clientTokens
+        self.clientTokensMax = clientTokensMax
         self.assetUses = assetUses
     }
 

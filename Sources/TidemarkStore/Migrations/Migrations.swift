@@ -124,5 +124,9 @@ package enum Migrations {
             "0026_count_tombstones", "ed83dfd8b3be370ebff80fd79fa6bc6748044581a0bc325af70ff074c39d17c4",
             PackageResources._026_count_tombstones_sql
         ),
+        (
+            "0027_number_client_tokens", "4c5a3f23304f60b14e4fd3bd823fa5308ae8fb854a5e8c6252030bf73f4b740f",
+            PackageResources._027_number_client_tokens_sql
+        ),
     ]
 }

@@ -425,12 +425,31 @@ struct RecordStatements: Sendable {
         """
     }
 
-    let writeClientTokens = DeclaredStatement<[ClientTokenRow], Void>(
+    /// A database that gets new tokens forgets its oldest (R-733), at most 1,000 at once. The statement does not see the
+    /// new ones, so it leaves fewer places for the others.
+    ///
+    /// NB: `xmax` tells an old row from a new one, as in `AssetStatements.keep`. Old tokens may be in zones that other
+    /// groups have locked. Waiting for such a group could deadlock, so what it writes stays for now.
+    let writeClientTokens = DeclaredStatement<(tokens: [ClientTokenRow], countMax: Int), Void>(
         .write, "write_client_tokens",
         """
-        INSERT INTO client_token (database_id, zone_id, device_id, token)
-        SELECT * FROM unnest(\(\.self, \.database), \(\.self, \.zone), \(\.self, \.device), \(\.self, \.token))
-            ON CONFLICT (database_id, zone_id, device_id) DO UPDATE SET token = excluded.token
+        WITH written AS (
+            INSERT INTO client_token (database_id, zone_id, device_id, token)
+            SELECT * FROM unnest(
+                \(\.tokens, \.database), \(\.tokens, \.zone), \(\.tokens, \.device), \(\.tokens, \.token))
+                ON CONFLICT (database_id, zone_id, device_id)
+                DO UPDATE SET token = excluded.token, number = excluded.number
+         RETURNING database_id, xmax)
+        DELETE FROM client_token WHERE ctid = ANY (ARRAY(
+            SELECT t.ctid
+              FROM (SELECT database_id, count(*) AS count FROM written WHERE xmax = 0 GROUP BY database_id) AS n
+             CROSS JOIN LATERAL (
+                   SELECT ctid FROM client_token
+                    WHERE database_id = n.database_id
+                      AND number <= (
+                          SELECT number FROM client_token WHERE database_id = n.database_id
+                           ORDER BY number DESC OFFSET greatest(0, \(\.countMax)::bigint - n.count) LIMIT 1)
+                    ORDER BY number LIMIT 1000 FOR UPDATE SKIP LOCKED) AS t))
         """)
 
     let writeMemories = DeclaredStatement<[MemoryRow], Void>(

@@ -85,7 +85,9 @@ struct ZoneWrites: Sendable {
         if !droppedReferences.isEmpty { calls.append(sql.records.dropReferences(droppedReferences)) }
         let added = addedReferences
         if !added.holders.isEmpty { calls.append(sql.records.addReferences(added)) }
-        if !clientTokens.isEmpty { calls.append(sql.records.writeClientTokens(clientTokens)) }
+        if let countMax = zones.lazy.map(\.clientTokensMax).min(), !clientTokens.isEmpty {
+            calls.append(sql.records.writeClientTokens((clientTokens, countMax)))
+        }
         return calls + [.commit]
     }
 

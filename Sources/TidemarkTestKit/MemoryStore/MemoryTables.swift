@@ -51,6 +51,7 @@ struct MemoryTables {
         var zones: [ZoneID] = []
         var memories = MemoryOfRequests()
         var feed = MemoryFeed()
+        var clientTokens = MemoryClientTokens()
         var container: ContainerID?
     }
 
@@ -203,7 +204,9 @@ struct MemoryTables {
         guard let zone = livingZone(query.key).flatMap({ zones[$0] }) else {
             return ZonePageRead(zone: nil, lastRemoval: lastRemoval(query.key), records: [], hasMore: false)
         }
-        return zone.page(query)
+        var page = zone.page(query)
+        page.clientToken = databases[query.key.database]?.clientTokens.token(of: query.device, in: zone.state.id) ?? []
+        return page
     }
 
     func queryPage(_ page: QueryPageQuery) -> QueryPageRead {
@@ -248,6 +251,8 @@ struct MemoryTables {
             complaints.append(complaint)
         } else {
             zones[changes.zone]?.write(changes, memoryEpoch: memoryEpoch)
+            databases[changes.database]?.clientTokens.keep(
+                changes.clientTokens, in: changes.zone, atMost: changes.clientTokensMax)
             for use in changes.assetUses { write(use, in: changes) }
             observe(.records(changes))
         }
@@ -303,6 +308,7 @@ struct MemoryTables {
     mutating func endZone(_ id: ZoneID, reason: ZoneRemovalReason) {
         guard let zone = zones[id], zone.state.removal == nil else { return }
         zones[id]?.end(reason)
+        databases[zone.state.key.database]?.clientTokens.forget(id)
         zoneKeys[id] = nil
         observe(.zoneEnded(zone.state))
     }

@@ -13,7 +13,6 @@ struct MemoryZone {
     private var log: [(number: ChangeNumber, name: String)] = []
     private var memories = MemoryOfRequests()
     private var references = MemoryReferences()
-    private var clientTokens: [DeviceID: [UInt8]] = [:]
     /// The bytes of living records as quotas count them, which PostgreSQL's store keeps too.
     private(set) var byteCount: Int64 = 0
 
@@ -87,7 +86,6 @@ struct MemoryZone {
     /// By growing number: as many as the query allows, and at least one if there is one.
     func page(_ query: ZonePageQuery) -> ZonePageRead {
         var page = ZonePageRead(zone: state, lastRemoval: nil, records: [], hasMore: false)
-        page.clientToken = clientTokens[query.device] ?? []
         let isCurrent = query.after == nil || query.after?.zone == state.id
         guard isCurrent else { return page }
         var byteCount = 0
@@ -140,7 +138,6 @@ struct MemoryZone {
         }
         byteCount += changes.byteGrowth
         references.write(changes.references)
-        clientTokens.merge(changes.clientTokens) { $1 }
         state.changeNumber = changes.changeNumber
         writeNumber += 1
         memories.keep(changes.memories, epoch: memoryEpoch)
@@ -176,7 +173,6 @@ struct MemoryZone {
         log = []
         memories = MemoryOfRequests()
         references = MemoryReferences()
-        clientTokens = [:]
         byteCount = 0
     }
 }

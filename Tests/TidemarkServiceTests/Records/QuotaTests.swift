@@ -121,6 +121,39 @@ import TidemarkTestKit
         #expect(try churn(try ServiceFixture()).oldestTokenNumber == 0)
     }
 
+    @Test func `R-733: devices that come again and again leave a bounded number of tokens, although nothing fits`()
+        throws
+    {
+        let zones = ["a", "b"]
+        let fixture = try fixture(zones: zones, recordsMax: 0)
+        var limits = Limits()
+        limits.clientTokensMax = 5
+        let service = fixture.server(limits: limits)
+        let tokens: [[UInt8]] = try fixture.scheduler.simulate {
+            for number in UInt64(1)...40 {
+                // A new device each time, and always the same life.
+                let id = RequestID(
+                    device: DeviceID(high: 3, low: number), life: device, counter: number, lowestUnanswered: number)
+                let request = RecordsRequest(
+                    id: id, zoneName: zones[Int(number % 2)], saves: try fixture.saving(["r"], id: id).saves,
+                    deletes: [], policy: .allKeys, isAtomic: false, user: fixture.identity.user,
+                    clientToken: [UInt8(number)])
+                let outcome = await service.modify(request, in: fixture.key().database)
+                #expect(reasons(outcome) == [.quotaExceeded])
+            }
+            var tokens: [[UInt8]] = []
+            for number in UInt64(1)...40 {
+                let page = try await MemoryStore(fixture.database).zonePage(
+                    ZonePageQuery(
+                        key: fixture.key(zones[Int(number % 2)]), after: nil, recordsMax: 1, bytesMax: 1,
+                        device: DeviceID(high: 3, low: number)))
+                tokens.append(page.clientToken)
+            }
+            return tokens
+        }
+        #expect(tokens.filter { !$0.isEmpty } == [[36], [37], [38], [39], [40]])
+    }
+
     @Test func `R-157: a request that did not fit is answered as it was, also when there is room by now`() throws {
         let fixture = try fixture(recordsMax: 1)
         let service = fixture.server()

@@ -82,6 +82,7 @@ import TidemarkTestSupport
         ),
         (sql.records.countReferences, [living, "(zone_id = zone.id) AND (target >= k.target)"]),
         (sql.records.dropReferences, ["(zone_id = k.zone_id) AND (holder >= k.holder)"]),
+        (sql.records.writeClientTokens, ["using client_token_number", "AND (number <= ", "TID Cond"]),
         (
             sql.changes.zonePage,
             [
