@@ -52,7 +52,8 @@ import Testing
         }
     }
 
-    @Test func `R-157, R-517: what a journal has of a process that died before its first state is sent after a fetch`() {
+    @Test func `R-157, R-517: what a journal has of a process that died before its first state is sent after a fetch`()
+    {
         var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
         snapshot.pendingRecords.add(change("A/1"))
         let harness = MachineHarness(snapshot: snapshot)
