@@ -43,7 +43,7 @@ struct SchemaRows {
         return reading
     }
 
-    private mutating func take(_ row: SchemaStatements.Field) throws(PostgresError) {
+    private mutating func take(_ row: SchemaStatements.ReadField) throws(PostgresError) {
         if let system = SystemField(rawValue: row.key) {
             schema.types[row.type]?.systemMarks[system] = row.marks
             return

@@ -54,16 +54,16 @@ struct SchemaStatements: Sendable {
         (try row["name"], try row["has_own_grants"])
     }
 
-    typealias Field = (type: String, key: String, valueCode: Int16, isEncrypted: Bool, marks: FieldMarks)
+    typealias ReadField = (type: String, key: String, valueCode: Int16, isEncrypted: Bool, marks: FieldMarks)
 
-    let fields = DeclaredStatement<ContainerID, Field>(
+    let fields = DeclaredStatement<ContainerID, ReadField>(
         .read, "schema_fields",
         """
         SELECT record_type, key, value_type, is_encrypted, marks FROM record_field WHERE container_id = \(\.self)
         """,
         row: field)
 
-    private static func field(_ row: PostgresRow) throws(PostgresError) -> Field {
+    private static func field(_ row: PostgresRow) throws(PostgresError) -> ReadField {
         let marks = FieldMarks(rawValue: try row["marks"])
         return (try row["record_type"], try row["key"], try row["value_type"], try row["is_encrypted"], marks)
     }
@@ -108,7 +108,7 @@ struct SchemaStatements: Sendable {
         .read, "schema_learned_types",
         "SELECT name FROM record_type WHERE container_id = \(\.container) AND name = ANY (\(\.names))")
 
-    let learnedFields = DeclaredStatement<(container: ContainerID, fields: [SchemaFieldRow]), Field>(
+    let learnedFields = DeclaredStatement<(container: ContainerID, fields: [SchemaFieldRow]), ReadField>(
         .read, "schema_learned_fields",
         """
         SELECT f.record_type, f.key, f.value_type, f.is_encrypted, f.marks

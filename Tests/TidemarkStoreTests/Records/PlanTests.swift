@@ -80,7 +80,13 @@ import TidemarkTestSupport
             sql.records.readCascade,
             [living, "AND (target >= t_1.name)", "AND (target >= t.name)", "AND (name >= record_reference.holder)"]
         ),
-        (sql.records.countReferences, [living, "(zone_id = zone.id) AND (target >= k.target)"]),
+        (
+            sql.records.countReferences,
+            [
+                "(database_id = k_1.database_id) AND (name >= k_1.zone_name)",
+                "(zone_id = z.id) AND (target >= k.target)",
+            ]
+        ),
         (sql.records.dropReferences, ["(zone_id = k.zone_id) AND (holder >= k.holder)"]),
         (sql.records.writeClientTokens, ["using client_token_number", "AND (number <= ", "TID Cond"]),
         (
