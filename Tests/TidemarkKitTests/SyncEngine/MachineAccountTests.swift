@@ -60,9 +60,8 @@ import Testing
         harness.server.save(zone: zone("A"))
         harness.send()
         harness.advance(by: .seconds(1))
-        let requests = harness.log.filter { $0.hasPrefix("→") }
-        let (feed, records) = (requests.firstIndex(of: "→ feed(nil)"), requests.firstIndex(of: "→ records A/1"))
-        #expect(feed != nil && records != nil && feed ?? 0 < records ?? 0, "\(harness.log)")
+        let (fetch, send) = (harness.log.firstIndex(of: "→ feed(nil)"), harness.log.firstIndex(of: "willSend(manual)"))
+        #expect(fetch != nil && send != nil && fetch ?? 0 < send ?? 0, "\(harness.log)")
     }
 
     @Test func `R-561: who has a user already hears of new states while it is asked who is signed in`() {

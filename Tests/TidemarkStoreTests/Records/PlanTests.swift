@@ -83,8 +83,7 @@ import TidemarkTestSupport
         (
             sql.records.countReferences,
             [
-                "(database_id = k_1.database_id) AND (name >= k_1.zone_name)",
-                "(zone_id = z.id) AND (target >= k.target)",
+                livingOnce, "(zone_id = z.id) AND (target >= k.target)",
             ]
         ),
         (sql.records.dropReferences, ["(zone_id = k.zone_id) AND (holder >= k.holder)"]),
