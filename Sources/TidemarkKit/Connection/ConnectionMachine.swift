@@ -293,7 +293,11 @@ struct ConnectionMachine {
         case (.greeting, .failure(let failure)):
             return refused(failure)
         case (_, .push(let push)):
-            return (pushes.pushed(envelope.pushesSent) ? [.notify(.pushesLost)] : []) + [.notify(.push(push))]
+            switch pushes.pushed(envelope.pushesSent) {
+            case .next: return [.notify(.push(push))]
+            case .afterGap: return [.notify(.pushesLost), .notify(.push(push))]
+            case .again: return []
+            }
         default:
             let lost: [Action] = pushes.told(of: envelope.pushesSent) ? [.notify(.pushesLost)] : []
             if envelope.id == 0, envelope.answer == nil {

@@ -9,14 +9,23 @@ struct HeardPushes {
     private var heard: UInt64 = 0
     private var acknowledged: UInt64 = 0
 
+    /// How a push stands to those that were heard.
+    enum Arrival {
+        case next
+        /// Others were missed before it.
+        case afterGap
+        /// It was heard, or missed and made up for. What it brings is old, and must not replace what came since.
+        case again
+    }
+
     /// A push came.
     ///
     /// - Parameter number: 0: the server does not count.
-    /// - Returns: whether others were missed before it.
-    mutating func pushed(_ number: UInt64) -> Bool {
-        guard number > heard else { return false }
+    mutating func pushed(_ number: UInt64) -> Arrival {
+        guard number > 0 else { return .next }
+        guard number > heard else { return .again }
         defer { heard = number }
-        return number - heard > 1
+        return number - heard > 1 ? .afterGap : .next
     }
 
     /// The server says how many pushes it has sent.

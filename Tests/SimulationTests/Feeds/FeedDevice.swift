@@ -101,7 +101,9 @@ struct FeedDevice {
     mutating func receive(_ message: ToDevice, _ store: FeedStore, at now: Duration, hearsFirst: Bool) -> ToServer? {
         switch message {
         case .push(let push, let number):
-            noteGap(heard.pushed(number), store)
+            let arrival = heard.pushed(number)
+            if case .again = arrival { return nil }
+            if case .afterGap = arrival { noteGap(true, store) }
             receive(push, store, at: now)
         case .reminder(let count):
             noteGap(heard.told(of: count), store)

@@ -25,6 +25,13 @@ import TidemarkTestSupport
         #expect(broughtCount > 500 && gapCount > 500, "\(broughtCount) pages of pushes, \(gapCount) gaps")
     }
 
+    /// A push that came again replaced the newer one that the device had not taken yet.
+    @Test(arguments: [585_192_787_041_006_091] as [UInt64])
+    func `seeds that once found something find nothing any more`(_ seed: UInt64) throws {
+        var history = FeedHistory(seed: seed)
+        #expect(try history.run() == nil)
+    }
+
     @Test(arguments: FeedMistake.allCases)
     func `the histories show each planted mistake`(_ mistake: FeedMistake) throws {
         let found = try (0..<3_000 as Range<UInt64>).first { seed in

@@ -47,10 +47,12 @@ import TidemarkWire
         }
     }
 
-    @Test func `R-261: a gap in the numbers is told before the push that shows it`() throws {
+    @Test func `R-261: a gap in the numbers is told before the push that shows it; what comes again is not told`()
+        throws
+    {
         var bench = try opened()
-        for number: UInt64 in [1, 2, 4, 5, 5, 8] { try hear(&bench, push: number) }
-        #expect(told(bench) == ["push", "push", "lost", "push", "push", "push", "lost", "push"])
+        for number: UInt64 in [1, 2, 4, 5, 5, 3, 8, 1] { try hear(&bench, push: number) }
+        #expect(told(bench) == ["push", "push", "lost", "push", "push", "lost", "push"])
     }
 
     @Test func `R-261: an answer, or a reminder, shows that the last pushes were lost`() throws {
