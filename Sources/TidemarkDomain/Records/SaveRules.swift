@@ -98,20 +98,29 @@ struct SaveRules {
 
     /// Checks what must hold for the record as it would be after the save.
     private func limiting(_ plan: PlannedSave, _ save: RecordSave, on table: ZoneTable) -> PlannedSave {
-        guard case .write(let record, _) = plan else { return plan }
+        guard case .write(let record, let old) = plan else { return plan }
         if record.fields.byteCount > limits.recordBytesMax {
             return .refuse(ItemFailure(.recordTooLarge, within: limits, count: record.fields.byteCount))
         }
         if record.fields.refersElsewhere { return .refuse(ItemFailure(.referenceElsewhere)) }
-        let targetCount = record.fields.mayNameOthers ? record.fields.deleteSelfTargets.count : 0
-        if targetCount > limits.targetsMax {
-            return .refuse(ItemFailure(.tooManyTargets, within: limits, count: targetCount))
+        if let count = tooManyTargets(of: record, save, over: old) {
+            return .refuse(ItemFailure(.tooManyTargets, within: limits, count: count))
         }
         if !save.assets.allSatisfy({ table.mayName($0, in: save.name, request.access) }) {
             return .refuse(ItemFailure(.assetMissing))
         }
         if !save.zoneKeyIDs.allSatisfy(table.zoneKeyIDs.contains) { return .refuse(ItemFailure(.zoneKeyUnknown)) }
         return plan
+    }
+
+    /// how many targets the record would have; nil if it may have them. A record that has more already, from a
+    /// server without the limit, can be changed all the same, but gets no more.
+    private func tooManyTargets(of record: RecordState, _ save: RecordSave, over old: RecordState?) -> Int? {
+        guard record.fields.mayNameOthers else { return nil }
+        let count = record.livingTargets.count
+        guard count > limits.targetsMax else { return nil }
+        let isNamed = save.fields.deleteSelfTargets.count > limits.targetsMax
+        return isNamed || count > old?.livingTargets.count ?? 0 ? count : nil
     }
 
     /// if there is no living record there is nothing to delete, which is a success too. A record that the user

@@ -126,6 +126,14 @@ import TidemarkTestSupport
         #expect(zone.save(more, policy: .changedKeys).reasons == [.tooManyTargets])
         let other = save("a", type: "Holder", map([Field("more", .reference(.init(recordName: "w")))]))
         #expect(zone.save(other, policy: .changedKeys).reasons == [nil])
+        // From a server without the limit: other fields can be changed, and targets can go.
+        zone.limits.targetsMax = 2
+        let title = save("a", type: "Holder", map([Field("title", .string("x"))]))
+        #expect(zone.save(title, policy: .changedKeys).reasons == [nil])
+        #expect(zone.save(more, policy: .changedKeys).reasons == [.tooManyTargets])
+        #expect(zone.save(holder("a", ["t", "u", "v"])).reasons == [.tooManyTargets])
+        let fewer = save("a", type: "Holder", map([Field("to0", .removed)]))
+        #expect(zone.save(fewer, policy: .changedKeys).reasons == [nil])
     }
 
     @Test func `R-079: so many records may refer to one with deleteSelf, and no more`() {
