@@ -79,7 +79,13 @@ struct ConfigurationSources: Sendable {
         settings.assets = value("TIDEMARK_ASSETS").map { URL(fileURLWithPath: $0, isDirectory: true) }
         settings.credentialFile = value("TIDEMARK_CREDENTIAL_FILE").map { URL(fileURLWithPath: $0) }
         settings.keyFile = value("TIDEMARK_KEY_FILE").map { URL(fileURLWithPath: $0) }
-        settings.endToEnd = value("TIDEMARK_END_TO_END").map { $0 == "1" }
+        switch value("TIDEMARK_END_TO_END") {
+        case nil: break
+        case "1", "true": settings.endToEnd = true
+        case "0", "false": settings.endToEnd = false
+        // A wrong word must not turn it off.
+        case let text?: throw ConfigurationFault("TIDEMARK_END_TO_END must be 1 or 0, not \(text).")
+        }
         return settings
     }
 

@@ -136,9 +136,16 @@ import TidemarkTestSupport
         arguments: [
             ("TIDEMARK_URL", "server", "TIDEMARK_URL must be a URL such as wss://host:port, not server."),
             ("TIDEMARK_ENVIRONMENT", "prod", "TIDEMARK_ENVIRONMENT must be development or production, not prod."),
+            ("TIDEMARK_END_TO_END", "yes", "TIDEMARK_END_TO_END must be 1 or 0, not yes."),
         ])
     func `R-002: a mistake in the environment is told`(name: String, value: String, text: String) {
         #expect(TidemarkConfiguration(environmentVariables: [name: value]).fault == text)
+    }
+
+    @Test(arguments: [("1", true), ("true", true), ("0", false), ("false", false)])
+    func `R-002: end-to-end encryption is wanted or not, as the variable says`(value: String, isWanted: Bool) {
+        let configuration = sources(#"{"endToEnd": \#(!isWanted)}"#, ["TIDEMARK_END_TO_END": value]).configuration()
+        #expect(configuration.fault == nil && configuration.requiresEndToEndEncryption == isWanted)
     }
 
     @Test func `R-002: requests say what is to be mended, and nobody counts as signed out`() async throws {
