@@ -11,7 +11,10 @@ struct AdminStoreCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "After a restore from a backup: make all change tokens void, so that devices fetch everything again.",
-            discussion: "Stop all servers first. Without this, devices that are ahead of the backup would miss changes."
+            discussion: """
+                Stop all servers first. Without this, only devices that are ahead of the backup fetch everything. The others \
+                miss what was undone.
+                """
         )
 
         @OptionGroup var database: DatabaseOption

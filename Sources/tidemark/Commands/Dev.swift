@@ -41,7 +41,8 @@ struct Dev: ParsableCommand {
         let accounts = try postgres.prepareAccounts(home)
         let server = try DevServer.start(home, databaseURL: postgres.url, port: port, hosts: host)
         let sheet = DevSheet(
-            url: server.url, authorityFile: server.authorityFile, container: DevHome.container, accounts: accounts)
+            url: server.url, authorityFile: server.authorityFile, container: DevHome.container, accounts: accounts,
+            databaseURL: postgres.url)
         print(sheet.text)
         fflush(nil)
         if let readyFile { try sheet.write(to: readyFile) }

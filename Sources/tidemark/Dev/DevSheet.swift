@@ -8,9 +8,14 @@ struct DevSheet: Encodable {
     let ca: String
     let container: String
     let accounts: [DevHome.StoredAccount]
+    /// For commands of an operator.
+    let databaseURL: String
 
-    init(url: String, authorityFile: String, container: String, accounts: [DevHome.StoredAccount]) {
+    init(
+        url: String, authorityFile: String, container: String, accounts: [DevHome.StoredAccount], databaseURL: String
+    ) {
         self.url = url
+        self.databaseURL = databaseURL
         ca = authorityFile
         self.container = container
         self.accounts = accounts
@@ -37,6 +42,9 @@ struct DevSheet: Encodable {
 
             Run an app that imports CloudKit (the product of this package) in place of Apple's:
               \(alice) swift run
+
+            Make accounts, look at records, change the schema (`tidemark admin --help`):
+              TIDEMARK_DATABASE_URL=\(Self.quoted(databaseURL)) swift run -c release tidemark admin accounts list
 
             Ctrl-C stops the server. What it stored stays.
 
