@@ -173,7 +173,10 @@ extension FailureReason {
         case .subscriptionUnknown:
             "Subscription not found. It was deleted or never saved. Save it again if you still need it."
         case .subscriptionInvalid:
-            "This database cannot have such a subscription. Save a database subscription in the private database."
+            """
+            The subscription cannot be saved. Save one for the database, or for a zone that you have created, in the private \
+            database. Its ID has 1 to 255 printable ASCII characters, and its notification info is small.
+            """
         case .tooManySubscriptions:
             "The user cannot have more subscriptions. Delete those that are no longer needed."
         case .zoneBusy:
