@@ -9,7 +9,7 @@ package final class Counter: Sendable {
     private let count = Atomic<Int>(0)
     private let exported: Metrics.Counter
 
-    /// - Parameter name: Lower case with underscores. It ends with what is counted: `listener_accepted_connections`.
+    /// - Parameter name: Lower case with underscores. It ends with what is counted: `transport_accepted_connections`.
     package init(_ name: String) {
         self.name = name
         exported = Metrics.Counter(label: "tidemark_\(name)")
