@@ -60,6 +60,9 @@ package struct Socket: Sendable {
         return .failed(SocketError(errorNumber: errorNumber, operation: operation))
     }
 
+    /// Bytes that were sent and that the peer's kernel has not acknowledged. Zero if the kernel does not say.
+    package var unacknowledgedByteCount: Int { SystemCalls.unacknowledged(descriptor.rawValue) ?? 0 }
+
     // MARK: The end
 
     /// Tells the peer that nothing more follows (FIN). Receiving goes on.

@@ -122,6 +122,14 @@ enum SystemCalls {
         return value
     }
 
+    /// Bytes that were sent and that the peer's kernel has not acknowledged; nil if the kernel does not say.
+    static func unacknowledged(_ fd: Int32) -> Int? {
+        var count: Int32 = 0
+        // SIOCOUTQ has the number of TIOCOUTQ, which is also defined where the first is not.
+        let result = retrying { Int(ioctl(fd, UInt(TIOCOUTQ), &count)) }
+        return result < 0 ? nil : Int(count)
+    }
+
     static func shutdownSending(_ fd: Int32) {
         _ = retrying { Int(shutdown(fd, Int32(SHUT_WR))) }
     }

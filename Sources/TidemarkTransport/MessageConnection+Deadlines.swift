@@ -47,7 +47,9 @@ extension MessageConnection {
 
     private func checkOpen(_ now: Duration) {
         let limits = group.limits
-        if let blockedStart, now - blockedStart > limits.writeProgressDeadline {
+        if noteProgress(now), role == .client { handler?.progressed(self) }
+        let lastDelivery = delivery.last ?? .zero
+        if let blockedStart, now - max(blockedStart, lastDelivery) > limits.writeProgressDeadline {
             socket?.discardOnClose()
             return fail(.writeTimedOut)
         }
@@ -59,12 +61,33 @@ extension MessageConnection {
             return linger()
         }
         if let pingSent {
-            if now - pingSent > (isWakePing ? limits.wakeDeadline : limits.pongDeadline) { fail(.idleTimedOut) }
-        } else if now - lastReceived > limits.idleDeadline {
+            // The ping waits behind what was to be sent before it.
+            let silence = now - max(pingSent, lastDelivery)
+            if silence > (isWakePing ? limits.wakeDeadline : limits.pongDeadline) { fail(.idleTimedOut) }
+        } else if now - max(lastReceived, lastDelivery) > limits.idleDeadline {
             pingSent = now
             isWakePing = false
             queueControl(.ping, .owned([]))
         }
+    }
+
+    /// - Returns: whether bytes of a message have moved since the last check that is not complete yet.
+    private func noteProgress(_ now: Duration) -> Bool {
+        let seen = seenMessage
+        seenMessage = messageStart.map { ($0, messageByteCount) }
+        let isArriving = seen.map { $0.start == messageStart && $0.byteCount < messageByteCount } ?? false
+        return isDelivering(now) || isArriving
+    }
+
+    /// Whether the peer takes what was sent. A server's kernel is asked only about peers that say nothing, since most others
+    /// have taken everything.
+    private func isDelivering(_ now: Duration) -> Bool {
+        let limits = group.limits
+        guard let socket, !delivery.isComplete,
+            role == .client || blockedStart != nil || now - lastReceived > limits.writeProgressDeadline / 8
+        else { return false }
+        return delivery.look(
+            unacknowledged: socket.unacknowledgedByteCount, bytesPerSecondMin: limits.messageBytesPerSecondMin, now: now)
     }
 
     private func isTooSlow(_ elapsed: Duration) -> Bool {

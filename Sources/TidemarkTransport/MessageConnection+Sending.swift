@@ -94,8 +94,10 @@ extension MessageConnection {
         while sentCount < Self.sentBytesPerTickMax {
             switch writeStep(socket) {
             case .sent(let count):
+                delivery.sent(count)
                 sentCount += count
             case .blocked(let count):
+                delivery.sent(count)
                 return block(hasProgress: sentCount + count > 0)
             case .nothingToSend:
                 unblock()

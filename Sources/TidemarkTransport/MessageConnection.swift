@@ -93,6 +93,9 @@ package final class MessageConnection: @unchecked Sendable {
     var isWakePing = false
     var blockedStart: Duration?
     var messageByteCount = 0
+    var delivery = DeliveryProgress()
+    /// The unfinished message at the last check, and how much of it was there.
+    var seenMessage: (start: Duration, byteCount: Int)?
     var lingerByteCount = 0
 
     init(group: ConnectionGroup, role: WebSocketRole, phase: Phase, opening: Opening) {

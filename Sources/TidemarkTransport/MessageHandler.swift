@@ -17,6 +17,10 @@ package protocol MessageHandler: AnyObject {
     /// More than ``TransportLimits/queuedBytesLow`` had to wait, and no longer does.
     func drained(_ connection: MessageConnection)
 
+    /// Bytes of a message have moved, in either direction, and it is not complete yet: on a slow network. Called for clients,
+    /// at most once in a check of the deadlines.
+    func progressed(_ connection: MessageConnection)
+
     /// The connection has ended. Called exactly once, as the last call. Messages that were not delivered will not be.
     func closed(_ connection: MessageConnection, _ reason: CloseReason)
 }
@@ -24,4 +28,5 @@ package protocol MessageHandler: AnyObject {
 extension MessageHandler {
     package func opened(_ connection: MessageConnection) {}
     package func drained(_ connection: MessageConnection) {}
+    package func progressed(_ connection: MessageConnection) {}
 }

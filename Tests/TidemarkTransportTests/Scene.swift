@@ -186,6 +186,8 @@ final class Recorder: MessageHandler, @unchecked Sendable {
     var connection: MessageConnection?
     /// Set before anything is sent.
     var reportsDrained = false
+    /// Used on the loop.
+    var progressCount = 0
 
     init(loop: EventLoop) {
         self.loop = loop
@@ -206,6 +208,10 @@ final class Recorder: MessageHandler, @unchecked Sendable {
 
     func drained(_ connection: MessageConnection) {
         if reportsDrained { continuation.yield(.drained) }
+    }
+
+    func progressed(_ connection: MessageConnection) {
+        progressCount += 1
     }
 
     /// The stream is not finished, so that a second call would be seen.

@@ -77,7 +77,7 @@ extension CloudDatabase {
 
     /// Sends a part of an upload.
     func begin(_ request: EncodedRequest) -> PendingAnswer {
-        connection.begin(timeout: requestTimeout, generation: credentialGeneration, request)
+        connection.begin(timeout: timeout, within: timeLeft, generation: credentialGeneration, request)
     }
 
     // MARK: Down
@@ -138,7 +138,7 @@ extension CloudDatabase {
     }
 
     private func begin(_ request: WireClientEnvelope.OneOfRequest) -> PendingAnswer {
-        connection.begin(timeout: requestTimeout, generation: credentialGeneration) { [template] _ in
+        connection.begin(timeout: timeout, within: timeLeft, generation: credentialGeneration) { [template] _ in
             var envelope = template
             envelope.request = request
             return envelope

@@ -21,10 +21,13 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         var isNotifying = false
         /// Whether an attempt waits for its turn (``AttemptPacing``).
         var isOpeningPlanned = false
+        /// When bytes of a message that was not complete last moved.
+        var lastProgress: Duration?
     }
 
     private struct Waiter {
         let answer: PendingAnswer
+        let patience: RequestPatience
         var deadline: ScheduledTimer?
     }
 
@@ -98,20 +101,22 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ///   - isChange: whether it carries a stamp and must not be applied twice.
     ///   - nonce: of a change for which the caller may ask again: from ``changeNonce()``. With the same nonce it is the same
     ///     request, until ``giveUp(nonce:)``.
-    ///   - timeout: after this time the request fails.
+    ///   - timeout: after this time without any progress the request fails.
+    ///   - within: the time for all that the request is a part of; nil: no end.
     ///   - generation: the credential for which it is meant (``credentialGeneration``). It is not sent with another
     ///     one.
     ///   - make: called once, when the request is first sent.
     /// - Throws: `CKError`: the server's refusal, or why there is no answer. If the task is cancelled, the request ends
     ///   with `operationCancelled`. A change may then still be carried out, unless the task was cancelled before.
     package func request(
-        isChange: Bool, nonce: UInt64? = nil, timeout: Duration = .seconds(60), generation: Int? = nil,
+        isChange: Bool, nonce: UInt64? = nil, timeout: Duration = .seconds(60), within: Duration? = nil,
+        generation: Int? = nil,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) async throws(CKError) -> WireServerEnvelope {
         // a request that was sent can be carried out, however soon it is cancelled.
         guard !Task.isCancelled else { throw CKError(.operationCancelled) }
         let ownNonce = nonce ?? (isChange ? changeNonce() : 0)
-        let envelope = try await wait(timeout: timeout) {
+        let envelope = try await wait(timeout: timeout, within: within) {
             $0.request(
                 isChange: isChange, nonce: ownNonce, mayRepeat: nonce != nil, generation: generation, now: $1,
                 make: make)
@@ -133,25 +138,29 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     ///
     /// - Parameter generation: as for a request.
     package func identify(
-        timeout: Duration = .seconds(60), generation: Int? = nil
+        timeout: Duration = .seconds(60), within: Duration? = nil, generation: Int? = nil
     ) async throws(CKError) -> String {
-        try await wait(timeout: timeout) { $0.identify(generation: generation, now: $1) }.hello.userRecordName
+        try await wait(timeout: timeout, within: within) { $0.identify(generation: generation, now: $1) }.hello.userRecordName
     }
 
     private typealias Start = (
         inout ConnectionMachine, ConnectionMachine.Moment
     ) -> (id: UInt64, actions: [ConnectionMachine.Action])
 
-    private func wait(timeout: Duration, _ start: Start) async throws(CKError) -> WireServerEnvelope {
-        try await outcome(of: begin(timeout: timeout, start))
+    private func wait(
+        timeout: Duration, within: Duration? = nil, _ start: Start
+    ) async throws(CKError) -> WireServerEnvelope {
+        try await outcome(of: begin(timeout: timeout, within: within, start))
     }
 
-    private func begin(timeout: Duration, _ start: Start) -> PendingAnswer {
+    private func begin(timeout: Duration, within: Duration? = nil, _ start: Start) -> PendingAnswer {
         let answer = PendingAnswer()
         update { state, now in
             let (id, actions) = start(&state.machine, now)
             answer.id = id
-            state.waiters[id] = Waiter(answer: answer, deadline: deadline(of: id, timeout))
+            let patience = RequestPatience(start: now.monotonic, timeout: timeout, within: within)
+            state.waiters[id] = Waiter(
+                answer: answer, patience: patience, deadline: deadline(of: id, after: patience.timeout))
             return actions
         }
         return answer
@@ -173,18 +182,20 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     /// Queues a request that changes no records before this returns, so that several keep their order.
     func begin(
-        timeout: Duration, generation: Int?,
+        timeout: Duration, within: Duration? = nil, generation: Int?,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
     ) -> PendingAnswer {
-        begin(timeout: timeout) { $0.request(isChange: false, generation: generation, now: $1, make: make) }
+        begin(timeout: timeout, within: within) {
+            $0.request(isChange: false, generation: generation, now: $1, make: make)
+        }
     }
 
-    /// As ``begin(timeout:generation:_:)``, for a request that is encoded already.
-    func begin(timeout: Duration, generation: Int?, _ request: EncodedRequest) -> PendingAnswer {
-        begin(timeout: timeout) { $0.request(request, generation: generation, now: $1) }
+    /// As ``begin(timeout:within:generation:_:)``, for a request that is encoded already.
+    func begin(timeout: Duration, within: Duration?, generation: Int?, _ request: EncodedRequest) -> PendingAnswer {
+        begin(timeout: timeout, within: within) { $0.request(request, generation: generation, now: $1) }
     }
 
-    /// Waits for the answer to ``begin(timeout:generation:_:)``. Throws as ``request(isChange:timeout:_:)``.
+    /// Waits for the answer to ``begin(timeout:within:generation:_:)``. Throws as ``request(isChange:timeout:_:)``.
     func answer(_ answer: PendingAnswer) async throws(CKError) -> WireServerEnvelope {
         let envelope = try await outcome(of: answer)
         if case .failure(let failure) = envelope.answer { throw CKError(failure) }
@@ -196,8 +207,20 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         cancel(answer.id)
     }
 
-    private func deadline(of id: UInt64, _ timeout: Duration) -> ScheduledTimer {
-        scheduler.schedule(after: timeout) { [weak self] in self?.update { $0.machine.timeOut(id, now: $1) } }
+    private func deadline(of id: UInt64, after wait: Duration) -> ScheduledTimer {
+        scheduler.schedule(after: wait) { [weak self] in self?.lookAtPatience(of: id) }
+    }
+
+    /// The request's time is over, unless bytes have moved meanwhile.
+    private func lookAtPatience(of id: UInt64) {
+        update { state, now in
+            guard let patience = state.waiters[id]?.patience else { return [] }
+            guard let rest = patience.rest(at: now.monotonic, lastProgress: state.lastProgress) else {
+                return state.machine.timeOut(id, now: now)
+            }
+            state.waiters[id]?.deadline = deadline(of: id, after: rest)
+            return []
+        }
     }
 
     private func cancel(_ id: UInt64) {
@@ -259,6 +282,13 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     package func channelReceived(_ channel: any CloudChannel, _ message: [UInt8]) {
         update { state, now in state.channel === channel ? state.machine.received(message, now: now) : [] }
+    }
+
+    package func channelProgressed(_ channel: any CloudChannel) {
+        state.withLock { state in
+            guard state.channel === channel else { return }
+            state.lastProgress = scheduler.now
+        }
     }
 
     package func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing) {

@@ -12,7 +12,7 @@ struct CloudDatabase: Sendable {
     let keys: KeyRing
     /// For whose credential the requests are meant; they fail once there is another.
     let credentialGeneration: Int
-    /// How long a request may take.
+    /// How long a request may go without any progress.
     var timeout: Duration = .seconds(60)
     /// Until when all requests together have time, on the connection's clock; nil: for ever.
     var deadline: Duration?
@@ -45,7 +45,7 @@ struct CloudDatabase: Sendable {
         while !isOutOfTime {
             do throws(CKError) {
                 return try await connection.request(
-                    isChange: isChange, nonce: nonce, timeout: requestTimeout, generation: credentialGeneration
+                    isChange: isChange, nonce: nonce, timeout: timeout, within: timeLeft, generation: credentialGeneration
                 ) { stamp in
                     var envelope = template
                     envelope.request = make(stamp)
@@ -65,7 +65,7 @@ struct CloudDatabase: Sendable {
     }
 
     /// Until the ``deadline``; nil: no end.
-    private var timeLeft: Duration? { deadline.map { $0 - connection.now } }
+    var timeLeft: Duration? { deadline.map { $0 - connection.now } }
 
     /// Whether nothing must be begun any more.
     var isOutOfTime: Bool { timeLeft.map { $0 <= .zero } ?? false }
@@ -77,9 +77,6 @@ struct CloudDatabase: Sendable {
         guard !Task.isCancelled else { throw CKError(.operationCancelled) }
         guard !isOutOfTime else { throw Self.outOfTime }
     }
-
-    /// How long a request that begins now may take.
-    var requestTimeout: Duration { timeLeft.map { min(timeout, max(.zero, $0)) } ?? timeout }
 
     /// Lets time pass, no more than is left.
     ///
@@ -106,7 +103,7 @@ struct CloudDatabase: Sendable {
 
     /// Who is signed in, as the server says; an empty name without an account.
     func identify() async throws(CKError) -> String {
-        try await connection.identify(timeout: requestTimeout, generation: credentialGeneration)
+        try await connection.identify(timeout: timeout, within: timeLeft, generation: credentialGeneration)
     }
 
     /// What was asked, as the protocol calls it.

@@ -171,6 +171,11 @@ private final class SocketChannel: CloudChannel, MessageHandler, @unchecked Send
         observer?.channelReceived(self, payload.bytes)
     }
 
+    func progressed(_ connection: MessageConnection) {
+        guard !hasEnded else { return }
+        observer?.channelProgressed(self)
+    }
+
     /// Errors that another attempt does not fix.
     private static let distrust: [TLSError.Code] = [
         .certificateUntrusted, .certificateExpired, .hostNameMismatch, .certificateInvalid,

@@ -160,6 +160,7 @@ extension SyncEngineMachine {
             schedule.fetchesBeforeSend = fetchesBeforeSend
             repeatedFailures = []
             suspects = [:]
+            batchRoom = nil
             passedOver = []
             noteChange(at: moment)
             operation.phase = .flushing

@@ -171,6 +171,8 @@ extension SyncEngineMachine {
     }
 
     private mutating func retrySend(after error: CKError, _ send: SyncEngineSend, at moment: SyncEngineMoment) {
+        // a batch before the lost one was answered, so this is the first failure in a row.
+        if error.code == .serverResponseLost, send.successCount > 0 { schedule.sendBackoff.reset() }
         let retryAt = moment.now + schedule.sendBackoff.nextDelay(after: error, at: moment)
         noteFailure(error, retryAt: retryAt, at: moment)
         guard automaticallySync else { return }

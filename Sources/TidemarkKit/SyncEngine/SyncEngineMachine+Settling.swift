@@ -88,6 +88,7 @@ extension SyncEngineMachine {
         let results = Self.recordResults(of: batch, outcome)
         let isAlone = isLoneSuspect(batch)
         noteSuspects(of: batch, results)
+        noteRoom(of: batch, outcome)
         let waiting = recordsThatWait(in: batch, results, send)
         var (saved, failedSaves) = ([CKRecord](), [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave]())
         var (deleted, failedDeletes) = ([CKRecord.ID](), [CKRecord.ID: CKError]())

@@ -23,15 +23,20 @@ extension SyncEngineMachine {
     }
 
     /// The part of a batch that is sent now. The rest stays pending. An atomic batch goes whole, as the app wants.
-    ///
-    /// Suspects wait for all others, except for those that wait for another pending change: that may be a
-    /// suspect. Nor do they wait for what the last pass could not send, because the app may add it again for ever.
-    mutating func part(
+     mutating func part(
         of batch: CKSyncEngine.RecordZoneChangeBatch, _ send: SyncEngineSend
     ) -> CKSyncEngine.RecordZoneChangeBatch {
         // NB: what is left out must be pending. A delegate may give what the app has removed.
         suspects = suspects.filter { snapshot.pendingRecords.contains(key: $0.key) }
-        guard !batch.atomicByZone, !suspects.isEmpty else { return batch }
+        guard !batch.atomicByZone else { return batch }
+        return withRoom(suspects.isEmpty ? batch : withoutSuspects(batch, send))
+    }
+
+    /// Suspects wait for all others, except for those that wait for another pending change: that may be a
+    /// suspect. Nor do they wait for what the last pass could not send, because the app may add it again for ever.
+    private func withoutSuspects(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch, _ send: SyncEngineSend
+    ) -> CKSyncEngine.RecordZoneChangeBatch {
         let ready = batch.recordIDs.filter { send.waiting[$0] == nil }
         var chosen = ready.filter { suspects[$0] == nil && !isRepeatedFailure($0) }
         if chosen.isEmpty {
@@ -47,6 +52,28 @@ extension SyncEngineMachine {
 
     private func isRepeatedFailure(_ recordID: CKRecord.ID) -> Bool {
         repeatedFailures.contains(.record(recordID)) && snapshot.pendingRecords.contains(key: recordID)
+    }
+}
+
+// a batch may be too large for the network to carry it in time. After a lost answer the next batches have half as
+// many changes, and a quarter more after each one that is answered.
+extension SyncEngineMachine {
+    mutating func noteRoom(of batch: CKSyncEngine.RecordZoneChangeBatch, _ outcome: SyncEngineOutcome) {
+        switch outcome {
+        case .failure(let error) where error.code == .serverResponseLost:
+            if batch.itemCount > 1 { batchRoom = batch.itemCount / 2 }
+        case .failure: break
+        case .success:
+            let more = batchRoom.map { $0 + max(1, $0 / 4) }
+            batchRoom = more.flatMap { $0 < SyncEngineLimits.batchItemsMax ? $0 : nil }
+        }
+    }
+
+    /// As many changes as there is room for. What is not pending goes all the same: nobody would give it again.
+    private func withRoom(_ batch: CKSyncEngine.RecordZoneChangeBatch) -> CKSyncEngine.RecordZoneChangeBatch {
+        guard let batchRoom, batch.itemCount > batchRoom else { return batch }
+        let others = batch.recordIDs.dropFirst(batchRoom).filter { !snapshot.pendingRecords.contains(key: $0) }
+        return batch.reduced(to: Set(batch.recordIDs.prefix(batchRoom) + others))
     }
 }
 

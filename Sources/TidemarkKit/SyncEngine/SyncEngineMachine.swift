@@ -51,6 +51,8 @@ struct SyncEngineMachine: Sendable {
     /// Records at which the server may have failed, or of which an upload stands still, each with how many of them may go
     /// together at most.
     var suspects: [CKRecord.ID: Int] = [:]
+    /// How many changes a request may have after one whose answer was lost; nil: as many as the app gives.
+    var batchRoom: Int?
     /// What the delegate skipped when it was last asked for everything.
     var passedOver: Set<CKRecord.ID> = []
     /// Actions that must be done at once, before anything else.

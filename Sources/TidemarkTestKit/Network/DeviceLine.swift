@@ -207,5 +207,9 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
         state.withLock { $0.isCut ? nil : $0.observer }?.channelReceived(self, message)
     }
 
+    func channelProgressed(_ channel: any CloudChannel) {
+        state.withLock { $0.isCut ? nil : $0.observer }?.channelProgressed(self)
+    }
+
     func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing) { end(reason) }
 }

@@ -96,6 +96,8 @@ private final class CuttingChannel: CloudChannel, CloudChannelObserver, Sendable
         observer.channelReceived(self, message)
     }
 
+    func channelProgressed(_ channel: any CloudChannel) { observer.channelProgressed(self) }
+
     func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing) {
         observer.channelClosed(self, reason == .local ? .network("cut") : reason)
         inner.withLock { $0 = nil }

@@ -51,6 +51,10 @@ final class DeviceChannel: CloudChannel, CloudChannelObserver, @unchecked Sendab
         app.computer.arrive { [self] in observer.channelReceived(self, message) }
     }
 
+    func channelProgressed(_ channel: any CloudChannel) {
+        app.computer.arrive { [self] in observer.channelProgressed(self) }
+    }
+
     func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing) {
         app.computer.arrive { [self] in observer.channelClosed(self, reason) }
     }

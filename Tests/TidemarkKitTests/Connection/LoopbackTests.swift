@@ -51,5 +51,6 @@ private final class Listener: CloudChannelObserver {
 
     func channelOpened(_ channel: any CloudChannel) { opened.withLock { $0 = true } }
     func channelReceived(_ channel: any CloudChannel, _ message: [UInt8]) {}
+    func channelProgressed(_ channel: any CloudChannel) {}
     func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing) { report(reason) }
 }

@@ -42,6 +42,11 @@ final class ScriptedServer: CloudTransport, Sendable {
         for channel in state.withLock({ $0.channels }) where channel.isOpen { channel.end(.network("cut")) }
     }
 
+    /// Bytes of a large message move on all connections, as devices notice it.
+    func trickle() {
+        for channel in state.withLock({ $0.channels }) where channel.isOpen { channel.progress() }
+    }
+
     func accept(_ credential: String) {
         state.withLock { _ = $0.refused.remove(credential) }
     }
@@ -157,6 +162,10 @@ final class ScriptedServer: CloudTransport, Sendable {
         func deliver(_ message: [UInt8]) {
             guard isOpen else { return }
             observer.channelReceived(self, message)
+        }
+
+        func progress() {
+            observer.channelProgressed(self)
         }
 
         func send(_ message: [UInt8]) {

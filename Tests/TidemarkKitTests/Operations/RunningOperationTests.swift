@@ -79,9 +79,9 @@ import TidemarkWire
         let operation = CKFetchDatabaseChangesOperation()
         operation.database = makeContainer().privateCloudDatabase
         operation.configuration = configuration(resource: 90)
-        #expect(try operation.cloud.requestTimeout == .seconds(60))
+        #expect(try operation.cloud.timeLeft == .seconds(90))
         scheduler.advance(by: .seconds(50))
-        #expect(try operation.cloud.requestTimeout == .seconds(40))
+        #expect(try operation.cloud.timeLeft == .seconds(40))
         scheduler.advance(by: .seconds(50))
         #expect(try operation.cloud.isOutOfTime)
     }

@@ -341,6 +341,50 @@ import Testing
         #expect(sent == ["→ records A/3", "→ records A/1", "→ records A/2"])
     }
 
+    @Test func `R-594: what the network does not carry at once goes in halves, and in larger parts as it does`() {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        var counts: [Int] = []
+        var carried = 3
+        harness.respond = { request in
+            guard case .modifyRecords(let batch, _) = request else { return nil }
+            counts.append(batch.itemCount)
+            return batch.itemCount > carried ? .error(.serverResponseLost) : nil
+        }
+        for number in 10..<30 { harness.add("A/\(number)") }
+        harness.advance(by: .seconds(10 * 60))
+        #expect(harness.pending == [] && harness.server.contents.count == 20)
+        #expect(counts.prefix(4) == [20, 10, 5, 2], "\(counts)")
+        carried = .max
+        counts = []
+        for number in 1_000..<4_000 { harness.add("A/\(number)") }
+        harness.advance(by: .seconds(10 * 60))
+        #expect(harness.pending == [] && harness.server.contents.count == 3_020)
+        #expect(counts.max() == 250, "\(counts)")
+    }
+
+    @Test func `R-594: of a batch that is too large nothing is left out that is not pending`() {
+        let harness = started()
+        var counts: [Int] = []
+        harness.respond = { request in
+            guard case .modifyRecords(let batch, _) = request else { return nil }
+            counts.append(batch.itemCount)
+            return counts.count == 1 ? .error(.serverResponseLost) : nil
+        }
+        harness.add("A/1", "A/2", "A/3", "A/4")
+        harness.send()
+        harness.run()
+        harness.batch = { _ in
+            harness.batch = nil
+            return CKSyncEngine.RecordZoneChangeBatch(
+                recordsToSave: ["A/1", "A/2", "A/3", "A/9"].map { harness.record($0) })
+        }
+        harness.send()
+        harness.run()
+        #expect(counts.prefix(2) == [4, 3])
+        #expect(Set(harness.server.contents.keys) == ["A/1", "A/2", "A/3", "A/4", "A/9"])
+    }
+
     @Test func `R-584, R-593: what is refused and added again for ever does not keep suspects from being sent`() {
         let harness = MachineHarness.started(automatic: true)
         harness.server.save(zone: zone("A"))
