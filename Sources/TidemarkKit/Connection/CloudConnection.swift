@@ -248,7 +248,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         update { $0.machine.retryNow(now: $1) }
     }
 
-    /// How often the credential has changed. Work that began for one account must not continue for another.
+    /// How often the credential, or its user, has changed. Work that began for one account must not continue for another.
     package var credentialGeneration: Int { state.withLock { $0.machine.generation } }
 
     /// Changes the credential. Every request under way fails with `operationCancelled`. The connection ends, and is

@@ -87,6 +87,8 @@ struct ConnectionMachine {
 
     private(set) var state = State.idle
     private(set) var userRecordName: String?
+    /// Whom the last greeting with this credential named; nil: there was none.
+    private var greetedUser: String?
     /// The life of the store according to the last greeting; nil: the server does not say.
     private(set) var storeLife: UInt64?
     private(set) var refusal: RequestFailure?
@@ -96,7 +98,7 @@ struct ConnectionMachine {
     private var greeting = WireServerEnvelope()
     private var hello: WireHello
     private let serverName: String?
-    /// How often the credential has changed.
+    /// How often the credential has changed, or whom the server names for it.
     private(set) var generation = 0
     private var requests: [UInt64: Request] = [:]
     /// Ids in the order in which they were made; growing.
@@ -265,6 +267,7 @@ struct ConnectionMachine {
         if wasConnected { actions.append(.notify(.disconnected)) }
         if [.connecting, .greeting, .open].contains(state) { actions.append(.closeChannel) }
         (wasConnected, refusal, busyRefusal, userRecordName, failures, silenceEnd) = (false, nil, nil, nil, 0, nil)
+        greetedUser = nil
         // signing out stops the socket.
         keepsConnection = keepsConnection && !credential.isEmpty
         state = .idle
@@ -384,11 +387,20 @@ struct ConnectionMachine {
             inFlightMax = min(inFlightMax, Int(answer.limits.requestsInFlightMax))
         }
         let chunkBytesMax = Int(answer.limits.assetChunkBytesMax)
-        var actions: [Action] = chunkBytesMax > 0 ? [.limitChunks(chunkBytesMax)] : []
+        var actions = noteUser(answer.userRecordName)
+        if chunkBytesMax > 0 { actions.append(.limitChunks(chunkBytesMax)) }
         if answer.deviceTaken { actions.append(.replaceDevice) }
         actions += answer.warnings.map { .notify(.warned($0)) }
         actions.append(.notify(.connected(userRecordName: answer.userRecordName)))
         return actions + sendWaiting(now: now)
+    }
+
+    /// if the server names another user for the same credential, what was asked for the one before is not done.
+    private mutating func noteUser(_ name: String) -> [Action] {
+        defer { greetedUser = name }
+        guard let last = greetedUser, last != name else { return [] }
+        generation += 1
+        return fail(order.filter { requests[$0]?.isIdentification == false }, RequestFailure(code: .otherAccount))
     }
 
     /// If only a person can help, everybody who waits is told, and it is tried again from time to time. If the server is
@@ -403,10 +415,13 @@ struct ConnectionMachine {
         }
         self.refusal = refusal
         userRecordName = nil
-        // A change that was sent over an earlier channel may have been carried out.
+        return fail(order, refusal) + [.notify(.refused(failure.code)), .closeChannel]
+    }
+
+    /// A change that was sent over an earlier channel may have been carried out.
+    private mutating func fail(_ ids: [UInt64], _ failure: RequestFailure) -> [Action] {
         let lost = RequestFailure(code: .answerLost)
-        return order.flatMap { finish($0, .failure(requests[$0]?.stamp == nil ? refusal : lost)) }
-            + [.notify(.refused(failure.code)), .closeChannel]
+        return ids.flatMap { finish($0, .failure(requests[$0]?.stamp == nil ? failure : lost)) }
     }
 
     /// Refusals of a connection that nobody needs to mend.

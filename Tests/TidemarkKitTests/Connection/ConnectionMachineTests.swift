@@ -73,12 +73,12 @@ import TidemarkWire
 
         mutating func open(
             serverTime: Int64 = 1_700_000_200_000, inFlightMax: UInt32 = 0, chunkBytesMax: UInt32 = 0,
-            messageBytesMax: UInt32 = 0, memoryEpoch: UInt64 = 1, deviceTaken: Bool = false
+            messageBytesMax: UInt32 = 0, memoryEpoch: UInt64 = 1, deviceTaken: Bool = false, user: String = "_alice"
         ) throws {
             take(machine.opened())
             var answer = WireServerEnvelope()
             answer.id = sent.last?.id ?? 0
-            answer.hello.userRecordName = "_alice"
+            answer.hello.userRecordName = user
             answer.hello.serverTime = serverTime
             answer.hello.memoryEpoch = memoryEpoch
             answer.hello.deviceTaken = deviceTaken
@@ -469,6 +469,34 @@ import TidemarkWire
         bench.take(more)
         #expect(bench.failure(who) == .otherAccount)
         #expect(bench.connects == 0 && bench.sent.isEmpty)
+    }
+
+    @Test func `R-159: what was asked for one user is not sent when the server names another for the credential`()
+        throws
+    {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        let (sent, generation) = (bench.request(), bench.machine.generation)
+        bench.cut()
+        let waiting = bench.request()
+        let (who, actions) = bench.machine.identify(generation: generation, now: bench.now)
+        bench.take(actions)
+        let count = bench.sent.count
+        bench.take(bench.machine.retryNow(now: bench.now))
+        try bench.open(user: "_bob")
+        #expect(bench.failure(sent) == .answerLost && bench.failure(waiting) == .otherAccount)
+        #expect((try? bench.answers[who]?.get())?.hello.userRecordName == "_bob")
+        #expect(bench.sent.count == count + 1, "but for the greeting nothing was sent")
+        let (late, more) = bench.machine.identify(generation: generation, now: bench.now)
+        bench.take(more)
+        #expect(bench.failure(late) == .otherAccount && bench.machine.generation == generation + 1)
+        // The same one again: nothing has changed.
+        let mine = bench.request()
+        bench.cut()
+        bench.take(bench.machine.retryNow(now: bench.now))
+        try bench.open(user: "_bob")
+        #expect(bench.answers[mine] == nil && bench.machine.generation == generation + 1)
     }
 
     @Test func `R-354: signing out stops the socket, and it stays away`() throws {
