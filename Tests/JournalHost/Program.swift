@@ -141,16 +141,16 @@ private final class MemoryCloud: SyncEngineCloud {
     func currentUser() async throws(CKError) -> CKRecord.ID? { CKRecord.ID(recordName: "_alice") }
 
     /// Of no consequence for what is pending, and told by no event.
-    func ensureSubscription(id: CKSubscription.ID?) async throws(CKError) -> CKSubscription.ID {
+    func ensureSubscription(id: CKSubscription.ID?, for user: CKRecord.ID) async throws(CKError) -> CKSubscription.ID {
         throw CKError(.permissionFailure)
     }
 
     func modifyZones(
-        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZoneResults { SyncEngineZoneResults() }
 
     func modifyRecords(
-        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineRecordResults {
         await work()
         if dice.roll(6) == 0 { throw CKError(.zoneBusy, userInfo: [CKErrorRetryAfterKey: 0.002]) }
@@ -163,7 +163,8 @@ private final class MemoryCloud: SyncEngineCloud {
     }
 
     func databaseChanges(
-        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage {
         await work()
         return SyncEngineDatabasePage(
@@ -171,6 +172,6 @@ private final class MemoryCloud: SyncEngineCloud {
     }
 
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZonePage { throw CKError(.zoneNotFound) }
 }

@@ -8,12 +8,18 @@ internal import TidemarkWire
 
 /// The cloud of one sync engine: a connection of its own, because each engine is a device.
 final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObserver, KeyRingObserver, Sendable {
+    /// Who was signed in when ``currentUser()`` asked last.
+    private struct Account {
+        let user: String
+        /// Its requests fail once there is another credential.
+        let database: CloudDatabase
+    }
+
     private struct State {
         weak var observer: (any SyncEngineCloudObserver)?
         var isClosed = false
         var hasToldAbsence = false
-        /// For the account that ``currentUser()`` found last; its requests fail once that has changed.
-        var database: CloudDatabase?
+        var account: Account?
         var feed: FeedFollowMachine
     }
 
@@ -53,9 +59,11 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         let name = try await name(by: database)
         // Somebody has signed out meanwhile; else a server that knows the credential and not the user.
         if name.isEmpty { return try nobody(context.absence ?? .notConfigured("the server does not name the user.")) }
+        // The name may be that of another credential already, or of another user by the same one.
+        guard generationInForce(of: database) != nil else { throw Self.mustAskAgain(.otherAccount) }
         state.withLock { state in
             state.feed.found(name)
-            state.database = database
+            state.account = Account(user: name, database: database)
         }
         database.keys.observe(self)
         return CKRecord.ID(recordName: name)
@@ -69,8 +77,12 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         } catch {
             // another credential took the place of the one that was asked for; whose it is has to be asked again.
             guard error.code == .notAuthenticated else { throw error }
-            throw CKError(.accountTemporarilyUnavailable, message: error.localizedDescription)
+            throw Self.mustAskAgain(error)
         }
+    }
+
+    private static func mustAskAgain(_ error: CKError) -> CKError {
+        CKError(.accountTemporarilyUnavailable, message: error.localizedDescription)
     }
 
     /// Only who has signed out has no account any more. A credential that is not configured says nothing of the account
@@ -78,7 +90,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     private func nobody(_ absence: AccountAbsence) throws(CKError) -> CKRecord.ID? {
         let isSignedOut = absence == .signedOut
         let isNew = state.withLock { state in
-            state.database = nil
+            state.account = nil
             if isSignedOut { state.feed.found("") }
             defer { state.hasToldAbsence = !isSignedOut }
             return !state.hasToldAbsence
@@ -89,14 +101,16 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         throw error
     }
 
-    /// Nothing is asked for an account before it is known whose it is.
-    private func database() throws(CKError) -> CloudDatabase {
-        guard let database = state.withLock({ $0.database }) else { throw CKError.noAccount }
-        return database
+    /// Nothing is asked for an account before it is known whose it is, and nothing that was decided for another user. This
+    /// cloud may know of a switch before the engine has heard of it.
+    private func database(for user: CKRecord.ID) throws(CKError) -> CloudDatabase {
+        guard let account = state.withLock({ $0.account }) else { throw CKError.noAccount }
+        guard account.user == user.recordName else { throw CKError.otherAccount }
+        return account.database
     }
 
-    func ensureSubscription(id: CKSubscription.ID?) async throws(CKError) -> CKSubscription.ID {
-        let database = try database()
+    func ensureSubscription(id: CKSubscription.ID?, for user: CKRecord.ID) async throws(CKError) -> CKSubscription.ID {
+        let database = try database(for: user)
         let existing = try await database.allSubscriptions()
         if let found = existing.first(where: {
             $0.subscriptionType == .database && (id == nil || $0.subscriptionID == id)
@@ -115,31 +129,32 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func modifyZones(
-        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZoneResults {
-        try await database().modifyZones(saving: zones, deleting: zoneIDs)
+        try await database(for: user).modifyZones(saving: zones, deleting: zoneIDs)
     }
 
     func modifyRecords(
-        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineRecordResults {
         // the engine always asks for the check.
-        let results = try await database().modifyRecords(
+        let results = try await database(for: user).modifyRecords(
             saving: records, deleting: recordIDs, policy: .ifServerRecordUnchanged, atomically: atomicByZone)
         return SyncEngineRecordResults(saves: results.saves, deletes: results.deletes)
     }
 
     func databaseChanges(
-        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage {
-        try await databaseChanges(since: token, expecting: place, asPushed: asPushed, relyingOn: nil)
+        try await databaseChanges(since: token, expecting: place, asPushed: asPushed, relyingOn: nil, for: user)
     }
 
     func databaseChanges(
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
-        relyingOn subscriptionID: CKSubscription.ID?
+        relyingOn subscriptionID: CKSubscription.ID?, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage {
-        let database = try database()
+        let database = try database(for: user)
         let (generation, now) = (generationInForce(of: database), context.scheduler.now)
         let step = state.withLock {
             $0.feed.databasePage(since: token, expecting: place, asPushed: asPushed, generation: generation, at: now)
@@ -165,9 +180,9 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     }
 
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZonePage {
-        let database = try database()
+        let database = try database(for: user)
         let generation = generationInForce(of: database)
         let step = state.withLock {
             $0.feed.zonePage(.init(zoneID: zoneID, token: token), asOfFeed: asOfFeed, generation: generation)
@@ -214,7 +229,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
     func pushed(_ push: WirePush) {
         let now = context.scheduler.now
         let (observer, isWanted) = state.withLock { state in
-            guard let database = state.database, push.database == database.wireScope else {
+            guard let database = state.account?.database, push.database == database.wireScope else {
                 return (state.observer, false)
             }
             state.feed.pushed(

@@ -48,9 +48,7 @@ extension CKError {
         case .cancelled:
             self.init(.operationCancelled, text: "The request was cancelled.")
         case .otherAccount:
-            self.init(
-                .notAuthenticated,
-                text: "The account has changed since this request was made. Make it again for the new account.")
+            self = .otherAccount
         case .refused(let code):
             // somebody is signed in, and what an app keeps for them must stay. Only their credential is
             // not valid at the moment. An app without a credential is told that it needs one.
@@ -108,6 +106,11 @@ extension CKError {
     /// private and shared data need an account.
     static let noAccount = CKError(
         .notAuthenticated, text: "Nobody is signed in. Set TIDEMARK_TOKEN, or call CKContainer.signIn(token:).")
+
+    /// what was asked for one account is not done for another.
+    static let otherAccount = CKError(
+        .notAuthenticated,
+        text: "The account has changed since this request was made. Make it again for the new account.")
 }
 
 extension ConnectionFault {

@@ -11,7 +11,10 @@ enum SyncEngineAction: Sendable {
     /// Ask the delegate, and pass its answer to ``SyncEngineMachine/batchAnswered(_:)``.
     case askBatch(CKSyncEngine.SendChangesContext)
     /// Start the request without waiting for it. Pass its outcome to ``SyncEngineMachine/requestEnded(_:_:at:)``.
-    case start(SyncEngineRequestID, SyncEngineRequest)
+    ///
+    /// It is for the user of the engine's state when it was decided, and must not be done for another one. Only
+    /// the question who is signed in is for nobody.
+    case start(SyncEngineRequestID, SyncEngineRequest, for: CKRecord.ID?)
     /// Cancel the request. Its outcome must still be reported.
     case cancel(SyncEngineRequestID)
     /// Resume the app's call.

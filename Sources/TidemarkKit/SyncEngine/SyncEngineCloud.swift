@@ -17,6 +17,8 @@ package import TidemarkScheduling
 /// - If the account changes, a request under way fails (`operationCancelled` or `notAuthenticated`). Later requests
 ///   fail with `notAuthenticated` until ``currentUser()`` has been called again. So nothing of one account is ever sent
 ///   to another.
+/// - Each request names the user for whom the engine decided it. If ``currentUser()`` has found another one meanwhile,
+///   the request is not sent, and fails with `notAuthenticated`. The engine may not have heard of it yet.
 /// - Without a network a request fails at once with `networkUnavailable`. The engine knows when to try again.
 package protocol SyncEngineCloud: AnyObject, Sendable {
     /// Sets the observer. Called once, before any request. It is not called any more after ``close()``.
@@ -38,11 +40,11 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     /// - Parameter id: the subscription to use, which is created if it does not exist. Nil: any existing database
     ///   subscription, otherwise a new silent one.
     /// - Returns: the subscription's ID.
-    func ensureSubscription(id: CKSubscription.ID?) async throws(CKError) -> CKSubscription.ID
+    func ensureSubscription(id: CKSubscription.ID?, for user: CKRecord.ID) async throws(CKError) -> CKSubscription.ID
 
     /// Saves and deletes zones, each with its own result.
     func modifyZones(
-        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZoneResults
 
     /// Saves and deletes records with the policy `ifServerRecordUnchanged`.
@@ -50,7 +52,7 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     /// - Parameter atomicByZone: whether the items of one zone succeed or fail together.
     /// - Returns: one result for every item.
     func modifyRecords(
-        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineRecordResults
 
     /// One page of the database feed.
@@ -60,7 +62,8 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     ///   - asPushed: whether the page may be what a push brought, if nothing else was pushed since. Otherwise it shows
     ///     everything that was committed before the call.
     func databaseChanges(
-        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage
 
     /// As above. The answer also says whether the subscription on which the engine relies is gone.
@@ -68,7 +71,7 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     /// - Parameter subscriptionID: nil if there is none.
     func databaseChanges(
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
-        relyingOn subscriptionID: CKSubscription.ID?
+        relyingOn subscriptionID: CKSubscription.ID?, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage
 
     /// One page of a zone's feed: whole records, oldest change first.
@@ -76,7 +79,7 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     /// - Parameter asOfFeed: whether the page may be one that was read right after the last page of the database feed.
     ///   Otherwise it shows everything that was committed before the call.
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZonePage
 
     /// The engine is gone: drop the observer, and everything that serves this engine alone. Called once, last.
@@ -90,9 +93,9 @@ extension SyncEngineCloud {
     /// For clouds that lose no subscriptions.
     package func databaseChanges(
         since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
-        relyingOn subscriptionID: CKSubscription.ID?
+        relyingOn subscriptionID: CKSubscription.ID?, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage {
-        try await databaseChanges(since: token, expecting: place, asPushed: asPushed)
+        try await databaseChanges(since: token, expecting: place, asPushed: asPushed, for: user)
     }
 }
 

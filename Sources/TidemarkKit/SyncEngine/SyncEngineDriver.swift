@@ -268,8 +268,8 @@ extension SyncEngineDriver {
             let batch = await callDelegate { await $0.nextRecordZoneChangeBatch(context, syncEngine: $1) }
             guard let batch else { return }
             update { machine, _ in machine.batchAnswered(batch) }
-        case .start(let id, let request):
-            start(id, request)
+        case .start(let id, let request, let user):
+            start(id, request, for: user)
         case .cancel(let id):
             guarded.withLock { $0.requests[id] }?.cancel()
         case .finish(let id, let result):
@@ -306,10 +306,10 @@ extension SyncEngineDriver {
 // MARK: Requests
 
 extension SyncEngineDriver {
-    private func start(_ id: SyncEngineRequestID, _ request: SyncEngineRequest) {
+    private func start(_ id: SyncEngineRequestID, _ request: SyncEngineRequest, for user: CKRecord.ID?) {
         let task = scheduler.runAtOnce {
             let outcome = await SyncEngineRequestContext.$operationGroup.withValue(request.operationGroup) {
-                await self.outcome(of: request)
+                await self.outcome(of: request, for: user)
             }
             await self.requestEnded(id, request, outcome)
         }
@@ -344,33 +344,39 @@ extension SyncEngineDriver {
         }
     }
 
-    private func outcome(of request: SyncEngineRequest) async -> SyncEngineOutcome {
+    private func outcome(of request: SyncEngineRequest, for user: CKRecord.ID?) async -> SyncEngineOutcome {
         do throws(CKError) {
-            return .success(try await answer(to: request))
+            return .success(try await answer(to: request, for: user))
         } catch {
             return .failure(error)
         }
     }
 
-    private func answer(to request: SyncEngineRequest) async throws(CKError) -> SyncEngineAnswer {
-        switch request {
-        case .currentUser:
+    private func answer(
+        to request: SyncEngineRequest, for user: CKRecord.ID?
+    ) async throws(CKError) -> SyncEngineAnswer {
+        switch (request, user) {
+        case (.currentUser, _):
             let user = try await cloud.currentUser()
             return .user(user, storeLife: cloud.storeLife)
-        case .ensureSubscription(let id):
-            return .subscription(try await cloud.ensureSubscription(id: id))
-        case .modifyZones(let zones, let zoneIDs, _):
-            return .zoneResults(try await cloud.modifyZones(saving: zones, deleting: zoneIDs))
-        case .modifyRecords(let batch, _):
+        case (_, nil):
+            // nothing is asked for an account before it is known whose it is.
+            throw CKError.noAccount
+        case (.ensureSubscription(let id), let user?):
+            return .subscription(try await cloud.ensureSubscription(id: id, for: user))
+        case (.modifyZones(let zones, let zoneIDs, _), let user?):
+            return .zoneResults(try await cloud.modifyZones(saving: zones, deleting: zoneIDs, for: user))
+        case (.modifyRecords(let batch, _), let user?):
             return .recordResults(
                 try await cloud.modifyRecords(
-                    saving: batch.recordsToSave, deleting: batch.recordIDsToDelete, atomicByZone: batch.atomicByZone))
-        case .databaseChanges(let token, let place, let asPushed, _):
+                    saving: batch.recordsToSave, deleting: batch.recordIDsToDelete, atomicByZone: batch.atomicByZone,
+                    for: user))
+        case (.databaseChanges(let token, let place, let asPushed, _), let user?):
             return .databasePage(
                 try await cloud.databaseChanges(
-                    since: token, expecting: place, asPushed: asPushed, relyingOn: read(\.subscriptionID)))
-        case .zoneChanges(let zoneID, let token, let asOfFeed, _):
-            return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed))
+                    since: token, expecting: place, asPushed: asPushed, relyingOn: read(\.subscriptionID), for: user))
+        case (.zoneChanges(let zoneID, let token, let asOfFeed, _), let user?):
+            return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, for: user))
         }
     }
 }

@@ -9,14 +9,14 @@ extension SyncEngineMachine {
             let id = newRequestID()
             schedule.accountDue = nil
             accountRequest = id
-            outbox.append(.start(id, .currentUser))
+            outbox.append(.start(id, .currentUser, for: nil))
         }
         let isThrottled = schedule.quietUntil.map { moment.now < $0 } ?? false
         if wantsSubscription, !isThrottled, let due = schedule.subscriptionDue, due <= moment.now {
             let id = newRequestID()
             schedule.subscriptionDue = nil
             subscriptionRequest = id
-            outbox.append(.start(id, .ensureSubscription(wantedSubscriptionID)))
+            outbox.append(.start(id, .ensureSubscription(wantedSubscriptionID), for: snapshot.user))
         }
     }
 

@@ -181,7 +181,7 @@ extension SyncEngineMachine {
     mutating func start(_ request: SyncEngineRequest) -> SyncEngineAction {
         let id = newRequestID()
         operationRequest = SyncEnginePendingRequest(id: id)
-        return .start(id, request)
+        return .start(id, request, for: snapshot.user)
     }
 
     /// The outcome for which the operation waits, once; nil if it is not there yet.

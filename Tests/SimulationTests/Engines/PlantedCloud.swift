@@ -25,28 +25,31 @@ final class PlantedCloud: SyncEngineCloud {
     // MARK: Where faults are made
 
     func databaseChanges(
-        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage {
-        var page = try await base.databaseChanges(since: token, expecting: place, asPushed: asPushed)
+        var page = try await base.databaseChanges(
+            since: token, expecting: place, asPushed: asPushed, for: user)
         if fault == .zoneEndsUntold { page.deletions = [] }
         return page
     }
 
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZonePage {
-        var page = try await base.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed)
+        var page = try await base.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, for: user)
         if fault == .moreComingForgotten { page.moreComing = false }
         return page
     }
 
     func modifyRecords(
-        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineRecordResults {
         var results = SyncEngineRecordResults()
         do throws(CKError) {
             results = try await base.modifyRecords(
-                saving: records, deleting: recordIDs, atomicByZone: fault != .atomicityForgotten && atomicByZone)
+                saving: records, deleting: recordIDs, atomicByZone: fault != .atomicityForgotten && atomicByZone,
+                for: user)
         } catch {
             let isFinal = fault == .unknownOutcomeTakenForFinal && error.code == .serverResponseLost
             throw isFinal ? CKError(.serverRejectedRequest) : error
@@ -66,14 +69,14 @@ final class PlantedCloud: SyncEngineCloud {
 
     func currentUser() async throws(CKError) -> CKRecord.ID? { try await base.currentUser() }
 
-    func ensureSubscription(id: CKSubscription.ID?) async throws(CKError) -> CKSubscription.ID {
-        try await base.ensureSubscription(id: id)
+    func ensureSubscription(id: CKSubscription.ID?, for user: CKRecord.ID) async throws(CKError) -> CKSubscription.ID {
+        try await base.ensureSubscription(id: id, for: user)
     }
 
     func modifyZones(
-        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZoneResults {
-        try await base.modifyZones(saving: zones, deleting: zoneIDs)
+        try await base.modifyZones(saving: zones, deleting: zoneIDs, for: user)
     }
 
     func close() { base.close() }

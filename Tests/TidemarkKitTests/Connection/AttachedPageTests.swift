@@ -61,17 +61,20 @@ import TidemarkWire
     }
 
     private func names(
-        _ cloud: any SyncEngineCloud, since token: CKServerChangeToken?, asOfFeed: Bool = true
+        _ cloud: any SyncEngineCloud, since token: CKServerChangeToken?, asOfFeed: Bool = true,
+        for name: String = "alice"
     ) throws -> [String] {
         let zoneID = zoneID
         return try scheduler.complete {
-            try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed)
+            try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, for: user(name))
                 .modifications.map(\.record.recordID.recordName)
         }
     }
 
     private func readFeed(_ cloud: any SyncEngineCloud, expecting place: SyncEngineZonePlace?) throws {
-        _ = try scheduler.complete { try await cloud.databaseChanges(since: nil, expecting: place, asPushed: false) }
+        _ = try scheduler.complete {
+            try await cloud.databaseChanges(since: nil, expecting: place, asPushed: false, for: user("alice"))
+        }
     }
 
     @Test func `R-508: what a push brought needs one request; the page that came with the feed is used once`() throws {
@@ -109,7 +112,7 @@ import TidemarkWire
         asPushed: Bool = true
     ) throws -> [UInt8] {
         let page = try scheduler.complete {
-            try await cloud.databaseChanges(since: token, expecting: place, asPushed: asPushed)
+            try await cloud.databaseChanges(since: token, expecting: place, asPushed: asPushed, for: user("alice"))
         }
         return page.token.bytes
     }
@@ -217,10 +220,12 @@ import TidemarkWire
             #expect(throws: CKError.self) { try readFeed(cloud, since: Self.feed, expecting: place(token)) }
         }
         #expect(throws: CKError.self) {
-            try scheduler.complete { try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: true) }
+            try scheduler.complete {
+                try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: true, for: user("alice"))
+            }
         }
         #expect(try scheduler.complete { try await cloud.currentUser() }?.recordName == "_bob")
-        #expect(try names(cloud, since: token) == ["asked"])
+        #expect(try names(cloud, since: token, for: "bob") == ["asked"])
         cloud.close()
     }
 }

@@ -241,22 +241,23 @@ private final class InterruptedClock: Scheduler {
 private final class SignedInCloud: SyncEngineCloud {
     func setObserver(_ observer: any SyncEngineCloudObserver) {}
     func currentUser() async throws(CKError) -> CKRecord.ID? { user("alice") }
-    func ensureSubscription(id: CKSubscription.ID?) async throws(CKError) -> CKSubscription.ID {
+    func ensureSubscription(id: CKSubscription.ID?, for user: CKRecord.ID) async throws(CKError) -> CKSubscription.ID {
         throw CKError(.serverRejectedRequest)
     }
     func modifyZones(
-        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZoneResults { throw CKError(.serverRejectedRequest) }
     func modifyRecords(
-        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineRecordResults { throw CKError(.serverRejectedRequest) }
     func databaseChanges(
-        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage {
         throw CKError(.serverRejectedRequest)
     }
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZonePage { throw CKError(.serverRejectedRequest) }
     func close() {}
 }

@@ -85,13 +85,13 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
         return user
     }
 
-    func ensureSubscription(id: CKSubscription.ID?) async throws(CKError) -> CKSubscription.ID {
+    func ensureSubscription(id: CKSubscription.ID?, for user: CKRecord.ID) async throws(CKError) -> CKSubscription.ID {
         guard case .subscription(let id) = try await ask(.ensureSubscription(id)) else { throw CKError(.internalError) }
         return id
     }
 
     func modifyZones(
-        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID]
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZoneResults {
         let request = SyncEngineRequest.modifyZones(saving: zones, deleting: zoneIDs, .init())
         guard case .zoneResults(let results) = try await ask(request) else { throw CKError(.internalError) }
@@ -99,7 +99,7 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
     }
 
     func modifyRecords(
-        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool
+        saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineRecordResults {
         let batch = CKSyncEngine.RecordZoneChangeBatch(
             recordsToSave: records, recordIDsToDelete: recordIDs, atomicByZone: atomicByZone)
@@ -110,7 +110,8 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
     }
 
     func databaseChanges(
-        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool
+        since token: CKServerChangeToken?, expecting place: SyncEngineZonePlace?, asPushed: Bool,
+        for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineDatabasePage {
         let request = SyncEngineRequest.databaseChanges(since: token, expecting: place, asPushed: asPushed, .init())
         guard case .databasePage(let page) = try await ask(request) else { throw CKError(.internalError) }
@@ -118,7 +119,7 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
     }
 
     func zoneChanges(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZonePage {
         let request = SyncEngineRequest.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, .init())
         guard case .zonePage(let page) = try await ask(request) else { throw CKError(.internalError) }

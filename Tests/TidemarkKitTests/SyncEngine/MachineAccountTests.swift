@@ -320,6 +320,55 @@ import Testing
             harness.take().filter { $0.hasPrefix("account") } == ["accountChange switch _alice _carol"])
     }
 
+    @Test func `R-159: each request names the user for whom it was decided`() {
+        let harness = MachineHarness(automatic: true)
+        harness.server.save(zone: zone("A"))
+        harness.add("A/1")
+        harness.addZones("B")
+        harness.advance(by: .seconds(1))
+        harness.onEvent = { event in
+            if case .accountChange = event { harness.add("A/2") }
+        }
+        harness.account = .success(user("bob"))
+        harness.machine.accountHinted(at: harness.moment)
+        harness.advance(by: .seconds(1))
+        let questions = harness.owned.filter { $0.hasSuffix("→ user") }
+        #expect(questions == ["nobody: → user", "nobody: → user"])
+        let requests = harness.owned.filter { !questions.contains($0) }
+        let first = requests.firstIndex { $0.hasPrefix("_bob: ") } ?? requests.endIndex
+        #expect(requests[..<first].allSatisfy { $0.hasPrefix("_alice: ") }, "\(requests)")
+        #expect(requests[first...].allSatisfy { $0.hasPrefix("_bob: ") }, "\(requests)")
+        for request in ["_alice: → zones +B", "_alice: → records A/1", "_bob: → records A/2"] {
+            #expect(requests.contains(request), "\(requests)")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `R-159: what is not sent because the account has changed is pending, and told with the change`(
+        hasZones: Bool
+    ) {
+        let harness = MachineHarness.started()
+        harness.server.save(zone: zone("A"))
+        harness.add("A/1", "-A/2")
+        if hasZones { harness.addZones("B", "-C") }
+        // The cloud knows of bob, and the engine does not yet.
+        harness.respond = { $0.isZones || $0.isRecords ? .failure(CKError.otherAccount) : nil }
+        harness.account = .success(user("bob"))
+        harness.onEvent = { event in
+            if case .didSendChanges = event { #expect(harness.pending == ["A/1", "-A/2"]) }
+        }
+        let call = harness.send()
+        harness.run()
+        #expect(harness.results[call] != nil && harness.error(of: call) != nil)
+        let changes = harness.events.compactMap { event in
+            if case .accountChange(let change) = event { change } else { nil }
+        }
+        #expect(changes.last?.changeType.text == "switch _alice _bob")
+        #expect(changes.last?.unsentRecordZoneChanges.map(\.text) == ["A/1", "-A/2"])
+        #expect(changes.last?.unsentDatabaseChanges.map(\.text) == (hasZones ? ["B", "-C"] : []))
+        #expect(harness.pending == [] && harness.inFlight == [] && harness.server.contents == [:])
+    }
+
     @Test func `R-563, R-593: what failed for one account is no suspect for another`() {
         let harness = MachineHarness.started()
         harness.server.save(zone: zone("A"))

@@ -17,6 +17,8 @@ final class MachineHarness {
     private(set) var results: [Int: Result<Void, CKError>] = [:]
     private(set) var events: [CKSyncEngine.Event] = []
     private(set) var storeEvents: [TidemarkStoreEvent] = []
+    /// "_alice: → records A/1": each request, with its user.
+    private(set) var owned: [String] = []
     private var callCount = 0
 
     /// Who is signed in, or why that is not known.
@@ -181,8 +183,9 @@ final class MachineHarness {
         case .askBatch(let context):
             note("ask batch")
             machine.batchAnswered(batch.map { $0(context) } ?? pendingBatch(context))
-        case .start(let id, let request):
+        case .start(let id, let request, let user):
             note(request.text)
+            owned.append("\(user?.recordName ?? "nobody"): \(request.text)")
             if holds(request) {
                 held.append((id, request))
             } else {
