@@ -120,4 +120,133 @@ import TidemarkTestSupport
         container.signOut()
         #expect(try await makeContainer(site).accountStatus() == .noAccount)
     }
+
+    @Test func `R-159: accounts that change in an app's callbacks leave nothing of one in the other's database`()
+        async throws
+    {
+        let site = try await DevServer.shared()
+        let (alice, bob) = (try #require(site.tokens["alice"]), try #require(site.tokens["bob"]))
+        let aliceDatabase = site.makeContainer("alice").privateCloudDatabase
+        let bobDatabase = site.makeContainer("bob").privateCloudDatabase
+        // Both have the zone: what is sent to the wrong one would be saved.
+        for database in [aliceDatabase, bobDatabase] { try await database.save(CKRecordZone(zoneID: notes)) }
+        let container = makeContainer(site)
+        let app = SwitchingApp(container, switchingTo: bob)
+        var written: Set<String> = []
+        for (round, place) in (SwitchingApp.Place.allCases + SwitchingApp.Place.allCases).enumerated() {
+            container.signIn(token: alice)
+            try await eventually("alice is signed in") { app.accountEventCount == 2 * round + 1 }
+            let names = (0..<12).map { "alice \(round) \($0)" }
+            written.formUnion(names)
+            app.write(names, in: notes, andSwitchAt: place)
+            try await eventually("bob is signed in, at \(place)") { app.accountEventCount == 2 * round + 2 }
+        }
+        #expect(try await names(in: bobDatabase) == [])
+        let kept = try await names(in: aliceDatabase).union(app.unsent)
+        #expect(written.subtracting(kept) == [], "what alice wrote is hers, or the app was told that it was not sent")
+        app.quit()
+    }
+
+    private func names(in database: CKDatabase) async throws -> Set<String> {
+        var names: Set<String> = []
+        var token: CKServerChangeToken?
+        while true {
+            let page = try await database.recordZoneChanges(inZoneWith: notes, since: token)
+            names.formUnion(page.modificationResultsByID.keys.map(\.recordName))
+            token = page.changeToken
+            guard page.moreComing else { return names }
+        }
+    }
+}
+
+/// An app on whose device somebody else signs in while it is told or asked something.
+private final class SwitchingApp: CKSyncEngineDelegate, Sendable {
+    /// Where that happens.
+    enum Place: CaseIterable {
+        case willFetch, willSend, asked, hasBatch, sent
+    }
+
+    private struct State {
+        var engine: CKSyncEngine?
+        /// Nil: the next one to sign in has done so.
+        var place: Place?
+        var accountEventCount = 0
+        var unsent: Set<String> = []
+    }
+
+    private let container: CKContainer
+    private let otherToken: String
+    private let state = Mutex(State())
+
+    init(_ container: CKContainer, switchingTo otherToken: String) {
+        self.container = container
+        self.otherToken = otherToken
+        let engine = CKSyncEngine(
+            CKSyncEngine.Configuration(
+                database: container.privateCloudDatabase, stateSerialization: nil, delegate: self))
+        state.withLock { $0.engine = engine }
+    }
+
+    var accountEventCount: Int { state.withLock { $0.accountEventCount } }
+    /// What the app was told to be unsent when an account went.
+    var unsent: Set<String> { state.withLock { $0.unsent } }
+
+    func write(_ names: [String], in zoneID: CKRecordZone.ID, andSwitchAt place: Place) {
+        let engine = state.withLock { state in
+            state.place = place
+            return state.engine
+        }
+        let ids = names.map { CKRecord.ID(recordName: $0, zoneID: zoneID) }
+        engine?.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
+        guard place == .willFetch else { return }
+        Task { try? await engine?.fetchChanges() }
+    }
+
+    func quit() {
+        let engine = state.withLock { state in
+            defer { state.engine = nil }
+            return state.engine
+        }
+        withExtendedLifetime(engine) {}
+    }
+
+    private func reached(_ place: Place) async {
+        let isTime = state.withLock { state in
+            guard state.place == place else { return false }
+            state.place = nil
+            return true
+        }
+        guard isTime else { return }
+        container.signIn(token: otherToken)
+        // Meanwhile the engine's connection is opened for the other one, too.
+        _ = try? await container.userRecordID()
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        await reached(.asked)
+        // A few at a time, so that something is left after each batch.
+        let changes = Array(syncEngine.state.pendingRecordZoneChanges.prefix(5))
+        let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
+            CKRecord(recordType: "Note", recordID: id)
+        }
+        await reached(.hasBatch)
+        return batch
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        switch event {
+        case .willFetchChanges: await reached(.willFetch)
+        case .willSendChanges: await reached(.willSend)
+        case .sentRecordZoneChanges: await reached(.sent)
+        case .accountChange(let change):
+            let unsent = change.unsentRecordZoneChanges.map(\.recordID.recordName)
+            state.withLock { state in
+                state.accountEventCount += 1
+                state.unsent.formUnion(unsent)
+            }
+        default: break
+        }
+    }
 }
