@@ -29,9 +29,14 @@ final class Journal: @unchecked Sendable {
             let stat: FileTree.Stat?
         }
 
-        /// The file that a record describes; nil if there is none.
+        /// What a record that has arrived says of its file.
         struct Arrival: Codable, Equatable {
+            /// The file's version; nil if there is no file, or if the record's content could not be read.
             let version: String?
+            /// The tag of a record whose content could not be read; nil for all others.
+            var unreadTag: String?
+
+            var isDeletion: Bool { version == nil && unreadTag == nil }
         }
 
         init(path: RelativePath) {
@@ -66,7 +71,7 @@ final class Journal: @unchecked Sendable {
         /// The program ended after it had written the file, and before it could record that: the file was received, not
         /// made here. The record arrives again.
         mutating func recover(_ file: String?) {
-            guard let receiving, receiving.version == file else { return }
+            guard let receiving, receiving.unreadTag == nil, receiving.version == file else { return }
             version = file
             stat = nil
         }

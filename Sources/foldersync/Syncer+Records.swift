@@ -85,14 +85,16 @@ extension Syncer {
         let arrivals = records.compactMap { record -> Arrival? in
             guard record.recordID.zoneID == zoneID else { return nil }
             guard let content = FileRecord.Content(record) else {
-                report.problem(
-                    "record \(record.recordID.recordName) is no file of ours, or the server has lost its content",
-                    once: true)
+                cannotReceive(record)
                 return nil
             }
             // What this device has saved comes back with the next fetch.
             let entry = journal[content.path]
-            if entry?.tag == record.recordChangeTag && entry?.version == content.version { return nil }
+            if let entry, entry.tag == record.recordChangeTag, entry.version == content.version,
+                entry.receiving == nil
+            {
+                return nil
+            }
             return Arrival(record: record, content: content, standing: Standing(of: record, for: entry))
         }
         // This is recorded first. If this program ends before it can record that it has written these files, they must
@@ -106,6 +108,23 @@ extension Syncer {
         for arrival in arrivals { meet(arrival, syncEngine: syncEngine) }
     }
 
+    /// Remembers a record whose content cannot be read, so that ``fetchMissing(unreadOnly:)`` fetches it again.
+    ///
+    /// The entry keeps its old tag. So if the file is edited here meanwhile, the edit does not replace the newer
+    /// version.
+    private func cannotReceive(_ record: CKRecord) {
+        let name = record.recordID.recordName
+        guard let path = FileRecord.path(of: record), let tag = record.recordChangeTag,
+            record["file"] as? CKAsset != nil
+        else { return report.problem("record \(name) is no file of ours", once: true) }
+        var entry = journal[path] ?? Journal.Entry(path: path)
+        // This device has the content already.
+        guard entry.tag != tag else { return }
+        entry.receiving = Journal.Entry.Arrival(version: nil, unreadTag: tag)
+        journal[path] = entry
+        report.problem("\(path): its content cannot be read now, or the server has lost it; trying again", once: true)
+    }
+
     /// A record whose file must be written.
     private struct Arrival {
         let record: CKRecord
@@ -113,10 +132,12 @@ extension Syncer {
         let standing: Standing
     }
 
-    /// Fetches files that could not be written when their records arrived, for example because the disk was full. The
-    /// engine does not report a record twice.
-    func fetchMissing() async throws {
-        let missing = journal.arrivals
+    /// Fetches files that could not be read or written when their records arrived, for example because the disk was
+    /// full. The engine does not report a record twice.
+    ///
+    /// - Parameter unreadOnly: leaves out those that could not be written. A large one would be fetched each time.
+    func fetchMissing(unreadOnly: Bool = false) async throws {
+        let missing = journal.arrivals.filter { !unreadOnly || $0.value.unreadTag != nil }
         guard let engine, !missing.isEmpty, !hasFailed else { return }
         for path in missing.keys.sorted() {
             let id = FileRecord.id(of: path, in: zoneID)
@@ -132,7 +153,7 @@ extension Syncer {
             case .failure(let error as CKError) where error.code == .unknownItem:
                 // Only deletions that the engine has reported. An absent record may be missing in the backup with which
                 // the server goes on.
-                if missing[path]?.version == nil { fetchedDeletion(id, syncEngine: engine) }
+                if missing[path]?.isDeletion == true { fetchedDeletion(id, syncEngine: engine) }
             case .failure(let error):
                 report.problem("\(path): \(error.localizedDescription)", once: true)
             }

@@ -29,6 +29,8 @@ actor Syncer: CKSyncEngineDelegate {
     var unsent: Set<CKRecord.ID> = []
     /// Files that should be synced and could not be read at the last check. The folder itself, if it could not be read.
     private var unreadable: Set<RelativePath> = []
+    /// The engine has fetched or sent since files were last asked for again.
+    private var engineHasWorked = false
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
 
@@ -125,13 +127,20 @@ actor Syncer: CKSyncEngineDelegate {
             report.problem("\(error.localizedDescription) Trying again until it works.")
         }
         var pause = Self.firstPause
+        var waited = Duration.zero
         while !Task.isCancelled {
-            try? await Task.sleep(for: pause)
+            try? await Task.sleep(for: Self.firstPause)
+            waited += Self.firstPause
+            let isDue = waited >= pause
+            guard isDue || engineHasWorked else { continue }
+            engineHasWorked = false
             // If there is no connection either, it is done later.
-            try? await fetchMissing()
+            try? await fetchMissing(unreadOnly: !isDue)
+            guard isDue else { continue }
             lookAgain()
             let isDone = journal.arrivals.isEmpty && unreadable.isEmpty
             pause = isDone ? Self.firstPause : min(pause * 2, Self.longestPause)
+            waited = .zero
         }
     }
 
@@ -290,6 +299,7 @@ actor Syncer: CKSyncEngineDelegate {
                 report.problem("zone \(failure.zone.zoneID.zoneName): \(failure.error.localizedDescription)")
             }
         case .didFetchChanges, .didSendChanges:
+            engineHasWorked = true
             report.settled(
                 pending: syncEngine.state.pendingRecordZoneChanges.count, missing: journal.arrivals.count)
         case .willFetchChanges, .willFetchRecordZoneChanges, .didFetchRecordZoneChanges, .willSendChanges:

@@ -34,11 +34,11 @@ final class TerminalReport: @unchecked Sendable {
 
     /// A pass is over: the counts so far become a line.
     ///
-    /// - Parameter missing: files that could not be written.
+    /// - Parameter missing: files that could not be read or written when they arrived.
     func settled(pending: Int, missing: Int) {
         guard pending == 0, progress.sent + progress.received > 0 else { return }
         clearBar()
-        say(missing == 0 ? "in sync" : "not in sync, \(missing) files could not be written")
+        say(missing == 0 ? "in sync" : "not in sync, \(missing) files could not be received")
         say(": \(progress.sent) sent, \(progress.received) received\n")
         progress = SyncProgress()
     }

@@ -27,6 +27,45 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `a file whose content could not be read when it arrived is fetched again, and replaces no edit`()
+        async throws
+    {
+        try await withFolders { a, b in
+            let large = String(repeating: "0123456789", count: 150_000)
+            let old = ["deleted", "edited", "left alone"]
+            let all = old + ["new"]
+            for name in old { try a.write("first", to: name) }
+            for folder in [a, b] { try await folder.once() }
+            for name in all { try a.write(large + name, to: name) }
+            try await a.once()
+            do {
+                let tree = try FileTree(root: b.path)
+                let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
+                let syncer = Syncer(
+                    tree: tree, journal: journal, zoneName: "Files", deviceName: "b",
+                    report: TerminalReport(isVerbose: false))
+                let delegate = FileLosingDelegate(syncer)
+                var configuration = CKSyncEngine.Configuration(
+                    database: b.site.makeContainer().privateCloudDatabase, stateSerialization: journal.engineState,
+                    delegate: delegate)
+                configuration.automaticallySync = false
+                let engine = CKSyncEngine(configuration)
+                try await engine.fetchChanges()
+                await engine.cancelOperations()
+                #expect(Set(journal.arrivals.keys) == Set(all.map { RelativePath($0) }))
+                withExtendedLifetime(delegate) {}
+            }
+            #expect(b.text("left alone") == "first" && b.text("new") == nil)
+            try b.write("of b", to: "edited")
+            try b.delete("deleted")
+            for folder in [b, a] { try await folder.once() }
+            #expect(try a.files == b.files)
+            for name in all { #expect(b.text(name) == large + name, "\(name)") }
+            let texts = try b.files.keys.compactMap { b.text($0.text) }
+            #expect(texts.contains("of b") && texts.count == all.count + 1)
+        }
+    }
+
     @Test func `a file whose line in the journal is damaged comes again, and the person is told`() async throws {
         try await withFolders { a, b in
             try a.write("1", to: "old")
@@ -257,5 +296,27 @@ import TidemarkTestSupport
             #expect(journal["file"]?.version == nil)
             #expect(engine.state.pendingDatabaseChanges == [.saveZone(CKRecordZone(zoneID: id.zoneID))])
         }
+    }
+}
+
+/// Hands everything on to a syncer, but removes the files of fetched records before.
+private final class FileLosingDelegate: CKSyncEngineDelegate {
+    private let syncer: Syncer
+
+    init(_ syncer: Syncer) {
+        self.syncer = syncer
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        if case .fetchedRecordZoneChanges(let changes) = event {
+            for change in changes.modifications { FileRecord.discardFile(of: change.record) }
+        }
+        await syncer.handleEvent(event, syncEngine: syncEngine)
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        await syncer.nextRecordZoneChangeBatch(context, syncEngine: syncEngine)
     }
 }

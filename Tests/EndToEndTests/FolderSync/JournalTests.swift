@@ -120,6 +120,22 @@ import TidemarkTestSupport
         #expect(journal.paths == ["file 0", "file 1"] && journal["file 1"]?.version == nil)
     }
 
+    @Test func `that a record's content could not be read is known after a start, and is no deletion`() throws {
+        defer { directory.remove() }
+        do {
+            let journal = try open()
+            try fill(journal, 0..<1)
+            journal["file 0"]?.receiving = Journal.Entry.Arrival(version: nil, unreadTag: "tag")
+            try journal.persist()
+        }
+        let journal = try open()
+        let arrival = try #require(journal.arrivals["file 0"])
+        #expect(arrival.unreadTag == "tag" && !arrival.isDeletion)
+        // There is no file, but not because that was received.
+        journal["file 0"]?.recover(nil)
+        #expect(journal["file 0"]?.version == "v0")
+    }
+
     @Test func `two programs do not share a folder`() throws {
         defer { directory.remove() }
         let journal = try open()
