@@ -110,7 +110,7 @@ extension FileTree {
         let old = staged(path, .old)
         // A file that could not be put anywhere earlier must not be overwritten.
         if access(old, F_OK) == 0 { _ = try keepAside(old, path: path, deviceName: deviceName) }
-        guard !isDirectory(absolute(path)) else { throw FolderSyncError.directoryInTheWay(path) }
+        guard !isDirectory(path) else { throw FolderSyncError.directoryInTheWay(path) }
         guard rename(absolute(path), old) == 0 else {
             guard errno == ENOENT || errno == ENOTDIR else { throw FolderSyncError.system(errno, path.text) }
             guard isInPlace else { throw FolderSyncError.moved(root) }
@@ -151,7 +151,7 @@ extension FileTree {
     private func makeDirectories(for path: RelativePath, deviceName: String) throws -> [Kept] {
         var kept: [Kept] = []
         for directory in path.directories {
-            if mkdir(absolute(directory), 0o777) == 0 || isDirectory(absolute(directory)) { continue }
+            if mkdir(absolute(directory), 0o777) == 0 || isDirectory(directory) { continue }
             guard errno == EEXIST else { throw FolderSyncError.system(errno, directory.text) }
             guard !isKind(S_IFLNK, absolute(directory)) else { throw FolderSyncError.linkedDirectory }
             kept.append(try keepAside(absolute(directory), path: directory, deviceName: deviceName))
@@ -164,10 +164,6 @@ extension FileTree {
         for directory in path.directories.reversed() {
             guard rmdir(absolute(directory)) == 0 else { return }
         }
-    }
-
-    private func isDirectory(_ path: String) -> Bool {
-        isKind(S_IFDIR, path)
     }
 
     /// Gives a file another name if the name is free.

@@ -18,6 +18,9 @@ struct FileTree: Sendable {
     /// `link`. Tests replace it with one that fails.
     var makeLink: @Sendable (_ file: String, _ name: String) -> Int32 = { link($0, $1) }
 
+    /// `open`, of a directory whose entries are wanted. Tests replace it with one that fails.
+    var openForListing: @Sendable (_ directory: String, _ flags: Int32) -> Int32 = { open($0, $1) }
+
     /// Creates missing directories.
     init(root: String) throws {
         self.root = URL(fileURLWithPath: root, isDirectory: true).standardizedFileURL.resolvingSymlinksInPath().path
@@ -92,6 +95,8 @@ struct FileTree: Sendable {
     private func isBelowLink(_ path: RelativePath) -> Bool {
         path.directories.contains { isKind(S_IFLNK, absolute($0)) }
     }
+
+    func isDirectory(_ path: RelativePath) -> Bool { isKind(S_IFDIR, absolute(path)) }
 
     /// Does not change `errno`.
     func isKind(_ kind: mode_t, _ path: String) -> Bool {
@@ -206,7 +211,7 @@ struct FileTree: Sendable {
     /// Does not follow a link that replaced the directory. The folder itself may be a link.
     private func openDirectory(_ directory: RelativePath) -> OpaquePointer? {
         let linkFlag = directory.text.isEmpty ? 0 : O_NOFOLLOW
-        let descriptor = open(absolute(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC | linkFlag)
+        let descriptor = openForListing(absolute(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC | linkFlag)
         guard descriptor >= 0 else { return nil }
         guard let stream = fdopendir(descriptor) else {
             let code = errno

@@ -27,7 +27,7 @@ actor Syncer: CKSyncEngineDelegate {
     var underWay: [CKRecord.ID: Journal.Entry.Sent] = [:]
     /// Records that the server refused; the reason has been reported.
     var unsent: Set<CKRecord.ID> = []
-    /// Files that should be synced and could not be read at the last check. The folder itself, if it could not be read.
+    /// Files and directories that should be synced and could not be read at the last check. "" is the folder itself.
     private var unreadable: Set<RelativePath> = []
     /// The engine has fetched or sent since files were last asked for again.
     private var engineHasWorked = false
@@ -174,7 +174,7 @@ actor Syncer: CKSyncEngineDelegate {
     // MARK: What changed here
 
     /// Checks every file: at the start, and when the watcher lost events.
-    private func scan() {
+    func scan() {
         unreadable = []
         var failures: [(path: RelativePath, why: String)] = []
         do {
@@ -189,8 +189,9 @@ actor Syncer: CKSyncEngineDelegate {
     }
 
     /// A file may have been unreadable for a moment, and no event reports that it is readable again.
-    private func lookAgain() {
-        if unreadable.contains("") { return scan() }
+    func lookAgain() {
+        // Only a scan finds what is in a directory.
+        if unreadable.contains(where: { $0 == "" || tree.isDirectory($0) }) { return scan() }
         if !unreadable.isEmpty { note(unreadable) }
     }
 
@@ -228,7 +229,11 @@ actor Syncer: CKSyncEngineDelegate {
     /// Checks a file that must be sent if it has changed, and remembers whether it could be read.
     func look(at path: RelativePath, known: FileTree.Stat? = nil) -> FileTree.Look {
         let look = tree.look(at: path, known: known)
-        if case .unreadable(let why) = look { cannotRead(path, why) } else { unreadable.remove(path) }
+        if case .unreadable(let why) = look {
+            cannotRead(path, why)
+        } else if unreadable.contains(path), !tree.isDirectory(path) {
+            unreadable.remove(path)
+        }
         return look
     }
 

@@ -120,6 +120,47 @@ import TidemarkTestSupport
         }
     }
 
+    /// Not even root may read everything, without these.
+    private static let unprivileged =
+        #"[ "$(id -u)" != 0 ] && exec "$@"; exec setpriv --bounding-set=-dac_override,-dac_read_search "$@""#
+
+    @Test func `what is in a directory that cannot be read is not in sync, and not deleted`() async throws {
+        try await withFolders { a, b in
+            try a.write("content", to: "d/file")
+            for folder in [a, b] { try await folder.once() }
+            chmod("\(a.path)/d", 0)
+            let run = try await a.once(in: Self.unprivileged)
+            chmod("\(a.path)/d", 0o755)
+            #expect(run.status != 0 && run.output.contains("d: Permission denied"), "\(run.output)")
+            for folder in [b, a] { try await folder.once() }
+            #expect(a.text("d/file") == "content" && b.text("d/file") == "content")
+        }
+    }
+
+    @Test func `a directory that could not be opened is looked at again until it can be`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        var tree = try FileTree(root: directory.path)
+        let path = tree.absolute("d")
+        let mark = "\(tree.stateDirectory)/broken"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for file in ["\(path)/file", mark] { try Data().write(to: URL(fileURLWithPath: file)) }
+        tree.openForListing = { directory, flags in
+            guard directory == path, access(mark, F_OK) == 0 else { return open(directory, flags) }
+            errno = EIO
+            return -1
+        }
+        let journal = try Journal(directory: tree.stateDirectory, zoneName: "Files")
+        let syncer = Syncer(
+            tree: tree, journal: journal, zoneName: "Files", deviceName: "a", report: TerminalReport(isVerbose: false))
+        await syncer.scan()
+        for _ in 0..<2 { await syncer.lookAgain() }
+        #expect(journal.paths.isEmpty)
+        unlink(mark)
+        await syncer.lookAgain()
+        #expect(journal.paths == ["d/file"])
+    }
+
     @Test func `a file that cannot be read is not in sync, and each run says so until it can be`() async throws {
         try await withFolders { a, b in
             try a.write("public", to: "public")
@@ -127,11 +168,8 @@ import TidemarkTestSupport
             // It is left out on purpose.
             symlink("public", "\(a.path)/link")
             chmod("\(a.path)/secret", 0)
-            // Not even root may, without these.
-            let privileges = "-dac_override,-dac_read_search"
-            let line = #"[ "$(id -u)" != 0 ] && exec "$@"; exec setpriv --bounding-set="# + privileges + #" "$@""#
             for _ in 0..<2 {
-                let run = try await a.once(in: line)
+                let run = try await a.once(in: Self.unprivileged)
                 #expect(run.status != 0 && run.output.contains("secret: Permission denied"), "\(run.output)")
                 #expect(run.output.contains("1 files are not in sync"), "\(run.output)")
             }
