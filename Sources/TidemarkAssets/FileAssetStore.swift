@@ -11,7 +11,7 @@ internal import TidemarkSockets
 ///
 ///     DIRECTORY/DATABASE/ab/abcdef….SIZE            an asset, by its hash
 ///     DIRECTORY/DATABASE/uploads/NAME.SIZE-DEVICE   an upload under way, by its hash or as a draft; in a public
-///                                                   database with -USER behind it
+///                                                   database in uploads/USER
 ///
 /// Several servers may share the directory, over a file system that has locks. All blocking calls run on a few threads
 /// of the store's own. Each asset always uses the same thread, and so does each upload. On a thread owners take turns
@@ -139,11 +139,13 @@ package final class FileAssetStore: AssetStore {
         let (layout, worker) = (layout, workers[0])
         let deadline = FileCalls.nowSeconds - idle.components.seconds
         for database in try await worker.run({ _ in layout.databases() }) {
-            let paths = try await worker.run { _ in layout.uploads(to: database) }
-            for start in stride(from: 0, to: paths.count, by: Self.uploadsPerStep) {
-                let some = paths[start..<min(start + Self.uploadsPerStep, paths.count)]
-                try await worker.run { _ throws(AssetStoreError) in
-                    try layout.removeUploads(some, before: deadline)
+            for folder in try await worker.run({ _ in layout.uploadFolders(of: database) }) {
+                let paths = try await worker.run { _ in layout.uploads(in: folder) }
+                for start in stride(from: 0, to: paths.count, by: Self.uploadsPerStep) {
+                    let some = paths[start..<min(start + Self.uploadsPerStep, paths.count)]
+                    try await worker.run { _ throws(AssetStoreError) in
+                        try layout.removeUploads(some, before: deadline)
+                    }
                 }
             }
         }

@@ -20,8 +20,14 @@ enum FileCalls {
         try open(path, O_RDONLY | O_DIRECTORY)
     }
 
+    /// Creates the file if it is missing, and the directories above it. A few times, because others remove directories
+    /// that are empty.
     static func openCreating(_ path: String) throws(AssetStoreError) -> Int32 {
-        try open(path, O_RDWR | O_CREAT)
+        for _ in 0..<3 {
+            if let descriptor = try? open(path, O_RDWR | O_CREAT) { return descriptor }
+            try makeDirectory(parent(of: path))
+        }
+        return try open(path, O_RDWR | O_CREAT)
     }
 
     private static func open(_ path: String, _ flags: Int32) throws(AssetStoreError) -> Int32 {
@@ -149,6 +155,11 @@ enum FileCalls {
         if result == -Int(EEXIST) { return made }
         _ = try checked(result, "mkdir", path)
         return made + [path]
+    }
+
+    /// Removes a directory, unless something is in it.
+    static func removeDirectory(_ path: String) {
+        _ = rmdir(path)
     }
 
     /// The directory that holds the path's name.

@@ -10,8 +10,6 @@ internal import TidemarkService
 struct FileLayout: Sendable {
     let directory: String
 
-    private static let uploads = "uploads"
-
     func file(of asset: AssetKey) -> String {
         "\(shelf(of: asset))/\(name(asset.content.sha256, asset.content.byteCount))"
     }
@@ -28,16 +26,13 @@ struct FileLayout: Sendable {
 
     func file(of upload: AssetUpload.Key) -> String {
         let name = "\(name(upload.name, upload.byteCount))-\(Hex.encode(upload.device.bytes))"
-        return "\(uploads(of: upload.database))/\(name)\(ending(upload.owner))"
+        return "\(uploads(to: upload.database, by: upload.owner))/\(name)"
     }
 
-    /// The ending of an upload's file name, in a database to which several users upload.
-    private func ending(_ owner: UserID?) -> String {
-        owner.map { "-\($0.rawValue)" } ?? ""
-    }
-
-    func uploads(of database: DatabaseID) -> String {
-        "\(directory)/\(database.rawValue)/\(Self.uploads)"
+    /// The directory of one user's unfinished uploads, so that a new one of theirs meets no others'.
+    func uploads(to database: DatabaseID, by owner: UserID?) -> String {
+        let all = "\(directory)/\(database.rawValue)/uploads"
+        return owner.map { "\(all)/\($0.rawValue)" } ?? all
     }
 
     private func name(_ name: [UInt8], _ byteCount: Int64) -> String {
@@ -77,31 +72,20 @@ struct FileLayout: Sendable {
         }
     }
 
-    /// The files of one user's uploads, with their announced sizes.
-    func uploads(to database: DatabaseID, by owner: UserID?) -> [(path: String, byteCount: Int64)] {
-        let folder = uploads(of: database)
-        return FileCalls.names(in: folder).compactMap { name in
-            let parts = name.split(separator: "-")
-            let size = parts.first?.split(separator: ".").last.flatMap { Int64($0) }
-            guard let size, (2...3).contains(parts.count),
-                parts.dropFirst(2).first.map(String.init) == owner.map({ "\($0.rawValue)" })
-            else { return nil }
-            return ("\(folder)/\(name)", size)
-        }
-    }
+    /// About the most unfinished uploads of one user in one database: a hundred devices may send ten files each. All
+    /// their names are read for each new one, which takes some milliseconds.
+    private static let uploadsMax: Int64 = 1_000
 
-    /// The approximate most uploads of one user in one database.
-    private static let uploadsMax: Int64 = 8_192
-
-    /// Removes uploads that no server has open, those idle longest first, until the others have no more than this many
-    /// bytes.
+    /// Removes uploads in a directory that no server has open, those idle longest first, until the others have no more
+    /// than this many bytes.
     ///
     /// - Returns: whether that was possible.
-    func makeRoom(
-        for byteCountMax: Int64, among files: [(path: String, byteCount: Int64)]
-    ) throws(AssetStoreError) -> Bool {
+    func makeRoom(for byteCountMax: Int64, in folder: String) throws(AssetStoreError) -> Bool {
         // Small uploads count for more than their bytes, so that there are not too many of them either.
-        let uploads = files.map { (path: $0.path, byteCount: max($0.byteCount, byteCountMax / Self.uploadsMax)) }
+        let byteCountMin = byteCountMax / Self.uploadsMax
+        let uploads = FileCalls.names(in: folder).compactMap { name in
+            announcedByteCount(name).map { (path: "\(folder)/\(name)", byteCount: max($0, byteCountMin)) }
+        }
         var sum = uploads.reduce(0) { $0 + $1.byteCount }
         guard sum > byteCountMax else { return true }
         let resting = uploads.compactMap { upload in
@@ -111,6 +95,12 @@ struct FileLayout: Sendable {
             if try removeUnlessOpen(upload.path) { sum -= upload.byteCount }
         }
         return sum <= byteCountMax
+    }
+
+    /// Nil if it is not the name of an upload's file.
+    private func announcedByteCount(_ name: String) -> Int64? {
+        let parts = name.split(separator: "-")
+        return parts.count == 2 ? parts[0].split(separator: ".").last.flatMap { Int64($0) } : nil
     }
 
     /// - Returns: whether it is gone. If a server has it open, it stays.
@@ -123,10 +113,17 @@ struct FileLayout: Sendable {
         return true
     }
 
-    /// The files of everybody's uploads.
-    func uploads(to database: DatabaseID) -> [String] {
-        let folder = uploads(of: database)
-        return FileCalls.names(in: folder).map { "\(folder)/\($0)" }
+    /// The directories of everybody's uploads.
+    func uploadFolders(of database: DatabaseID) -> [String] {
+        let all = uploads(to: database, by: nil)
+        return [all] + FileCalls.names(in: all).compactMap { Int64($0) }.map { uploads(to: database, by: UserID($0)) }
+    }
+
+    /// What is in a directory of uploads. Without anything in it, it goes: whoever needs it makes it again.
+    func uploads(in folder: String) -> [String] {
+        let names = FileCalls.names(in: folder)
+        if names.isEmpty { FileCalls.removeDirectory(folder) }
+        return names.map { "\(folder)/\($0)" }
     }
 
     /// Removes those of the files that are older than that time and that no server has open.

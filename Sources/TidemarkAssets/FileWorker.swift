@@ -137,10 +137,9 @@ final class FileWorker: @unchecked Sendable {
     }
 
     private func makeRoom(for key: AssetUpload.Key) throws(AssetStoreError) {
-        try FileCalls.makeDirectory(layout.uploads(of: key.database))
-        let others = layout.uploads(to: key.database, by: key.owner)
         let room = max(0, uploadBytesMax - key.byteCount)
-        guard try layout.makeRoom(for: room, among: others) else { throw AssetStoreError(.crowded) }
+        let others = layout.uploads(to: key.database, by: key.owner)
+        guard try layout.makeRoom(for: room, in: others) else { throw AssetStoreError(.crowded) }
     }
 
     private func forget(_ key: AssetUpload.Key) {

@@ -261,7 +261,8 @@ import TidemarkTestSupport
                 _ = try await store.append([1], at: 0, to: upload(number, by: user))
             }
         }
-        for user in [nil, 7, 8] as [Int64?] {
+        let users: [Int64?] = [nil, 7, 8]
+        for user in users {
             let store = try FileAssetStore(directory: path, idleMax: .seconds(60), uploadBytesMax: 300)
             defer { store.stop() }
             // Announced are 100 bytes each, whatever has come of them.
@@ -270,19 +271,23 @@ import TidemarkTestSupport
             #expect(await begin(2, by: user, store) == nil)
         }
         // Nobody has them open any more: the oldest goes, of that user alone.
-        let folder = "\(path)/1/uploads"
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-        #expect(names.count == 9)
-        for name in names {
-            let isOldest = name.hasPrefix("03")
-            let date = Date(timeIntervalSinceNow: isOldest ? -5_000 : -4_000)
-            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: "\(folder)/\(name)")
+        let layout = FileLayout(directory: path)
+        // Which uploads have a file.
+        func left(of user: Int64?) -> [UInt8] {
+            (1...4).filter { FileCalls.status(of: layout.file(of: upload($0, by: user).key)) != nil }
+        }
+        for user in users {
+            #expect(left(of: user) == [1, 2, 3])
+            for number in left(of: user) {
+                let date = Date(timeIntervalSinceNow: number == 3 ? -5_000 : -4_000)
+                try FileManager.default.setAttributes(
+                    [.modificationDate: date], ofItemAtPath: layout.file(of: upload(number, by: user).key))
+            }
         }
         let store = try FileAssetStore(directory: path, idleMax: .seconds(60), uploadBytesMax: 300)
         defer { store.stop() }
         #expect(await begin(4, by: 7, store) == nil)
-        let left = try FileManager.default.contentsOfDirectory(atPath: folder)
-        #expect(left.count == 9 && left.filter { $0.hasPrefix("03") }.count == 2)
+        #expect(users.map(left) == [[1, 2, 3], [1, 2, 4], [1, 2, 3]])
         #expect(try await store.progress(of: upload(3, by: 7)).byteCount == 0)
         #expect(try await store.progress(of: upload(2, by: 7)).byteCount == 1)
     }

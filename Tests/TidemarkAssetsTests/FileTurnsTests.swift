@@ -116,11 +116,14 @@ import TidemarkTestSupport
         let store = try FileAssetStore(
             directory: directory.path, threads: 1, uploadBytesMax: Limits().uploadBytesMax)
         defer { store.stop() }
-        let folders = ["\(directory.path)/1/uploads", "\(directory.path)/2/uploads"]
+        let layout = FileLayout(directory: directory.path)
+        let folders = [
+            layout.uploads(to: DatabaseID(1), by: nil), layout.uploads(to: DatabaseID(2), by: UserID(7)),
+        ]
         let count = FileAssetStore.uploadsPerStep * 5 / 2
         for folder in folders {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            for number in 0..<count { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(number)")) }
+            for number in 0..<count { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(number).1-2")) }
         }
         let looks = Looks()
         looks.look(at: folders[0], by: store.workers[0].turns)

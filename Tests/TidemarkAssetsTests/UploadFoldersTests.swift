@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkDomain
+import TidemarkService
+import TidemarkTestSupport
+
+@testable import TidemarkAssets
+
+/// Each user's unfinished uploads are in a directory of their own.
+@Suite struct UploadFoldersTests {
+    private static let database = DatabaseID(1)
+
+    private func withStore(_ body: (FileAssetStore, FileLayout) async throws -> Void) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let store = try FileAssetStore(
+            directory: directory.path, idleMax: .seconds(60), uploadBytesMax: Limits().uploadBytesMax)
+        defer { store.stop() }
+        try await body(store, FileLayout(directory: directory.path))
+    }
+
+    /// Two bytes, of which the second ends the upload.
+    private func upload(_ number: Int, by user: UserID?, isEnd: Bool = false) -> AssetUpload {
+        AssetUpload(
+            draft: Array(repeating: 7, count: 30) + [UInt8(number / 256), UInt8(number % 256)], byteCount: 2,
+            in: Self.database, by: DeviceID(high: 0, low: 1), owner: user, isNamedByContent: isEnd)
+    }
+
+    /// Leaves uploads that nobody has open, as a server does that has ended. The first one has rested longest.
+    private func leave(_ count: Int, of user: UserID?, _ layout: FileLayout) throws {
+        try FileCalls.makeDirectory(layout.uploads(to: Self.database, by: user))
+        for number in 0..<count {
+            let path = layout.file(of: upload(number, by: user).key)
+            try Data([1]).write(to: URL(fileURLWithPath: path))
+            let date = Date(timeIntervalSinceNow: Double(number - 10_000))
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+        }
+    }
+
+    @Test(arguments: [UserID(7), nil] as [UserID?])
+    func `R-734: a user has about a thousand unfinished uploads, and a new one meets no other user's`(
+        user: UserID?
+    ) async throws {
+        try await withStore { store, layout async throws in
+            let others = UserID(8)
+            for owner in [user, others] { try leave(1_100, of: owner, layout) }
+            let new = upload(2_000, by: user)
+            #expect(try await store.append([1], at: 0, to: new).byteCount == 1)
+
+            let left = (0..<1_100).filter { number in
+                FileCalls.status(of: layout.file(of: upload(number, by: user).key)) != nil
+            }
+            #expect(left == Array(100..<1_100), "those that rested longest have made room")
+            #expect(FileCalls.status(of: layout.file(of: new.key)) != nil)
+            let folder = layout.uploads(to: Self.database, by: others)
+            #expect(FileCalls.names(in: folder).count == 1_100)
+            #expect(FileCalls.parent(of: layout.file(of: new.key)) != folder)
+        }
+    }
+
+    @Test(arguments: [UserID(7), nil] as [UserID?])
+    func `R-734: a directory in which nothing is left goes, and is made again for the next upload`(
+        user: UserID?
+    ) async throws {
+        try await withStore { store, layout async throws in
+            let folder = layout.uploads(to: Self.database, by: user)
+            for number in 0..<2 {
+                try leave(1, of: UserID(8), layout)
+                _ = try await store.append([1], at: 0, to: upload(number, by: user))
+                try await store.expireUploads(idleFor: .seconds(60))
+                #expect(FileCalls.names(in: folder).contains { $0.contains("-") }, "it is under way")
+                let end = try await store.append([UInt8(number)], at: 1, to: upload(number, by: user, isEnd: true))
+                #expect(end.isComplete)
+                // The first call removes the directories of users, the second the one above them.
+                for _ in 0..<2 { try await store.expireUploads(idleFor: .seconds(60)) }
+                #expect(!FileManager.default.fileExists(atPath: layout.uploads(to: Self.database, by: nil)))
+            }
+        }
+    }
+}
