@@ -20,14 +20,25 @@ enum FileCalls {
         try open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Creates the file if it is missing, and the directories above it. A few times, because others remove directories
-    /// that are empty.
+    /// Creates the file if it is missing, and the directories above it.
     static func openCreating(_ path: String) throws(AssetStoreError) -> Int32 {
+        try creatingDirectories(above: path) { () throws(AssetStoreError) in try open(path, O_RDWR | O_CREAT) }
+    }
+
+    /// Does something again when the directories above a path are made. A few times, because others remove directories
+    /// that are empty.
+    private static func creatingDirectories<Value>(
+        above path: String, _ work: () throws(AssetStoreError) -> Value
+    ) throws(AssetStoreError) -> Value {
         for _ in 0..<3 {
-            if let descriptor = try? open(path, O_RDWR | O_CREAT) { return descriptor }
-            try makeDirectory(parent(of: path))
+            do throws(AssetStoreError) {
+                return try work()
+            } catch {
+                guard error.code == .missing else { throw error }
+                try makeDirectory(parent(of: path))
+            }
         }
-        return try open(path, O_RDWR | O_CREAT)
+        return try work()
     }
 
     private static func open(_ path: String, _ flags: Int32) throws(AssetStoreError) -> Int32 {
@@ -133,6 +144,11 @@ enum FileCalls {
 
     static func rename(_ path: String, to other: String) throws(AssetStoreError) {
         _ = try checked(retrying { Int(Glibc.rename(path, other)) }, "rename", other)
+    }
+
+    /// Creates missing directories above the new name.
+    static func renameCreating(_ path: String, to other: String) throws(AssetStoreError) {
+        try creatingDirectories(above: other) { () throws(AssetStoreError) in try rename(path, to: other) }
     }
 
     /// Removing a file that does not exist is no error.

@@ -25,8 +25,11 @@ struct FileLayout: Sendable {
     }
 
     func file(of upload: AssetUpload.Key) -> String {
-        let name = "\(name(upload.name, upload.byteCount))-\(Hex.encode(upload.device.bytes))"
-        return "\(uploads(to: upload.database, by: upload.owner))/\(name)"
+        "\(uploads(to: upload.database, by: upload.owner))/\(name(of: upload))"
+    }
+
+    private func name(of upload: AssetUpload.Key) -> String {
+        "\(name(upload.name, upload.byteCount))-\(Hex.encode(upload.device.bytes))"
     }
 
     /// The directory of one user's unfinished uploads, so that a new one of theirs meets no others'.
@@ -105,11 +108,20 @@ struct FileLayout: Sendable {
 
     /// - Returns: whether it is gone. If a server has it open, it stays.
     private func removeUnlessOpen(_ path: String) throws(AssetStoreError) -> Bool {
+        try unlessOpen(path) { () throws(AssetStoreError) in try FileCalls.remove(path) }
+    }
+
+    /// Does a work that takes the name from a file, unless a server has the file open.
+    ///
+    /// - Returns: whether the name is gone.
+    private func unlessOpen(
+        _ path: String, _ work: () throws(AssetStoreError) -> Void
+    ) throws(AssetStoreError) -> Bool {
         // For writing: locks of network file systems need that.
         guard let descriptor = try? FileCalls.openWriting(path) else { return FileCalls.status(of: path) == nil }
         defer { FileCalls.close(descriptor) }
         guard FileCalls.lock(descriptor), FileCalls.isNamed(path, descriptor) else { return false }
-        try FileCalls.remove(path)
+        try work()
         return true
     }
 
@@ -126,11 +138,54 @@ struct FileLayout: Sendable {
         return names.map { "\(folder)/\($0)" }
     }
 
-    /// Removes those of the files that are older than that time and that no server has open.
+    /// Removes those of the files that are older than that time and that no server has open. Those of an older version
+    /// move to their users.
     func removeUploads(_ paths: ArraySlice<String>, before deadline: Int64) throws(AssetStoreError) {
         for path in paths {
-            guard let status = FileCalls.status(of: path), status.modifiedSeconds < deadline else { continue }
-            _ = try removeUnlessOpen(path)
+            guard let status = FileCalls.status(of: path) else { continue }
+            if status.modifiedSeconds < deadline {
+                _ = try removeUnlessOpen(path)
+            } else if let place = place(ofOlder: path) {
+                _ = try move(older: path, to: place)
+            }
+        }
+    }
+
+    // MARK: Uploads of an older version
+
+    // It kept the uploads of all users of a public database in one directory: uploads/NAME.SIZE-DEVICE-USER.
+
+    /// Whether the upload has a file. One of an older version moves to its user first, so that it goes on.
+    ///
+    /// - Throws: `busy` if a server of that version has it open.
+    func hasFile(_ upload: AssetUpload.Key) throws(AssetStoreError) -> Bool {
+        let path = file(of: upload)
+        if FileCalls.status(of: path) != nil { return true }
+        guard let owner = upload.owner else { return false }
+        let older = "\(uploads(to: upload.database, by: nil))/\(name(of: upload))-\(owner.rawValue)"
+        guard FileCalls.status(of: older) != nil else { return false }
+        guard try move(older: older, to: path) else { throw AssetStoreError(.busy) }
+        return FileCalls.status(of: path) != nil
+    }
+
+    /// Nil if the file is in its place.
+    private func place(ofOlder path: String) -> String? {
+        let folder = FileCalls.parent(of: path)
+        let parts = path.dropFirst(folder.count + 1).split(separator: "-")
+        guard parts.count == 3, let owner = Int64(parts[2]) else { return nil }
+        return "\(folder)/\(owner)/\(parts[0])-\(parts[1])"
+    }
+
+    /// If the user has begun the same upload anew, that one stays, and the older one goes.
+    ///
+    /// - Returns: whether it is in its place. If a server has it open, it stays where it is.
+    private func move(older: String, to place: String) throws(AssetStoreError) -> Bool {
+        try unlessOpen(older) { () throws(AssetStoreError) in
+            if FileCalls.status(of: place) == nil {
+                try FileCalls.renameCreating(older, to: place)
+            } else {
+                try FileCalls.remove(older)
+            }
         }
     }
 }

@@ -75,7 +75,7 @@ final class FileWorker: @unchecked Sendable {
 
     func progress(of upload: AssetUpload) throws(AssetStoreError) -> Step {
         if isThere(upload) { return .told(try leave(upload)) }
-        guard uploads.contains(upload.key) || FileCalls.status(of: layout.file(of: upload.key)) != nil else {
+        if !uploads.contains(upload.key), try !layout.hasFile(upload.key) {
             return .told(AssetProgress(byteCount: 0, isComplete: false))
         }
         return try goOn(upload, try open(upload))
@@ -122,7 +122,7 @@ final class FileWorker: @unchecked Sendable {
         }
         let path = layout.file(of: key)
         // What exists has been counted.
-        if FileCalls.status(of: path) == nil { try makeRoom(for: key) }
+        if try !layout.hasFile(key) { try makeRoom(for: key) }
         let file =
             resting.remove(key)
             ?? FileUpload(path: path, byteCount: key.byteCount, owner: upload.shareOwner, durability: durability)

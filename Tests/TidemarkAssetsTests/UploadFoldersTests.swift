@@ -39,6 +39,8 @@ import TidemarkTestSupport
         }
     }
 
+    private func isThere(_ path: String) -> Bool { FileCalls.status(of: path) != nil }
+
     @Test(arguments: [UserID(7), nil] as [UserID?])
     func `R-734: a user has about a thousand unfinished uploads, and a new one meets no other user's`(
         user: UserID?
@@ -49,11 +51,9 @@ import TidemarkTestSupport
             let new = upload(2_000, by: user)
             #expect(try await store.append([1], at: 0, to: new).byteCount == 1)
 
-            let left = (0..<1_100).filter { number in
-                FileCalls.status(of: layout.file(of: upload(number, by: user).key)) != nil
-            }
+            let left = (0..<1_100).filter { isThere(layout.file(of: upload($0, by: user).key)) }
             #expect(left == Array(100..<1_100), "those that rested longest have made room")
-            #expect(FileCalls.status(of: layout.file(of: new.key)) != nil)
+            #expect(isThere(layout.file(of: new.key)))
             let folder = layout.uploads(to: Self.database, by: others)
             #expect(FileCalls.names(in: folder).count == 1_100)
             #expect(FileCalls.parent(of: layout.file(of: new.key)) != folder)
@@ -77,6 +77,55 @@ import TidemarkTestSupport
                 for _ in 0..<2 { try await store.expireUploads(idleFor: .seconds(60)) }
                 #expect(!FileManager.default.fileExists(atPath: layout.uploads(to: Self.database, by: nil)))
             }
+        }
+    }
+
+    /// Where an older version kept an upload of a user of a public database.
+    private func older(_ number: Int, of user: UserID, _ layout: FileLayout) throws -> String {
+        try FileCalls.makeDirectory(layout.uploads(to: Self.database, by: nil))
+        return "\(layout.file(of: upload(number, by: nil).key))-\(user.rawValue)"
+    }
+
+    @Test func `R-734: what an older version began goes on where it was, for its user alone`() async throws {
+        try await withStore { store, layout async throws in
+            for number in 1...2 {
+                let older = try older(number, of: UserID(7), layout)
+                try Data([1]).write(to: URL(fileURLWithPath: older))
+                #expect(try await store.progress(of: upload(number, by: UserID(77))).byteCount == 0)
+                #expect(isThere(older))
+                // The client asks first, or it does not.
+                if number == 1 {
+                    #expect(try await store.progress(of: upload(number, by: UserID(7))).byteCount == 1)
+                }
+                #expect(try await store.append([2], at: 1, to: upload(number, by: UserID(7))).byteCount == 2)
+                #expect(!isThere(older))
+                #expect(try Data(contentsOf: file(number, by: 7, layout)) == Data([1, 2]))
+            }
+        }
+    }
+
+    private func file(_ number: Int, by user: Int64, _ layout: FileLayout) -> URL {
+        URL(fileURLWithPath: layout.file(of: upload(number, by: UserID(user)).key))
+    }
+
+    @Test func `R-734: what an older version began moves to its user when old uploads are removed`() async throws {
+        try await withStore { store, layout async throws in
+            for (number, user) in [(1, 7), (2, 8), (3, 7)] as [(Int, Int64)] {
+                try Data([9]).write(to: URL(fileURLWithPath: try older(number, of: UserID(user), layout)))
+            }
+            let (idle, again) = (try older(3, of: UserID(7), layout), try older(4, of: UserID(8), layout))
+            let date = Date(timeIntervalSinceNow: -10_000)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: idle)
+            // This user has begun it anew.
+            _ = try await store.append([5], at: 0, to: upload(4, by: UserID(8)))
+            try Data([9]).write(to: URL(fileURLWithPath: again))
+
+            try await store.expireUploads(idleFor: .seconds(60))
+            #expect(FileCalls.names(in: layout.uploads(to: Self.database, by: nil)).sorted() == ["7", "8"])
+            #expect(try Data(contentsOf: file(1, by: 7, layout)) == Data([9]))
+            #expect(try Data(contentsOf: file(2, by: 8, layout)) == Data([9]))
+            #expect(try Data(contentsOf: file(4, by: 8, layout)) == Data([5]))
+            #expect(FileCalls.names(in: layout.uploads(to: Self.database, by: UserID(7))).count == 1)
         }
     }
 }
