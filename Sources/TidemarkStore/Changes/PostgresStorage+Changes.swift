@@ -94,9 +94,10 @@ extension PostgresStorage {
     package func advanceDatabaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        let (_, _, _, _, entries) = try await write(
+        let (_, _, _, _, _, entries) = try await write(
             sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.changes.numberZones(viewer),
-            sql.changes.moveFeed(viewer), feedCall(of: viewer, after: after, entriesMax: entriesMax))
+            sql.changes.moveFeed(viewer), sql.changes.markSeenZones(viewer),
+            feedCall(of: viewer, after: after, entriesMax: entriesMax))
         return Self.feed(entries.rows, entriesMax: entriesMax)
     }
 
