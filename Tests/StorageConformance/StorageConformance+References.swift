@@ -81,6 +81,28 @@ extension StorageConformance {
             try await store.writeHolders([RecordDraft("a", isDeleted: true)], in: key, dropping: ["a", "never"])
             try expectEqual(try await counts(), ["t": 1, "u": 1], "a tombstone holds none")
         },
+        Scenario("R-133: a changed record keeps, loses and adds references, and each record its own") { store in
+            let keys = try await store.referenceZones()
+            for key in keys {
+                try await store.writeHolders(
+                    ["a", "b"].map { RecordDraft($0) }, in: key,
+                    references: [("a", "t"), ("a", "u"), ("b", "t"), ("b", "u"), ("b", "v")])
+            }
+            func holders() async throws -> [[String: [String]]] {
+                try await store.peek(keys.map { $0.cascade(deleting: ["t", "u", "v", "w"]) })
+                    .map { $0.holders.mapValues { $0.sorted() } }
+            }
+            let before = ["t": ["a", "b"], "u": ["a", "b"], "v": ["b"]]
+            try expectEqual(try await holders(), [before, before], "as saved")
+            try await store.writeHolders(
+                ["a", "b", "c"].map { RecordDraft($0) }, in: keys[0], dropping: ["a", "b"],
+                references: [("a", "t"), ("a", "w"), ("b", "u"), ("c", "t"), ("c", "v")])
+            let after = ["t": ["a", "c"], "u": ["b"], "v": ["c"], "w": ["a"]]
+            try expectEqual(try await holders(), [after, before], "another holder's reference keeps none")
+            try await store.writeHolders([RecordDraft("c")], in: keys[0], references: [("c", "t"), ("c", "u")])
+            let more = ["t": ["a", "c"], "u": ["b", "c"], "v": ["c"], "w": ["a"]]
+            try expectEqual(try await holders(), [more, before], "what is not dropped stays")
+        },
         Scenario("R-036: the references of a zone end with it") { store in
             let key = try await store.referenceZones()[0]
             let database = key.database

@@ -271,31 +271,30 @@ struct RecordStatements: Sendable {
         """
     ) { row throws(PostgresError) in (try row["ordinal"], try row["count"], try row["count_max"]) }
 
-    /// Removes all references of these holders.
-    let dropReferences = DeclaredStatement<[HolderRow], Void>(
-        .write, "drop_references",
+    /// Removes the other references of holders that lose theirs, and adds those that are not there. So one that stays is
+    /// not written. A holder has many targets, so its names are sent once.
+    let writeReferences = DeclaredStatement<(holders: [HolderRow], held: [HeldRow]), Void>(
+        .write, "write_references",
         """
-        DELETE FROM record_reference f
-         USING (SELECT h.*
-                  FROM unnest(\(\.self, \.database), \(\.self, \.zone), \(\.self, \.holder))
-                       AS k (database_id, zone_id, holder)
-                 CROSS JOIN LATERAL (
-                       SELECT ctid FROM record_reference
-                        WHERE database_id = k.database_id AND zone_id = k.zone_id
-                          AND holder BETWEEN k.holder AND k.holder
-                        ORDER BY holder OFFSET 0) AS h) AS d
-         WHERE f.ctid = d.ctid
-        """)
-
-    /// A holder has many targets, so its names are sent once.
-    let addReferences = DeclaredStatement<(holders: [HolderRow], added: [AddedReference]), Void>(
-        .write, "add_references",
-        """
+        WITH gone AS (
+            DELETE FROM record_reference f
+             USING (SELECT h.*
+                      FROM unnest(\(\.holders, \.database), \(\.holders, \.zone), \(\.holders, \.holder),
+                                  \(\.holders, \.losesOthers)) WITH ORDINALITY
+                           AS k (database_id, zone_id, holder, loses_others, place)
+                     CROSS JOIN LATERAL (
+                           SELECT ctid FROM record_reference
+                            WHERE database_id = k.database_id AND zone_id = k.zone_id
+                              AND holder BETWEEN k.holder AND k.holder
+                              AND (k.place::integer, target) NOT IN (
+                                  SELECT * FROM unnest(\(\.held, \.place), \(\.held, \.target)))
+                            ORDER BY holder OFFSET 0) AS h
+                     WHERE k.loses_others) AS d
+             WHERE f.ctid = d.ctid)
         INSERT INTO record_reference (database_id, zone_id, target, holder)
-        SELECT h.database_id, h.zone_id, k.target, h.holder
-          FROM unnest(\(\.added, \.place), \(\.added, \.target)) AS k (place, target)
-          JOIN unnest(\(\.holders, \.database), \(\.holders, \.zone), \(\.holders, \.holder)) WITH ORDINALITY
-               AS h (database_id, zone_id, holder, place) ON h.place = k.place
+        SELECT (\(\.holders, \.database))[t.place], (\(\.holders, \.zone))[t.place], t.target,
+               (\(\.holders, \.holder))[t.place]
+          FROM unnest(\(\.held, \.place), \(\.held, \.target)) AS t (place, target)
             ON CONFLICT DO NOTHING
         """)
 

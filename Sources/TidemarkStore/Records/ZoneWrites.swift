@@ -21,15 +21,17 @@ struct ClientTokenRow: Sendable {
     let token: [UInt8]
 }
 
-/// A row of `record_reference`. Without its target, all references of the holder.
+/// A record whose rows of `record_reference` change.
 struct HolderRow: Sendable {
     let database: DatabaseID
     let zone: ZoneID
     let holder: String
+    /// Whether its references go that are not written with it.
+    let losesOthers: Bool
 }
 
-/// A reference to write, of the holder at a place in a list.
-struct AddedReference: Sendable {
+/// A reference that is there afterwards, of the holder at a place in a list.
+struct HeldRow: Sendable {
     /// Counted from 1.
     let place: Int32
     let target: String
@@ -82,9 +84,8 @@ struct ZoneWrites: Sendable {
             calls.append(sql.records.write(self))
         }
         calls += AssetUseWrites(zones).calls
-        if !droppedReferences.isEmpty { calls.append(sql.records.dropReferences(droppedReferences)) }
-        let added = addedReferences
-        if !added.holders.isEmpty { calls.append(sql.records.addReferences(added)) }
+        let references = references
+        if !references.holders.isEmpty { calls.append(sql.records.writeReferences(references)) }
         if let countMax = zones.lazy.map(\.clientTokensMax).min(), !clientTokens.isEmpty {
             calls.append(sql.records.writeClientTokens((clientTokens, countMax)))
         }
@@ -99,27 +100,25 @@ struct ZoneWrites: Sendable {
         }
     }
 
-    private var droppedReferences: [HolderRow] {
-        zones.flatMap { zone in
-            zone.references.dropped.map { HolderRow(database: zone.database, zone: zone.zone, holder: $0) }
-        }
-    }
-
-    private var addedReferences: (holders: [HolderRow], added: [AddedReference]) {
-        var holders: [HolderRow] = []
-        var added: [AddedReference] = []
-        for zone in zones {
-            // Those of one holder stand together.
-            var last: String?
-            for reference in zone.references.added {
-                if reference.holder != last {
-                    holders.append(HolderRow(database: zone.database, zone: zone.zone, holder: reference.holder))
-                }
-                last = reference.holder
-                added.append(AddedReference(place: Int32(holders.count), target: reference.target))
+    /// Holders that hold some stand first, because PostgreSQL walks through an array of names to a place in it.
+    private var references: (holders: [HolderRow], held: [HeldRow]) {
+        var (holders, others): ([HolderRow], [HolderRow]) = ([], [])
+        var held: [HeldRow] = []
+        for zone in zones where !zone.references.isEmpty {
+            let losers = Set(zone.references.dropped)
+            func row(_ holder: String) -> HolderRow {
+                HolderRow(
+                    database: zone.database, zone: zone.zone, holder: holder, losesOthers: losers.contains(holder))
             }
+            var places: [String: Int32] = [:]
+            for reference in zone.references.added {
+                let place = places[reference.holder] ?? Int32(holders.count + 1)
+                if places.updateValue(place, forKey: reference.holder) == nil { holders.append(row(reference.holder)) }
+                held.append(HeldRow(place: place, target: reference.target))
+            }
+            others += zone.references.dropped.filter { places[$0] == nil }.map(row)
         }
-        return (holders, added)
+        return (holders + others, held)
     }
 }
 

@@ -86,7 +86,7 @@ import TidemarkTestSupport
                 livingOnce, "(zone_id = z.id) AND (target >= k.target)",
             ]
         ),
-        (sql.records.dropReferences, ["(zone_id = k.zone_id) AND (holder >= k.holder)"]),
+        (sql.records.writeReferences, ["(zone_id = k.zone_id) AND (holder >= k.holder)", "hashed SubPlan"]),
         (sql.records.writeClientTokens, ["using client_token_number", "AND (number <= ", "TID Cond"]),
         (
             sql.changes.zonePage,
