@@ -11,10 +11,10 @@ internal import TidemarkScheduling
 /// everything that was committed before. No page is older than the one before it. A page that was read ahead for an
 /// earlier fetch is not used by a later one. That one may have seen newer changes (I-3).
 ///
-/// ``AheadPages`` has the rules. It bounds the pages in number, in age, and in bytes.
+/// ``ReadAheadCache`` holds the pages and has the rules. It bounds them in number, in age, and in bytes.
 final class PagesAhead: Sendable {
     typealias Page = Result<ZonePage, FailureReason>
-    private typealias Pages = AheadPages<Answer<Page>>
+    private typealias Pages = ReadAheadCache<Answer<Page>>
 
     private let scheduler: any Scheduler
     private let read: @Sendable (ZoneQuestion, _ isAhead: Bool) async -> Page

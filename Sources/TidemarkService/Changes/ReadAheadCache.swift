@@ -14,7 +14,7 @@ internal import TidemarkFields
 /// A page is forgotten after two seconds, as the oldest of more than 32, and when the page before it was read anew.
 ///
 /// `Reading` is what the pages are read by.
-struct AheadPages<Reading: Sendable>: Sendable {
+struct ReadAheadCache<Reading: Sendable>: Sendable {
     private struct Entry: Sendable {
         let question: ZoneQuestion
         let begunAt: Duration

@@ -9,7 +9,7 @@ import TidemarkTestSupport
 @testable import TidemarkService
 
 /// When a page of a zone's feed is read before it is asked for, and when it is used. `FeedReaderTests` reads real pages.
-@Suite struct AheadPagesTests {
+@Suite struct ReadAheadCacheTests {
     private let device = DeviceID(high: 0, low: 1)
     private let key = ZoneKey(database: DatabaseID(1), name: "notes")
 
@@ -33,20 +33,21 @@ import TidemarkTestSupport
 
     @Test func `I-3, R-212: the next page is read ahead if there is one, and the page before it is small`() throws {
         let rows: [(moreComing: Bool, textBytes: Int, isReadAhead: Bool)] = [
-            (true, 1, true), (false, 1, false), (true, AheadPages<Int>.bytesMax - 100, true),
-            (true, AheadPages<Int>.bytesMax, false), (false, AheadPages<Int>.bytesMax, false),
+            (true, 1, true), (false, 1, false), (true, ReadAheadCache<Int>.bytesMax - 100, true),
+            (true, ReadAheadCache<Int>.bytesMax, false), (false, ReadAheadCache<Int>.bytesMax, false),
         ]
         for row in rows {
             let page = try page(moreComing: row.moreComing, textBytes: row.textBytes)
             var expected = question()
             expected.token = page.token.bytes
-            #expect(AheadPages<Int>.next(after: page, of: question()) == (row.isReadAhead ? expected : nil), "\(row)")
-            #expect(AheadPages<Int>.isUsed(page) == row.moreComing)
+            #expect(
+                ReadAheadCache<Int>.next(after: page, of: question()) == (row.isReadAhead ? expected : nil), "\(row)")
+            #expect(ReadAheadCache<Int>.isUsed(page) == row.moreComing)
         }
     }
 
     @Test func `I-3: a page that was read ahead is used once`() {
-        var pages = AheadPages<Int>()
+        var pages = ReadAheadCache<Int>()
         #expect(pages.begin(question(1), at: .zero, 1) == (1, false))
         #expect(pages.begin(question(2), at: .zero, 2) == (2, false))
         #expect(pages.take(question(2), at: .zero) == 2)
@@ -59,7 +60,7 @@ import TidemarkTestSupport
         throws
     {
         let page = try page(moreComing: true)
-        var pages = AheadPages<Int>()
+        var pages = ReadAheadCache<Int>()
         var next = question()
         next.token = page.token.bytes
         let others = [
@@ -79,14 +80,14 @@ import TidemarkTestSupport
 
     @Test func `I-3: a page that waits for more than two seconds is not used`() {
         for (age, expected) in [(Duration.seconds(2), 1), (.milliseconds(2_001), nil)] as [(Duration, Int?)] {
-            var pages = AheadPages<Int>()
+            var pages = ReadAheadCache<Int>()
             _ = pages.begin(question(), at: .seconds(5), 1)
             #expect(pages.take(question(), at: .seconds(5) + age) == expected, "\(age)")
         }
     }
 
     @Test func `R-722: pages that nobody asks for are forgotten without a question`() {
-        var pages = AheadPages<Int>()
+        var pages = ReadAheadCache<Int>()
         _ = pages.begin(question(1), at: .zero, 1)
         _ = pages.begin(question(2), at: .seconds(1), 2)
         #expect(pages.forgetOld(at: .seconds(2)) && pages.count == 2)
@@ -116,8 +117,8 @@ import TidemarkTestSupport
     }
 
     @Test func `I-7: of more than 32 pages the oldest is forgotten`() {
-        var pages = AheadPages<Int>()
-        let countMax = AheadPages<Int>.countMax
+        var pages = ReadAheadCache<Int>()
+        let countMax = ReadAheadCache<Int>.countMax
         for number in 0...countMax {
             _ = pages.begin(question(UInt8(number)), at: .zero, number)
         }
