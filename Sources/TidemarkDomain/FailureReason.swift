@@ -48,9 +48,9 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case requestTooLarge = 21
     /// Limits.zonesMax.
     case tooManyZones = 22
-    /// a repeat whose outcome may have been forgotten, or a life that another process lives too.
+    /// a repeat whose outcome may have been forgotten, or a life of a device that another process has too.
     case requestForgotten = 23
-    /// the token is too old, or belongs to another life of the zone or the store.
+    /// the token is too old, or belongs to another incarnation of the zone or the store.
     case tokenExpired = 24
     /// a token of another feed, zone, database or user, or no token at all.
     case tokenInvalid = 25

@@ -51,16 +51,16 @@ package struct ZoneKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// One life of the store. A restore from a backup begins a new life, which makes all older tokens and tags void
+/// One incarnation of the store. A restore from a backup begins a new one, which makes all older tokens and tags void
 ///
 package struct StoreIncarnation: Hashable, Sendable {
     package let rawValue: UInt64
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// The life that begins with a restore. Its upper half names the life before, so that clients can tell which
-    /// versions both lives have in common.
+    /// The incarnation that begins with a restore. Its upper half names the one before. So clients can tell which
+    /// versions both have in common.
     ///
-    /// - Parameter mark: random, so that two restores of one backup begin two different lives.
+    /// - Parameter mark: random, so that two restores of one backup begin two different incarnations.
     package func next(mark: UInt32) -> StoreIncarnation {
         StoreIncarnation(rawValue << 32 | UInt64(mark))
     }
@@ -114,7 +114,7 @@ package typealias ChangeNumber = Int64
 
 extension ChangeNumber {
     /// The number from which a zone goes on after a restore. It tells versions saved after the restore from those of
-    /// the backup. There is room for 2^40 versions in a life, and for 2^23 lives.
+    /// the backup. There is room for 2^40 versions in one incarnation of the store, and for 2^23 incarnations.
     package var inNextLife: ChangeNumber { (self >> 40 + 1) << 40 }
 }
 

@@ -107,7 +107,7 @@ package struct Limits: Sendable, Equatable {
 
     /// Zones of one request for keys. More: `limitExceeded`.
     package var keyZonesMax = 100
-    /// Keys that one life of a zone can have; a device fetches all of them together. More: `limitExceeded`.
+    /// Keys that one incarnation of a zone can have; a device fetches all of them together. More: `limitExceeded`.
     package var zoneKeysMax = 100
 
     package init() {}

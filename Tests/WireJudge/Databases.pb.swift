@@ -74,7 +74,7 @@ package nonisolated struct WireRequestStamp: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 for the first such request of a life, then growing.
+  /// 1 for the first such request of a life of the device, then growing.
   package var counter: UInt64 = 0
 
   /// The lowest counter whose answer the device still waits for. The server forgets outcomes below it.

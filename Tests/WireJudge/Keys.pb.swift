@@ -165,7 +165,7 @@ package nonisolated struct WireZoneKeysResult: Sendable {
   package init() {}
 }
 
-/// All keys of a zone's present life.
+/// All keys of a zone's present incarnation.
 package nonisolated struct WireZoneKeys: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -121,14 +121,14 @@ package nonisolated struct WireRecord: Sendable {
   /// The change tag, unique to this version. A client sends it back as it came. It may read the tag for one purpose: to find
   /// which of two versions of a record is newer, even if the store was restored between them.
   ///
-  /// A tag is a row of varints, followed by four bytes in network order: the FNV-1a of all bytes before them. The varints are: 1; the
-  /// life of the store; the zone; the version's number in the zone. The lower 32 bits of a life are its own, the upper ones are the
-  /// lower bits of the life from which the store was restored. Each restore raises the versions' numbers to the next multiple of
-  /// 2^40. A tag of another form says nothing.
+  /// A tag is a row of varints, followed by four bytes in network order: the FNV-1a of all bytes before them. The varints are: 1;
+  /// the incarnation of the store; the zone; the version's number in the zone. The lower 32 bits of an incarnation are its own, the
+  /// upper ones are the lower bits of the incarnation from which the store was restored. Each restore raises the versions' numbers
+  /// to the next multiple of 2^40. A tag of another form says nothing.
   ///
-  /// A change token has the same form, and says how far a feed was read. The token of a zone has: 1; 1; the life of the store; two
-  /// numbers; the zone; the version's number; and more. The token of a database has: 1; 2; the life of the store; a number; the
-  /// number in its feed; and more.
+  /// A change token has the same form, and says how far a feed was read. The token of a zone has: 1; 1; the incarnation of the
+  /// store; two numbers; the zone; the version's number; and more. The token of a database has: 1; 2; the incarnation of the store;
+  /// a number; the number in its feed; and more.
   package var tag: Data = Data()
 
   /// Milliseconds since 1970.

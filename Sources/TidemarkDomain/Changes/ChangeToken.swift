@@ -86,7 +86,7 @@ package enum ChangeToken: Sendable, Equatable {
         guard reader.isAtEnd else { return nil }
     }
 
-    /// The life of the store that it belongs to.
+    /// The incarnation of the store that it belongs to.
     package var store: StoreIncarnation {
         switch self {
         case .zone(let store, _, _, _), .database(let store, _, _): store
@@ -97,9 +97,9 @@ package enum ChangeToken: Sendable, Equatable {
 
     /// Where a client's token points in the feed of a zone; nil if the client has none (empty bytes).
     ///
-    /// `tokenInvalid` for a token of another feed, `tokenExpired` for one of another life of the store.
-    /// The life is checked first, because the numbers of databases may differ between lives. ``ZonePage`` checks what
-    /// depends on the zone's current state.
+    /// `tokenInvalid` for a token of another feed, `tokenExpired` for one of another incarnation of the store
+    /// . The incarnation is checked first, because the numbers of databases may differ between incarnations.
+    /// ``ZonePage`` checks what depends on the zone's current state.
     package static func position(
         in key: ZoneKey, from bytes: [UInt8], store: StoreIncarnation
     ) -> Result<ZonePageQuery.Position?, FailureReason> {

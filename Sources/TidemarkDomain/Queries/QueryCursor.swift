@@ -51,8 +51,8 @@ package struct QueryCursor: Sendable, Hashable {
     }
 
     /// A client's cursor; nil if it has none (empty bytes). `cursorInvalid` for a cursor that was cut or garbled, or
-    /// that belongs to another query, zone or database. The caller checks whether it is of this life of the
-    /// store, because it learns that life together with the page.
+    /// that belongs to another query, zone or database. The caller checks whether it is of this incarnation of
+    /// the store, because it learns the incarnation together with the page.
     package static func opened(
         _ bytes: [UInt8], for query: Query, in database: DatabaseID
     ) -> Result<QueryCursor?, FailureReason> {

@@ -18,8 +18,8 @@ package final class ZoneOverlay {
     private let memoryEpoch: Int64
     private var decidedFor: Set<DeviceID> = []
     private var clientTokens: [DeviceID: [UInt8]] = [:]
-    /// The lives whose requests changed records. The zone is pushed to all other lives. Empty if no push is
-    /// due.
+    /// The lives of devices whose requests changed records. The zone is pushed to all other lives. Empty if no
+    /// push is due.
     package private(set) var movedBy: Set<DeviceID> = []
 
     package init(snapshot: ZoneSnapshot, store: StoreIncarnation, limits: Limits) {

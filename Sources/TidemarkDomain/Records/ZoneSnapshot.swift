@@ -97,7 +97,7 @@ package struct ZoneSnapshot: Sendable {
     package var referenceCounts: [String: Int] = [:]
     /// The container's own limit of them; nil for `Limits.referencesMax`.
     package var referencesMax: Int?
-    /// By life.
+    /// By life of a device.
     package var memories: [DeviceID: RequestMemory]
     /// The store's memory epoch when ``memories`` was read. 0 if they are known without a read, which is enough for
     /// first sendings only.
@@ -172,7 +172,7 @@ package struct ZoneChanges: Sendable {
     package let tombstoneGrowth: Int64
     /// The index column of each record that has one (``IndexColumn``), by record name. Most have none.
     package var indexColumns: [String: String] = [:]
-    /// Rows of request memory to insert or replace, by life.
+    /// Rows of request memory to insert or replace, by life of a device.
     package let memories: [DeviceID: RequestMemory]
     /// How the stored deleteSelf references change.
     package let references: ReferenceChanges

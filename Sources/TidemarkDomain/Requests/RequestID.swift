@@ -2,7 +2,7 @@
 
 /// Identifies one request of one device, so that a repeated request gets the outcome of the first.
 ///
-/// It consists of the device's life and a counter in that life. The nonce tells two processes apart that live the same
+/// It consists of the device's life and a counter in that life. The nonce tells two processes apart that have the same
 /// life. No part of it comes from a clock: setting a clock cannot make two requests the same or a new one look old.
 package struct RequestID: Hashable, Sendable {
     /// The device that is named as the creator of records and with client change tokens.

@@ -31,7 +31,7 @@ extension RequestMemory {
         _ id: RequestID, arrivalEpoch: Int64? = nil, epoch: Int64, limits: Limits
     ) -> RequestRecall {
         if let outcome = outcomes[id.counter] {
-            // Another nonce: another process lives the same life, such as a copy of a running machine. This request was
+            // Another nonce: another process has the same life, such as a copy of a running machine. This request was
             // never decided.
             return nonces[id.counter] ?? 0 == id.nonce ? .remembered(outcome) : .forgotten
         }

@@ -5,10 +5,10 @@
 public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
     /// Why a change token expired.
     public enum Reason: Sendable, Equatable, CustomStringConvertible {
-        /// The server was restored from a backup, or is another one: **what is fetched is not news**. It may be older
-        /// than what the app has (``CKRecord/versionOrder(relativeTo:)``). Nobody deleted what is absent: save it
-        /// again. Deletions in the backup are not reported, because the app may have something that was created again
-        /// since.
+        /// The server's store has another incarnation: it was restored from a backup, or it is another store. **What is
+        /// fetched is not news**. It may be older than what the app has (``CKRecord/versionOrder(relativeTo:)``).
+        /// Nobody deleted what is absent: save it again. Deletions in the backup are not reported, because the app may
+        /// have something that was created again since.
         case anotherLife
         /// The server has forgotten deletions of which the app had not heard: what is absent was deleted.
         case deletionsForgotten
@@ -44,8 +44,8 @@ public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
     /// The `recordIDs` that are not on the server, in their order.
     ///
     /// Records of other zones are left out. If deletions were forgotten, records with a pending save are left out too:
-    /// their saves will tell. In another life of the store they are not left out: save them as new records, like all
-    /// others.
+    /// their saves will tell. In another incarnation of the store they are not left out: save them as new records, like
+    /// all others.
     ///
     /// Pass records that the app once fetched or saved, so those with a change tag. A record that the app has made and
     /// never sent is not on the server either.

@@ -2,8 +2,8 @@
 
 /// The order of two versions of a record, as far as their change tags tell. CloudKit has no such type.
 ///
-/// A tag says in which life of the server's store its version was saved. When an operator restores a backup, a new life
-/// begins, and the next fetch may bring something older than what the app has.
+/// A tag names the incarnation of the server's store in which its version was saved. When an operator restores a
+/// backup, a new incarnation begins, and the next fetch may bring something older than what the app has.
 public enum TidemarkVersionOrder: Sendable, Equatable {
     /// They are the same version.
     case same
@@ -16,8 +16,8 @@ public enum TidemarkVersionOrder: Sendable, Equatable {
     /// back**. The other version, with its edits, is no longer on the server, and this one is nobody's edit. Keep the
     /// other one: save it again, with this one's tag.
     case wentBack
-    /// They belong to different lives of the store or of the zone, or one was never saved. It is unknown whether one
-    /// follows from the other. Neither may be dropped for the other, unless they are equal.
+    /// They belong to different incarnations of the store or of the zone, or one was never saved. It is unknown whether
+    /// one follows from the other. Neither may be dropped for the other, unless they are equal.
     case unrelated
 }
 
@@ -41,8 +41,8 @@ extension CKRecord {
         return version.order(relativeTo: others)
     }
 
-    /// Whether to keep the other version, because this one was saved before it. That was in the same life of the store
-    /// or in the one that was restored. False if that is unknown.
+    /// Whether to keep the other version, because this one was saved before it. That was in the same incarnation of the
+    /// store or in the one that was restored. False if that is unknown.
     public func isOlder(than other: CKRecord) -> Bool {
         switch versionOrder(relativeTo: other) {
         case .older, .wentBack: true

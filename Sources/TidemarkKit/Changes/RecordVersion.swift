@@ -11,8 +11,8 @@ struct RecordVersion: Equatable, Sendable {
     let zone: UInt64
     /// Grows in the zone with each version of each record.
     let number: UInt64
-    /// The zone's newest known number from before this version's life; 0 if none is known. A version with this number
-    /// or a lower one was in the backup.
+    /// The zone's newest known number from before this version's incarnation of the store; 0 if none is known. A
+    /// version with this number or a lower one was in the backup.
     var historyNumber: UInt64 = 0
 
     init(life: StoreLife, zone: UInt64, number: UInt64) {
@@ -31,16 +31,16 @@ struct RecordVersion: Equatable, Sendable {
 
     private static let tagVersion: UInt64 = 1
 
-    /// In how many lives of the store the zone has been when this was saved. Each restore moves its number on to the
-    /// next multiple of 2^40.
+    /// How many incarnations of the store the zone had been in when this was saved. Each restore moves its number on to
+    /// the next multiple of 2^40.
     var generation: UInt64 { number >> 40 }
 
     /// The order of this version relative to another one of the same record.
     func order(relativeTo other: RecordVersion) -> TidemarkVersionOrder {
         guard zone == other.zone else { return .unrelated }
         if life == other.life { return order(of: other, ifLower: .older) }
-        // A version that was saved in a life after a restore is not in the history of the life before. A version from
-        // the backup is, and keeps its number.
+        // A version that was saved after a restore is not in the history of the incarnation before. A version from the
+        // backup is, and keeps its number.
         if life.wasRestored(from: other.life) {
             if generation <= other.generation { return order(of: other, ifLower: .wentBack) }
             return other.number <= historyNumber ? .newer : .unrelated
@@ -66,8 +66,8 @@ extension ServerMetadata {
     }
 }
 
-/// Finds in a full fetch how far the history reaches that a restored store shares with the life before. Versions come
-/// in the order of their numbers, those of the backup first.
+/// Finds in a full fetch how far the history reaches that a restored store shares with the incarnation before. Versions
+/// come in the order of their numbers, those of the backup first.
 struct RestoredHistory: Sendable {
     private var newest = RecordVersion(life: StoreLife(rawValue: 0), zone: 0, number: 0)
     private var before: UInt64 = 0
@@ -82,7 +82,7 @@ struct RestoredHistory: Sendable {
     }
 }
 
-/// One life of a server's store: from its beginning, or from a restore, to the next restore.
+/// One incarnation of a server's store: from its beginning, or from a restore, to the next restore.
 struct StoreLife: Hashable, Sendable {
     let rawValue: UInt64
 
@@ -90,8 +90,8 @@ struct StoreLife: Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Whether this life began with a backup of the other one. The upper half of its number is then the lower half of
-    /// the other's. Nothing is known of lives further apart.
+    /// Whether this incarnation began with a backup of the other one. The upper half of its number is then the lower
+    /// half of the other's. Nothing is known of incarnations further apart.
     func wasRestored(from other: StoreLife) -> Bool {
         rawValue >> 32 == other.rawValue & 0xFFFF_FFFF
     }
@@ -131,8 +131,8 @@ struct FeedPlace: Equatable, Sendable {
     private static let databaseKind: UInt64 = 2
 
     /// Whether a feed that was read to its end here continues from that earlier place. It does not if the store has
-    /// another life, or was restored without beginning a new one. The numbers of zones, and those of versions in a
-    /// zone, only grow.
+    /// another incarnation, or was restored without beginning a new one. The numbers of zones, and those of versions in
+    /// a zone, only grow.
     func goesOn(from before: FeedPlace) -> Bool {
         life == before.life && (zone, number) >= (before.zone, before.number)
     }

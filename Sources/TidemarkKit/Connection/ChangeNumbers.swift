@@ -2,7 +2,7 @@
 
 internal import TidemarkWire
 
-/// The numbers of one life's requests that change data.
+/// The numbers of requests that change data, in one life of a device.
 struct ChangeNumbers {
     private var next: UInt64 = 1
     /// Stamps of changes that their callers may ask for once more, by nonce.

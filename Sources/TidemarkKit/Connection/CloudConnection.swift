@@ -271,7 +271,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// The user record's name, if it is known on an open connection.
     package var userRecordName: String? { state.withLock { $0.machine.userRecordName } }
 
-    /// The life of the store according to the last greeting; nil: the server does not say.
+    /// The incarnation of the store according to the last greeting; nil: the server does not say.
     var storeLife: UInt64? { state.withLock { $0.machine.storeLife } }
 
     // MARK: CloudChannelObserver

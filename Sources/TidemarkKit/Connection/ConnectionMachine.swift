@@ -89,7 +89,7 @@ struct ConnectionMachine {
     private(set) var userRecordName: String?
     /// Whom the last greeting with this credential named; nil: there was none.
     private var greetedUser: String?
-    /// The life of the store according to the last greeting; nil: the server does not say.
+    /// The incarnation of the store according to the last greeting; nil: the server does not say.
     private(set) var storeLife: UInt64?
     private(set) var refusal: RequestFailure?
     /// Why the last attempt failed, until one succeeds: the server was not reached, or it said that it cannot serve now.
@@ -110,7 +110,8 @@ struct ConnectionMachine {
     /// Another attempt follows at once if the one under way fails: it began before there was reason to try again.
     private var isAttemptOld = false
     private var wasConnected = false
-    /// Whether the channel is open and nothing more may be sent over it: it is of a life that has ended.
+    /// Whether the channel is open and nothing more may be sent over it: the device's life that it was opened for has
+    /// ended.
     private var hasEndedLife = false
     /// How many channels have come to an end.
     private(set) var cutCount = 0
@@ -318,7 +319,8 @@ struct ConnectionMachine {
 
     // MARK: Lives and identities
 
-    /// From now on requests are of this life, and counted anew. The server hears of it with the next Hello.
+    /// From now on requests are of this life of the device, and counted anew. The server hears of it with the next
+    /// Hello.
     mutating func begin(life: [UInt8]) {
         hello.life = life
         numbers.beginLife()
@@ -329,8 +331,8 @@ struct ConnectionMachine {
         hello.device = device
     }
 
-    /// Whether the server cannot tell what became of a change. Somebody else may live this life too, such as a copy of a running
-    /// machine: then it would be so again and again.
+    /// Whether the server cannot tell what became of a change. Another process may have the same life, such as a copy
+    /// of a running machine. Then this would happen again and again.
     private func mayShareLife(_ failure: WireFailure, _ id: UInt64) -> Bool {
         failure.code == .serverResponseLost && requests[id]?.stamp != nil
     }

@@ -32,7 +32,7 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     ///   `notAuthenticated` if it is unknown who should be signed in; any other error if it cannot be found out now.
     func currentUser() async throws(CKError) -> CKRecord.ID?
 
-    /// The life of the store when ``currentUser()`` was answered; nil: the server does not say.
+    /// The incarnation of the store when ``currentUser()`` was answered; nil: the server does not say.
     var storeLife: UInt64? { get }
 
     /// Makes sure that the account has a database subscription, so that pushes come.

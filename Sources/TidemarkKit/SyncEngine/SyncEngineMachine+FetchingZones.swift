@@ -117,7 +117,7 @@ extension SyncEngineMachine {
         case .failure(let error):
             if error.code == .zoneNotFound || error.code == .userDeletedZone {
                 // the zone is gone, and the list of zones will report it. If the store is restored before that,
-                // the list is of another life and says nothing of this zone: then the app hears of it as absent.
+                // the list is of another incarnation and says nothing of this zone: then the app hears of it as absent.
                 snapshot.forgetZone(zoneID)
                 snapshot.tokenlessZones.insert(zoneID)
                 noteChange(at: moment)

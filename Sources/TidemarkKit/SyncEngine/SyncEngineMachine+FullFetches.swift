@@ -15,7 +15,7 @@ struct SyncEngineFullFetches: Sendable {
     var listedZones: Set<CKRecordZone.ID> = []
     /// Zones that were in the list and have ended while it was read on.
     var endedSinceListed: Set<CKRecordZone.ID> = []
-    /// Zones that have ended according to the list of another life, each with its last reason.
+    /// Zones that have ended according to the list of another incarnation of the store, each with its last reason.
     var endedZones: [CKRecordZone.ID: CKDatabase.DatabaseChange.Deletion.Reason] = [:]
 
     mutating func forgetList() {
@@ -60,9 +60,9 @@ extension SyncEngineMachine {
 
     /// Notes a page that is about to be delivered. A record that cannot be read is on the server all the same.
     ///
-    /// Deletions in the backup of another life may be older than what the app has: a record may have been created again
-    /// since. So they are not reported as deletions; the records count as absent. The deletion of a record that an
-    /// earlier page brought is news.
+    /// Deletions in the backup of another incarnation may be older than what the app has: a record may have been
+    /// created again since. So they are not reported as deletions; the records count as absent. The deletion of a
+    /// record that an earlier page brought is news.
     mutating func noteFetched(_ page: inout SyncEngineZonePage, _ zoneID: CKRecordZone.ID) {
         guard let reason = fullFetchReason(of: zoneID), var zone = fullFetches.zones.removeValue(forKey: zoneID) else {
             return
@@ -90,8 +90,9 @@ extension SyncEngineMachine {
         guard let expired = snapshot.expiredZoneTokens[zoneID], let zone = fullFetches.zones[zoneID] else { return nil }
         let reason = TidemarkFullFetch.Reason(expired: expired, new: token, isEnd: true)
         var names = zone.names
-        // If these were reported as deleted, the app might drop an edit that must still be sent. In another life of the
-        // store they must be saved again whatever is pending, and a pending change may no longer be an edit.
+        // If these were reported as deleted, the app might drop an edit that must still be sent. In another incarnation
+        // of the store they must be saved again whatever is pending, and a pending change may no longer be an edit
+        //
         if reason == .deletionsForgotten {
             for case .saveRecord(let recordID) in snapshot.pendingRecords.elements + snapshot.inFlightRecords
             where recordID.zoneID == zoneID { names.insert(recordID.recordName) }
@@ -122,8 +123,8 @@ extension SyncEngineMachine {
         noteChange(at: moment)
     }
 
-    /// The server has said of which life its store is. Without a token, the engine keeps that: the app may get or send
-    /// something before there is one, and a restore after that must be noticed.
+    /// The server has named the incarnation of its store. Without a token, the engine keeps that: the app may get or
+    /// send something before there is one, and a restore after that must be noticed.
     mutating func noteLife(_ life: UInt64?, at moment: SyncEngineMoment) {
         guard snapshot.databaseToken == nil, snapshot.expiredDatabaseToken == nil, snapshot.storeLife == nil,
             snapshot.user != nil, let life
@@ -132,8 +133,8 @@ extension SyncEngineMachine {
         noteChange(at: moment)
     }
 
-    /// The first page of the list has arrived, and there has never been a token. If the store has begun another life
-    /// since the engine heard of one, it is as if a token of that life had expired.
+    /// The first page of the list has arrived, and there has never been a token. If the store has another incarnation
+    /// since the engine heard of one, it is as if a token of the earlier one had expired.
     mutating func noticeAnotherLife(_ token: CKServerChangeToken) {
         guard snapshot.databaseToken == nil, snapshot.expiredDatabaseToken == nil, let known = snapshot.storeLife,
             let now = FeedPlace(token)?.life.rawValue, now != known
@@ -146,8 +147,8 @@ extension SyncEngineMachine {
         snapshot.expiredDatabaseToken.map { .init(expired: $0, new: token, isEnd: isEnd) }
     }
 
-    /// A page of the list has arrived. As with records, ends from another life are set aside until all existing zones
-    /// are known. The end of a zone that an earlier page listed is news.
+    /// A page of the list has arrived. As with records, ends from another incarnation are set aside until all existing
+    /// zones are known. The end of a zone that an earlier page listed is news.
     mutating func noteListed(_ page: inout SyncEngineDatabasePage, _ reason: TidemarkFullFetch.Reason) {
         let ended = Set(page.deletions.map(\.zoneID)).intersection(fullFetches.listedZones)
         fullFetches.endedSinceListed.formUnion(ended)
@@ -164,9 +165,9 @@ extension SyncEngineMachine {
     }
 
     /// The app may have sent records to a zone without a token, or a process that ended before its state was stored may
-    /// have delivered some. So what another life has of the zone is not news either.
+    /// have delivered some. So what another incarnation has of the zone is not news either.
     ///
-    /// - Parameter token: of the list of zones, in the life before.
+    /// - Parameter token: of the list of zones, in the incarnation before.
     private mutating func expectOlderRecords(in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?) {
         guard snapshot.zoneTokens[zoneID] == nil, snapshot.expiredZoneTokens[zoneID] == nil else { return }
         snapshot.expiredZoneTokens[zoneID] = token

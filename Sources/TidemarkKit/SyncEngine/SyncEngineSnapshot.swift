@@ -11,8 +11,8 @@ struct SyncEngineSnapshot: Sendable {
     /// The subscription that was found or created.
     var subscriptionID: CKSubscription.ID?
     var databaseToken: CKServerChangeToken?
-    /// While there is no token of the list of zones: the life of the store of which the app may have something all the
-    /// same. It sent something, or a process ended before its state was stored.
+    /// While there is no token of the list of zones: the incarnation of the store of which the app may have something
+    /// all the same. It sent something, or a process ended before its state was stored.
     var storeLife: UInt64?
     var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
     /// Expired tokens, of the list of zones and of zones, while their feeds are read from the beginning.

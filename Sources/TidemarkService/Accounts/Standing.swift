@@ -4,9 +4,9 @@ package import TidemarkDomain
 internal import TidemarkScheduling
 
 extension CloudService {
-    /// The current life of the store, which is part of the change tags that a session gives out, with
-    /// the memory epoch by which devices date their requests. The server also remembers the epoch for requests
-    /// that arrive.
+    /// The current incarnation of the store, which is part of the change tags that a session gives out,
+    /// with the memory epoch by which devices date their requests. The server also remembers the epoch for
+    /// requests that arrive.
     package func standing() async -> Result<StoreStanding, FailureReason> {
         let standing = await retry.run { () async throws(StorageError) in .success(try await storage.standing()) }
         if case .success(let standing) = standing { sharedWrites.learn(standing.memoryEpoch, now: scheduler.now) }

@@ -84,14 +84,14 @@ struct FeedReader: Sendable {
 
     /// The result of a read.
     private enum Attempt<Page: Sendable>: Sendable {
-        /// The token does not belong to this feed, if the store has the assumed life.
+        /// The token does not belong to this feed, if the store has the assumed incarnation.
         case refused(FailureReason)
         case read(Result<Page, FailureReason>, in: StoreIncarnation)
     }
 
-    /// Reads as if the token belonged to the store's current life, which the read itself returns. It nearly always
-    /// does, and asking first would cost every page a round trip. If it does not, the read is repeated with the true
-    /// life.
+    /// Reads as if the token belonged to the store's current incarnation, which the read itself returns. It nearly
+    /// always does, and asking first would cost every page a round trip. If it does not, the read is repeated with the
+    /// true incarnation.
     private func page<Page>(
         after token: [UInt8], _ read: @Sendable (StoreIncarnation) async throws(StorageError) -> Attempt<Page>
     ) async -> Result<Page, FailureReason> {

@@ -62,9 +62,8 @@ struct KnownZones {
 
     /// Takes in what a transaction read of zones and then wrote in them, once that is durable.
     ///
-    /// - Parameters:
-    ///   - snapshots: one for each read.
-    ///   - store: the life of the store in which all of them were read.
+    /// - Parameters: - snapshots: one for each read. - store: the incarnation of the store in which all of them were
+    ///   read.
     mutating func learn(
         _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot], _ changes: [ZoneChanges], in store: StoreIncarnation
     ) {
@@ -148,7 +147,7 @@ private struct KnownZone: CachedValue {
     /// from the cache would then cost one more round trip, not one less.
     var isTrusted: Bool
     private var records: [String: RecordState] = [:]
-    /// By life.
+    /// By life of a device.
     private var memories: [DeviceID: RequestMemory] = [:]
     /// Some of the zone's keys. Others may have been added since, but none is removed while the zone lives.
     private var zoneKeyIDs: Set<[UInt8]> = []
@@ -204,7 +203,7 @@ private struct KnownZone: CachedValue {
     mutating func learn(_ read: ZoneRead, _ snapshot: ZoneSnapshot, _ changes: ZoneChanges) {
         for (name, record) in snapshot.records where snapshot.unread[name] == nil { keep(record) }
         zoneKeyIDs.formUnion(snapshot.zoneKeyIDs)
-        // That a life has no remembered requests is knowledge too.
+        // That a life of a device has no remembered requests is knowledge too.
         for life in read.lives { keep(snapshot.memories[life] ?? RequestMemory(), of: life) }
         follow(changes)
     }

@@ -17,7 +17,7 @@ package import TidemarkDomain
 ///
 /// Nothing here decides: rules are pure functions in TidemarkDomain.
 package protocol Storage: AnyObject, Sendable {
-    /// The current life of the store, and its memory epoch.
+    /// The current incarnation of the store, and its memory epoch.
     func standing() async throws(StorageError) -> StoreStanding
 
     /// Begins the next memory epoch and clears the memories of requests that are too old for it.
@@ -130,9 +130,9 @@ package protocol Storage: AnyObject, Sendable {
 
     /// Writes a decision that was made from cached knowledge, if all of that is still true. This is a transaction of
     /// its own, all or nothing. It locks the zones first. What it reads afterwards must show them unchanged since these
-    /// moments; then nothing else that the decision rests on can have changed either. (The store's life and the schemas
-    /// are checked when the statement begins. An operator who waits until no server writes by an older schema waits for
-    /// this statement too.)
+    /// moments; then nothing else that the decision rests on can have changed either. (The store's incarnation and the
+    /// schemas are checked when the statement begins. An operator who waits until no server writes by an older schema
+    /// waits for this statement too.)
     ///
     /// - Parameters:
     ///   - changes: plain ones (``ZoneChanges/isPlain``), each of another zone.
@@ -337,7 +337,7 @@ package protocol Storage: AnyObject, Sendable {
 }
 
 extension Storage {
-    /// The current life of the store.
+    /// The current incarnation of the store.
     package func incarnation() async throws(StorageError) -> StoreIncarnation { try await standing().incarnation }
 }
 
@@ -358,7 +358,7 @@ package protocol WriteTransaction: AnyObject, Sendable {
     /// One for each read of `beginWrite`, in that order.
     var snapshots: [ZoneSnapshot] { get }
 
-    /// The current life of the store, read by the same transaction after the locks.
+    /// The current incarnation of the store, read by the same transaction after the locks.
     var store: StoreIncarnation { get }
 
     /// Writes and commits.
@@ -369,8 +369,8 @@ package protocol WriteTransaction: AnyObject, Sendable {
     func rollback() async
 }
 
-/// A moment in the life of a zone. While the zone still has these values, nothing has been written in it since, and its
-/// schema is the same.
+/// A moment of a zone. While the zone still has these values, nothing has been written in it since, and its schema is
+/// the same.
 package struct ZoneMoment: Sendable, Hashable {
     package let store: StoreIncarnation
     package let schema: SchemaStamp
@@ -408,8 +408,8 @@ package protocol ZonesTransaction: AnyObject, Sendable {
 /// "Zone Z of database D changed": what a server tells the others after a commit.
 package struct ZoneNotice: Sendable, Hashable {
     package let database: DatabaseID
-    /// The life that made the change, which gets no push. `nobody` if several did, or an operator: then all are
-    /// told.
+    /// The life of the device that made the change, which gets no push. `nobody` if several made changes, or an
+    /// operator did: then all are told.
     package let life: DeviceID
     /// Empty if the set of zones changed rather than a zone's records.
     package let zoneName: String

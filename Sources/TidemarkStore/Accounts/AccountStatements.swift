@@ -15,7 +15,7 @@ typealias NewUser = (container: ContainerKey, account: AccountID, now: Timestamp
 
 /// The SQL of accounts, credentials, containers and users.
 struct AccountStatements: Sendable {
-    /// The store's life, and the version of its schemas.
+    /// The store's incarnation, and the version of its schemas.
     let store = DeclaredStatement<Void, (incarnation: StoreIncarnation, schemaVersion: Int64, memoryEpoch: Int64)>(
         .read, "store",
         "SELECT incarnation, schema_version, memory_epoch FROM store"

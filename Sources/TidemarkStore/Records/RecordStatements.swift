@@ -298,8 +298,8 @@ struct RecordStatements: Sendable {
             ON CONFLICT DO NOTHING
         """)
 
-    /// Remembered requests, each with its place in the list. Every row also has the store's life, the version of its
-    /// schemas and its memory epoch. There is at least one row; it has no memory if nothing is remembered.
+    /// Remembered requests, each with its place in the list. Every row also has the store's incarnation, the version of
+    /// its schemas and its memory epoch. There is at least one row; it has no memory if nothing is remembered.
     let readMemories = DeclaredStatement<(zones: [ZoneKey], wanted: [WantedKey<DeviceID>]), MemoriesRow>(
         .read, "read_memories",
         """

@@ -101,8 +101,8 @@ public final class TestCloud: Sendable {
     }
 
     /// Restores a backup, as an operator does after a disaster. Later saves and deletions are gone, all change tokens
-    /// and tags belong to an earlier life of the store, and the server restarts. Accounts stay. Call
-    /// ``settle()`` first.
+    /// and tags belong to an earlier incarnation of the store, and the server restarts. Accounts stay.
+    /// Call ``settle()`` first.
     public func restore(_ backup: Backup) {
         core.database.restore(backup.contents)
         core.restartServer()

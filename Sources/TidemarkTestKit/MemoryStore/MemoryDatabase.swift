@@ -67,7 +67,7 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.createContainer(key) }
     }
 
-    /// Begins another life of the store, as after a restore from a backup: all tokens and tags are void.
+    /// Begins another incarnation of the store, as after a restore from a backup: all tokens and tags are void.
     package func renewIncarnation() {
         let mark = UInt32(truncatingIfNeeded: scheduler.randomBits())
         withState { $0.tables.renewIncarnation(mark: mark) }
@@ -78,8 +78,8 @@ package final class MemoryDatabase: Sendable {
         withState { MemoryBackup(tables: $0.tables) }
     }
 
-    /// Restores the data of the backup, except accounts and credentials, and begins another life. Servers should be
-    /// idle: transactions under way become void.
+    /// Restores the data of the backup, except accounts and credentials, and begins another incarnation. Servers should
+    /// be idle: transactions under way become void.
     ///
     /// - Parameter renewsLife: false if the operator forgets that step.
     package func restore(_ backup: MemoryBackup, renewsLife: Bool = true) {

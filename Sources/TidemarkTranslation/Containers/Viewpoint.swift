@@ -13,7 +13,7 @@ package struct Viewpoint: Sendable, Equatable {
     package let device: DeviceID
     /// The life of the device. It names the device's requests.
     package let life: DeviceID
-    /// It names the store's life in tags.
+    /// The store's incarnation, which tags name.
     package let store: StoreIncarnation
     /// Record names of other users that an answer names, if they are known.
     package var userNames: [UserID: String] = [:]

@@ -129,7 +129,7 @@ package struct WireHelloAnswer: WireMessage {
     /// random bytes for Hello.device, use them from the next connection on, and store them in place of the old ones
     ///
     package var deviceTaken = false
-    /// The life of the store, as tags and tokens name it: a restore begins another one. 0: an older server.
+    /// The incarnation of the store, as tags and tokens name it: a restore begins another one. 0: an older server.
     package var storeLife: UInt64 = 0
     /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was
     /// created.

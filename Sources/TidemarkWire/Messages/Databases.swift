@@ -9,7 +9,7 @@ package import TidemarkBytes
 /// was carried out, it answers SERVER_RESPONSE_LOST. Then fetch changes, and send what is still needed as a new
 /// request. If the nonce is the cause, another client has the same life: connect again with a new one.
 package struct WireRequestStamp: WireMessage {
-    /// 1 for the first such request of a life, then growing.
+    /// 1 for the first such request of a life of the device, then growing.
     package var counter: UInt64 = 0
     /// The lowest counter whose answer the device still waits for. The server forgets outcomes below it.
     package var lowestUnanswered: UInt64 = 0

@@ -225,7 +225,7 @@ extension WireZoneKeysResult {
     }
 }
 
-/// All keys of a zone's present life.
+/// All keys of a zone's present incarnation.
 package struct WireZoneKeys: WireMessage {
     /// Oldest first; at most 100.
     package var keys: [WireZoneKey] = []

@@ -136,7 +136,7 @@ struct ReplicaEntry: Codable, Sendable {
     mutating func dispute(_ record: CKRecord) {
         guard edit == nil, let known = serverRecord else { return }
         switch record.versionOrder(relativeTo: known) {
-        // Older in the same life: the server was restored without being told.
+        // Older in the same incarnation of the store: the server was restored without being told.
         case .wentBack, .older: edited()
         case .unrelated where record.isOfAnotherLife(than: known): edited()
         case .unrelated, .same, .newer: break
@@ -173,7 +173,7 @@ struct ReplicaEntry: Codable, Sendable {
         case .save:
             // an edit of a record that the app does not have does not count.
             guard let local else { break }
-            // A version that was saved in another life of the store may lack what the earlier one had.
+            // A version that was saved in another incarnation of the store may lack what the earlier one had.
             let isDisputed = !isNews && order == .unrelated && known.map(record.isOfAnotherLife) == true
             let ancestor = isDisputed ? nil : known
             let merged = rules.merge(
