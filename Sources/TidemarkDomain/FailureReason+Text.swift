@@ -10,7 +10,7 @@ extension FailureReason {
         case .zoneNotFound:
             "Zone not found. Save the zone first, or drop your copy of it."
         case .zonePurged:
-            "The user purged this zone's data. Ask before you upload it again."
+            "The user purged the zone, which deleted its data. Ask the user before you upload it again."
         case .zoneKeysReset:
             "Zone not found: its encrypted data was reset. Create the zone again and upload what you have."
         case .recordExists:

@@ -6,7 +6,7 @@
 package enum FailureReason: Int16, Error, CaseIterable {
     /// the zone does not exist.
     case zoneNotFound = 1
-    /// the zone was purged by its user.
+    /// the zone's user purged it: deleted its data.
     case zonePurged = 2
     /// the zone was lost to a key reset.
     case zoneKeysReset = 3

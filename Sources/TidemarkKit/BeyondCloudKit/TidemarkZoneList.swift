@@ -6,13 +6,13 @@ public struct TidemarkZoneList: Sendable, CustomStringConvertible {
     public let reason: TidemarkFullFetch.Reason
     /// Zones that the engine has fetched or sent to, and that are not on the server.
     let absent: [CKRecordZone.ID]
-    /// Zones that are on the server, and those that a `fetchedDatabaseChanges` reports as erased or without keys.
+    /// Zones that are on the server, and those that a `fetchedDatabaseChanges` reports as purged or without keys.
     let accounted: Set<CKRecordZone.ID>
 
     /// The zones of `zoneIDs` that are not on the server, in the given order, without the default zone.
     ///
     /// With `anotherLife` nobody deleted them: save them and their records again. With `deletionsForgotten` they were
-    /// deleted. Zones that the engine knows, and that were erased or lost their keys before the backup, are not among
+    /// deleted. Zones that the engine knows, and that were purged or lost their keys before the backup, are not among
     /// them. A `fetchedDatabaseChanges` that reports those follows.
     ///
     /// Pass the zones of all records that the app ever fetched or saved. The engine's state may lack some of them. It

@@ -19,7 +19,8 @@ extension CKDatabase {
             public enum Reason: Sendable, Equatable, Hashable {
                 /// Somebody deleted it: drop the local copy.
                 case deleted
-                /// The user erased the app's data: drop the local copy, and send nothing again without consent.
+                /// The user purged the zone, which deleted its data. Drop the local copy, and send nothing again without the
+                /// user's consent.
                 case purged
                 /// The keys to its encrypted data were lost: send local data again.
                 case encryptedDataReset
@@ -36,7 +37,7 @@ extension CKDatabase {
                 self.reason = reason
             }
 
-            /// Whether the user erased the app's data.
+            /// Whether the user purged the zone.
             @available(*, deprecated, message: "Use reason")
             public var purged: Bool { reason == .purged }
         }

@@ -10,50 +10,50 @@ internal import TidemarkWire
 
 /// What the databases and engines of one container share: how to reach the server, and who is signed in.
 ///
-/// One a container identifier and process. Each engine has a connection of its own, because each is a device;
-/// plain `CKDatabase` calls share one.
+/// A process has one for each container identifier. Each engine has a connection of its own, because each is a device
+/// . Plain `CKDatabase` calls share one connection.
 package final class CloudContext: Sendable {
     package let containerIdentifier: String
-    /// Where connections live.
+    /// Runs the connections.
     package let scheduler: any Scheduler
-    /// Where engines live and delegates are called: never a thread that moves bytes.
+    /// Runs the engines, and calls their delegates. Never a thread that moves bytes.
     package let engineScheduler: any Scheduler
-    /// As ``SyncEngineHost/atWork``, of all engines.
+    /// As ``SyncEngineHost/atWork``, for all engines.
     let enginesAtWork: (@Sendable (_ begins: Bool) -> Void)?
     private let transport: any CloudTransport
-    /// Of all connections.
+    /// Shared by all connections.
     private let pacing: AttemptPacing
     private let environment: TidemarkConfiguration.Environment
     private let staging: AssetStaging
     private let keyStore: any KeyStore
     private let requiresEndToEnd: Bool
-    /// What is to be mended before there can be a connection.
+    /// What must be corrected in the configuration before there can be a connection; nil: nothing.
     private let fault: String?
-    /// Where who signs in is kept for the next start; nil: nowhere.
+    /// The file that keeps the credential for the next start; nil: it is not kept.
     private let credentials: CredentialFile?
     /// Where the server's warnings are written.
     private let writeWarning: @Sendable (_ text: String, _ container: String) -> Void
     private let state: Mutex<State>
-    /// Held while a credential takes another's place, in memory and on disk, so that both have the same last one.
+    /// Held while a credential replaces another in memory and on disk, so that both end with the same one.
     private let signingIn = Mutex(())
     private static let log = Log("accounts")
     private static let serverLog = Log("server")
-    /// I-7: a server that has more to say is not listened to.
+    /// I-7: the most warnings that are logged. Later ones are ignored.
     private static let warningsMax = 100
 
     private struct State {
         /// Empty: nobody is signed in, for the reason that `absence` says.
         var token: String
         var absence: AccountAbsence
-        /// Of encrypted values; each account has one of its own.
+        /// The keys of encrypted values. Each account has a ring of its own.
         var keys: KeyRing
-        /// Of plain `CKDatabase` calls.
+        /// The connection of plain `CKDatabase` calls.
         var shared: CloudConnection?
         var connections: [WeakConnection] = []
         var observers: [WeakObserver] = []
         /// Whether the server has refused the credential.
         var isRefused = false
-        /// What the server has told already: each is logged once, whichever connection hears it.
+        /// The server's warnings that were logged. Each is logged once, whichever connection gets it.
         var warnings: Set<String> = []
         /// Brings pushes to the app, if it wants them.
         var courier: NotificationCourier?
@@ -109,7 +109,8 @@ package final class CloudContext: Sendable {
         fault == nil ? state.withLock { $0.token.isEmpty ? $0.absence : nil } : nil
     }
 
-    /// As a configuration says, over a real socket. If it says of no credential, who signed in last is signed in.
+    /// Follows a configuration, over a real socket. If it has no credential, the last user who signed in is signed in
+    ///
     package convenience init(containerIdentifier: String, configuration: TidemarkConfiguration) {
         let credentials = CredentialFile(configuration, containerIdentifier: containerIdentifier)
         let (token, absence) = Self.credential(configuration, credentials)
@@ -135,11 +136,11 @@ package final class CloudContext: Sendable {
         do throws(CKError) {
             let kept = try credentials?.token()
             if kept == "" { return ("", .signedOut) }
-            // An empty token of code's own: not who signed in last.
+            // NB: if the app's code sets an empty token, the last user who signed in does not count.
             if let kept, configuration.token == nil { return (kept, .signedOut) }
             if let credentials { places.append("nobody has signed in on this device (\(credentials.path))") }
         } catch {
-            // Whoever signs in is so until the process ends.
+            // A later sign-in holds until the process ends.
             log.error("who signed in is not known", ["why": error.localizedDescription])
             places.append(error.localizedDescription)
         }
@@ -198,7 +199,7 @@ package final class CloudContext: Sendable {
         return connection
     }
 
-    /// A database for who is signed in now: its requests fail once somebody else is.
+    /// A database for the user who is signed in now. Its requests fail once another user is.
     ///
     /// - Parameter connection: nil: the one of plain calls.
     func database(_ scope: CKDatabase.Scope, on connection: CloudConnection? = nil) -> CloudDatabase {
@@ -282,7 +283,7 @@ extension CloudContext {
             state.token = token
             state.absence = .signedOut
             state.isRefused = false
-            // Keys by zone are another account's from now on.
+            // The zones' keys belong to another account from now on.
             state.keys = KeyRing(
                 container: containerIdentifier, environment: environment, store: keyStore,
                 requiresEndToEnd: requiresEndToEnd)
@@ -292,7 +293,7 @@ extension CloudContext {
         }
     }
 
-    /// also an account that stops or begins to be usable by itself is told of, once.
+    /// an account that becomes usable or unusable by itself is also announced, once.
     private func credentialHeard(isRefused: Bool) {
         let isNew = state.withLock { state in
             defer { state.isRefused = isRefused }

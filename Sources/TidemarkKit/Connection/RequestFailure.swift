@@ -12,7 +12,7 @@ extension ConnectionMachine {
             case timedOut
             /// Sent, no answer in time; it may have been carried out.
             case answerLost
-            /// A part of an upload, whose answer was lost with the connection: how far the server is has to be asked.
+            /// A part of an upload whose answer was lost with the connection. The server must be asked how far it is.
             case cut
             case cancelled
             /// Meant for another account than the one that is signed in now.
@@ -24,13 +24,13 @@ extension ConnectionMachine {
         let code: Code
         var message = ""
         var retryAfter: Double = 0
-        /// Of a refusal: whether the connection was refused, and not this request.
+        /// Of a refusal: whether the server refused the connection, and not this request.
         var isOfGreeting = false
-        /// Of a refusal: whether a credential was refused, and not that there is none.
+        /// Of a refusal: whether the server refused a credential. False if there was none.
         var hasCredential = true
         /// Why the server was not reached, if it was not.
         var fault: ConnectionFault?
-        /// Of which server it is said, for whoever reads the error.
+        /// The server that the failure is about, for the text of the error.
         var serverName: String?
     }
 }

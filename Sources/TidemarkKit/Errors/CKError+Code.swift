@@ -5,7 +5,7 @@ public import Foundation
 extension CKError {
     /// The kind of an error (R-370 and the table after it).
     public enum Code: Int, Sendable {
-        /// Something went wrong inside the library or the server.
+        /// An internal error in the library or the server.
         case internalError = 1
         /// Some items failed; `partialErrorsByItemID` has their errors.
         case partialFailure = 2
@@ -60,7 +60,7 @@ extension CKError {
         case zoneNotFound = 26
         /// The request is too large.
         case limitExceeded = 27
-        /// The user erased the zone in the settings.
+        /// The user purged the zone, which deleted its data.
         case userDeletedZone = 28
         /// The share has too many participants.
         case tooManyParticipants = 29
@@ -96,7 +96,7 @@ extension CKError.Code: _ErrorCodeProtocol {
 }
 
 extension CKError {
-    /// Something went wrong inside the library or the server.
+    /// An internal error in the library or the server.
     public static var internalError: CKError.Code { .internalError }
 
     /// Some items failed; `partialErrorsByItemID` has their errors.
@@ -178,7 +178,7 @@ extension CKError {
     /// The request is too large.
     public static var limitExceeded: CKError.Code { .limitExceeded }
 
-    /// The user erased the zone in the settings.
+    /// The user purged the zone, which deleted its data.
     public static var userDeletedZone: CKError.Code { .userDeletedZone }
 
     /// The share has too many participants.

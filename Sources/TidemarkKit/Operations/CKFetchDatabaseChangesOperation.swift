@@ -15,7 +15,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     public final var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
     /// A zone that was deleted. Each deleted zone is reported by one of the three blocks.
     public final var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
-    /// A zone that the user erased in the settings.
+    /// A zone that the user purged: its data was deleted.
     public final var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
     /// A zone whose encrypted data can no longer be read: send local data again.
     public final var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((CKRecordZone.ID) -> Void)?

@@ -16,7 +16,7 @@ public enum CKSyncEngineAccountChangeType: Int, Sendable {
 public enum CKSyncEngineZoneDeletionReason: Int, Sendable {
     /// The zone was deleted.
     case deleted = 0
-    /// The user erased the app's data.
+    /// The user purged the zone, which deleted its data.
     case purged = 1
     /// The user's keys were lost.
     case encryptedDataReset = 2

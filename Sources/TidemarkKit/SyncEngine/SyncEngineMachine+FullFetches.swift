@@ -174,7 +174,7 @@ extension SyncEngineMachine {
     }
 
     /// What happens to zones that the list lacks: some are reported to the app as ended, and the list says which are
-    /// absent. If a user erased a zone or lost its keys before the backup, its end was wanted, whatever followed.
+    /// absent. If a user purged a zone or lost its keys before the backup, its end was wanted, whatever followed.
     func fateOfUnlistedZones(
         _ reason: TidemarkFullFetch.Reason
     ) -> (ended: [CKDatabase.DatabaseChange.Deletion], list: TidemarkZoneList) {

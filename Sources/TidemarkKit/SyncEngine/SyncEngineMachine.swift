@@ -48,8 +48,8 @@ struct SyncEngineMachine: Sendable {
     var newsCount = 0
     /// What failed permanently in the last pass, or could not be sent in it.
     var repeatedFailures: Set<SyncEngineItem> = []
-    /// Records at which the server may have failed, or of which an upload stands still, each with how many of them may go
-    /// together at most.
+    /// Records that may have made the server fail, or whose upload stands still. The value is the most suspects
+    /// that may go in one batch with the record.
     var suspects: [CKRecord.ID: Int] = [:]
     /// How many changes a request may have after one whose answer was lost; nil: as many as the app gives.
     var batchRoom: Int?
@@ -235,8 +235,8 @@ extension SyncEngineMachine {
     /// a pending state update comes before an operation goes on to its end, and so do the changes of its
     /// handler.
     ///
-    /// - Parameter count: how many state updates came so far. An app that changes something each time is not waited
-    ///   for.
+    /// - Parameter count: how many state updates came so far. The engine does not wait for an app that changes
+    ///   something each time.
     mutating func lastStateUpdate(_ count: inout Int) -> SyncEngineAction? {
         guard stateUpdates.isPending, count < SyncEngineLimits.lastStateUpdatesMax else { return nil }
         count += 1

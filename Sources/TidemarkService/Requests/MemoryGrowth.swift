@@ -3,12 +3,13 @@
 internal import TidemarkDomain
 internal import TidemarkShares
 
-/// By how many bytes this server has let grow what is remembered of each owner's requests, since the store's memory
-/// epoch began: a pure value.
+/// How many bytes of remembered requests this server has added for each owner in the store's present memory epoch
+/// . A pure value.
 ///
-/// What is remembered is kept for some epochs, whatever comes. So whoever has it grow too much must wait.
+/// Requests are remembered for some epochs in any case. So an owner who adds too many bytes must wait for the
+/// next epoch.
 struct MemoryGrowth {
-    /// More are not told apart: then everybody begins anew.
+    /// The most owners that are counted. With more, all counts begin at 0 again.
     private static let ownersMax = 10_000
 
     private var epoch = Int64.min

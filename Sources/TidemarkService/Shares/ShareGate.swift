@@ -4,8 +4,8 @@ internal import Synchronization
 package import TidemarkScheduling
 package import TidemarkShares
 
-/// Lets tasks wait for their owners' turns: ``Shares`` decide, this suspends and resumes. While nothing waits, to enter
-/// and to leave takes one free lock each.
+/// Lets tasks wait for their owners' turns. ``Shares`` decides whose turn it is, and the gate suspends and resumes the
+/// tasks. While nothing waits, entering takes one uncontended lock, and so does leaving.
 package final class ShareGate: Sendable {
     /// Told nil when the turn has come.
     private typealias Waiter = Answer<ShareRefusal?>
@@ -14,10 +14,10 @@ package final class ShareGate: Sendable {
         var shares: Shares
         /// By the numbers of their tickets.
         var waiters: [UInt64: Waiter] = [:]
-        /// How many tasks have their turn, and have not gone on yet.
+        /// How many tasks were given their turn and have not resumed yet.
         var comingCount = 0
 
-        /// Whoever is next. Tell them when the lock is free.
+        /// The tasks whose turn has come. Resume them after the lock is released.
         mutating func come(_ tickets: [ShareTicket]) -> [Waiter] {
             let coming = tickets.compactMap { waiters.removeValue(forKey: $0.number) }
             comingCount += coming.count
@@ -81,7 +81,7 @@ package final class ShareGate: Sendable {
         for waiter in begun { waiter.give(nil) }
     }
 
-    /// Lets those go on whose turn came before: they are in the scheduler's queue.
+    /// Lets tasks resume whose turn came earlier. They are in the scheduler's queue.
     private func goBehind() async {
         await scheduler.run {}.value
         state.withLock { $0.comingCount -= 1 }

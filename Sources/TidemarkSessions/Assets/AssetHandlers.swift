@@ -26,9 +26,9 @@ extension RequestRouter {
 
     /// The next bytes of an upload.
     ///
-    /// NB: after its turn nothing may suspend before the store has the chunk: a client sends the next before this one is
-    /// answered, and an account's requests have their turns in order. That there is a public database is remembered since
-    /// the upload was prepared.
+    /// NB: after the request's turn has come, nothing may suspend before the store has the chunk. A client sends the
+    /// next chunk before this one is answered, and an account's requests have their turns in order. The public database
+    /// is known since the upload was prepared, so finding it does not suspend.
     func uploadAssetChunk(
         _ request: WireUploadAssetChunk, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
@@ -43,7 +43,7 @@ extension RequestRouter {
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
     }
 
-    /// says with how much a private database is full, and how large an asset may be.
+    /// says how much a full private database holds, and how large an asset may be.
     private func orRefusal(
         _ answer: Result<AssetProgress, FailureReason>, of upload: AssetUpload
     ) async throws(Refusal) -> AssetProgress {
@@ -59,8 +59,8 @@ extension RequestRouter {
         return try answer.orRefusal()
     }
 
-    /// Some bytes of an asset, or its checksum. The private database is its owner's with all that is in it, so that no
-    /// record is looked at; in the public one the record must name the asset, and be one that the caller may read.
+    /// Some bytes of an asset, or its checksum. A private database belongs to its owner, so no record is looked at. In
+    /// the public database the record must name the asset, and the caller must be allowed to read it.
     func fetchAssetChunk(_ request: WireFetchAssetChunk, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let asset = try AssetKey(
@@ -77,8 +77,8 @@ extension RequestRouter {
             return ServerMessage.answer(context.id, .fetchAssetChunk(WireAssetChunk(checksum: checksum)))
         }
         let offset = Int64(clamping: request.offset)
-        // A store has what was asked for or fails, so that what stands before the content is known, and the content can be
-        // read to where it is sent from.
+        // A store gives all bytes that were asked for, or fails. So the head of the message is known before they are
+        // read, and they are read into the buffer from which they are sent.
         let count = min(Int64(request.length), max(0, asset.content.byteCount - offset))
         return try await service.assetBytes(
             of: asset, at: offset, count: Int(request.length), namedBy: holder,

@@ -10,8 +10,8 @@ internal import TidemarkService
 /// A push is a hint: it may come twice or late, but must not be missing for good. Whatever changes after a session has
 /// joined is pushed to it, because of a notice or by a later sweep. Joining itself is followed by a push.
 ///
-/// What is due of a database goes through three places: ``DatabaseWatch`` gathers it, ``PushLines`` keeps the order,
-/// and a ``PushBatch`` is sent, as much of it as a step does.
+/// What must be pushed for a database passes three stages. ``DatabaseWatch`` gathers it, ``PushLines`` keeps the order,
+/// and a ``PushBatch`` is sent in steps.
 final class PushCenter: Sendable {
     private struct State {
         var watches: [DatabaseID: DatabaseWatch] = [:]
@@ -35,14 +35,15 @@ final class PushCenter: Sendable {
             }
         }
 
-        /// Moves what is due of a database into its line. If the line is full, it goes on gathering in the watch.
+        /// Moves what a database's watch has gathered into its line. If the line is full, the watch goes on gathering.
         ///
         /// - Returns: whether it is first in the line.
         mutating func lineUp(_ database: DatabaseID, _ news: [ZoneNews] = []) -> Bool {
             guard !lines.isFull(database), let due = watches[database]?.takeDue(), !due.isEmpty else { return false }
             let batches = due.map { group in
-                // For one zone alone: a page of the feed contains everything that changed. A change of this zone that
-                // waited for its push is before the news, so only a device that has it is where the news begins.
+                // Only a push for one zone brings pages, because a page of the database's feed names every zone that
+                // changed. A change of this zone may have waited for its push. It came before the news, so the news
+                // fits only a device that has it already.
                 let own = group.zoneNames.count == 1 ? ZoneKey(database: database, name: group.zoneNames[0]) : nil
                 return PushBatch(group, news: news.first { $0.before.key == own })
             }
@@ -65,7 +66,7 @@ final class PushCenter: Sendable {
             State(subscriptions: SubscriptionMemory(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax)))
     }
 
-    /// Of how many databases the subscriptions are known.
+    /// The number of databases whose subscriptions are known.
     var knownCount: Int { state.withLock { state in state.watches.values.count { $0.subscriptions != nil } } }
 
     // MARK: Who is here
@@ -232,8 +233,8 @@ final class PushCenter: Sendable {
 
     // MARK: The sweep
 
-    /// The most databases whose marks are read at once. Each may have 30,000 zones and ended ones (`Limits`), and PostgreSQL ends a
-    /// statement that takes too long. Then nobody's lost hints would be made up for.
+    /// The most databases whose marks are read at once. Each may have 30,000 zones, with those that have ended
+    /// (`Limits`). PostgreSQL ends a statement that takes too long, and then no lost push would be repaired.
     static let sweepDatabasesMax = 50
 
     /// Compares the databases of connected devices with the store. If some cannot be read now, the others still are.

@@ -2,9 +2,9 @@
 
 internal import TidemarkDomain
 
-/// Of which databases a hub remembers the subscriptions. An account that is in many containers has so many bytes of them
-/// in memory, and always those of the database that was read last. The others are read again when a push depends
-/// on them. A pure value.
+/// The databases whose subscriptions a hub keeps in memory. An account may be in many containers, so its bytes are
+/// bounded. The subscriptions of the database that was read last always stay. The others are read again when a
+/// push depends on them. A pure value.
 struct SubscriptionMemory {
     private struct Kept {
         let database: DatabaseID
@@ -12,7 +12,7 @@ struct SubscriptionMemory {
     }
 
     private let bytesPerAccountMax: Int
-    /// What was read last comes last.
+    /// In the order in which they were read, the newest last.
     private var kept: [AccountID: [Kept]] = [:]
 
     /// The approximate memory of a subscription beside its texts.

@@ -45,17 +45,17 @@ struct SessionMachine {
     /// Requests that carry or bring a part of an asset.
     private var chunksUnderWay: Set<UInt64> = []
     private var waiting: Deque<ClientMessage> = []
-    /// Requests refused for their number since there was room.
+    /// Requests refused because too many were under way, since there was room.
     private var refusedCount = 0
     /// Messages that began nothing, since the last answer or push.
     private var idleMessageCount = 0
-    /// Whether the peer takes less than it is sent: nothing large is made for it.
+    /// Whether the peer reads more slowly than it is sent to. No large answer is then made for it.
     private(set) var isPeerFull = false
-    /// Requests refused for their memory since one was not.
+    /// Requests refused for lack of memory, since one was accepted.
     private var memoryRefusedCount = 0
     private var isReadingPaused = false
-    /// Whether the process has little memory left for this session's requests. Then one is read when those before it
-    /// have been answered.
+    /// Whether the process has little memory left for this session's requests. Then a request is read only when those
+    /// before it have been answered.
     private var isMemoryTight = false
 
     init(_ settings: SessionSettings) {
@@ -166,7 +166,7 @@ struct SessionMachine {
     // MARK: While open
 
     private mutating func receivedWhileOpen(_ message: ClientMessage, _ room: ShareAmounts.Answer) -> [Action] {
-        // Only an acknowledgement has none.
+        // Only an acknowledgement has no id.
         guard message.id != 0 else { return countIdle() }
         guard let request = message.request else {
             let refusal = message.refusal ?? Refusal(.requestInvalid, "This server does not know that request.")
@@ -302,7 +302,7 @@ extension WireClientEnvelope.OneOfRequest {
     /// Whether the answer may be large, however small the request is. Parts of assets are counted apart.
     var isLarge: Bool { gate == .fetch || isQuery }
 
-    /// Of what may be a whole page.
+    /// The room of an answer that may be a whole page.
     private static let pageRoom = 4
 
     /// The room that it takes at its gate.

@@ -82,7 +82,7 @@ public final class TestAccount: Sendable {
         core.retryNow()
     }
 
-    /// Deletes a zone, like a user who erases the app's data in the settings. Devices hear of it with the reason
+    /// Deletes a zone, like a user who deletes the app's data in the settings. Devices hear of it with the reason
     /// `purged`, and their saves fail with `userDeletedZone`.
     ///
     /// - Throws: ``TestCloudError`` with `zoneUnknown`.

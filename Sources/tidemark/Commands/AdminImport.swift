@@ -100,7 +100,7 @@ struct AdminImport: ParsableCommand {
         guard ZoneName.isValid(zone, limits: limits),
             try await storage.records(named: [], in: key, bytesMax: 0).zone != nil
         else {
-            throw CommandError("There is no zone \(zone) in this database. Have an app create it, or drop --zone.")
+            throw CommandError("There is no zone \(zone) in this database. Let an app create it, or omit --zone.")
         }
         let input = try InputFile(path: file)
         var reader = try reader(of: input, mapping)
@@ -158,8 +158,8 @@ struct AdminImport: ParsableCommand {
             let missing = mapping.missingColumns(of: reader.columns)
             guard missing.isEmpty else {
                 throw CommandError(
-                    "\(input.name) has no column \(missing.joined(separator: ", ")). "
-                        + "It has: \(reader.columns.joined(separator: ", ")).")
+                    "\(input.name) has no column named \(missing.joined(separator: " or ")). "
+                        + "Its columns are: \(reader.columns.joined(separator: ", ")).")
             }
             return reader
         }

@@ -52,8 +52,8 @@ struct AdminZones: ParsableCommand {
 
     struct Purge: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a zone for its user, who erased the app's data.",
-            discussion: "Devices drop their copies and send nothing again without asking (reason: purged).")
+            abstract: "Delete a zone whose user wants its data deleted.",
+            discussion: "Devices delete their copies. They ask the user before they upload any (reason: purged).")
 
         @Argument(help: "The zone's name.") var zone: String
         @OptionGroup var owner: Owner

@@ -66,7 +66,7 @@ final class InputFile {
         do {
             chunk = try handle.read(upToCount: Self.chunkBytes)
         } catch {
-            throw CommandError("\(name) cannot be read any further: \(error.localizedDescription).")
+            throw CommandError("\(name) cannot be read to its end: \(error.localizedDescription).")
         }
         let bytes = [UInt8](chunk ?? Data())
         byteCountRead += bytes.count

@@ -231,7 +231,7 @@ import TidemarkTestSupport
 
             let mistakes: [([String], String)] = [
                 (["import", file, "--type", "Place", "--name", "id"] + Self.container, "--account"),
-                (["import", file, "--type", "Place", "--name", "key"] + Self.publicly, "has no column key"),
+                (["import", file, "--type", "Place", "--name", "key"] + Self.publicly, "has no column named key"),
                 (["import", file + "x", "--type", "Place", "--name", "id"] + Self.publicly, "cannot be read"),
                 (["import", file, "--name", "id"] + Self.publicly, "Missing --type"),
                 (

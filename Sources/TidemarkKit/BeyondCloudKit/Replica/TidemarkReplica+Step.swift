@@ -13,8 +13,8 @@ extension TidemarkReplica {
         case removeAll
         /// A zone is gone. Earlier steps have removed what had to be removed with it.
         ///
-        /// `unsent` are records with unsent edits. They are saved as new records, in a new zone. If the user erased the
-        /// zone (`purged`), that happens only if the app calls ``TidemarkReplica/send(_:_:)``. It may drop them with
+        /// `unsent` are records with unsent edits. They are saved as new records, in a new zone. If the user purged the
+        /// zone, that happens only if the app calls ``TidemarkReplica/send(_:_:)``. It may drop them with
         /// ``TidemarkReplica/discard(_:_:)``.
         case zoneDeleted(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason, unsent: [CKRecord.ID])
         /// The server refuses this edit until something changes: tell the user. The edit stays on this device. It is

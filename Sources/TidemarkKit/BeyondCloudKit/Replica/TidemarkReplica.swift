@@ -82,7 +82,7 @@ public final class TidemarkReplica: Sendable {
         }
     }
 
-    /// Sends these edits, after the user erased a zone, or after the server refused them.
+    /// Sends these edits, after the user purged a zone, or after the server refused them.
     public func send(_ ids: [CKRecord.ID], _ engine: CKSyncEngine) {
         guarded.withLock { state in
             state.release(ids)
