@@ -59,11 +59,11 @@ public struct TidemarkConfiguration: Sendable {
     /// that are a day old are removed from time to time.
     public var assetDirectory: URL?
     /// The file in which this device keeps sign-ins (`CKContainer.signIn(token:)`); nil for `tidemark/credentials.json`
-    /// where the user's applications keep their data. Only its owner can read it.
+    /// in the user's data directory (`~/.local/share`). Only its owner can read it.
     public var credentialFile: URL?
     /// The file in which this device keeps keys of accounts with end-to-end encryption
-    /// (`CKContainer.exportRecoveryKey()`); nil for `tidemark/keys.json` where the user's applications keep their data.
-    /// Only its owner can read it.
+    /// (`CKContainer.exportRecoveryKey()`); nil for `tidemark/keys.json` in the user's data directory
+    /// (`~/.local/share`). Only its owner can read it.
     public var keyFile: URL?
     /// Whether `encryptedValues` must be end-to-end encrypted, whatever the server says. If the server keeps the
     /// account's key, by its operator's choice or a later change, no encrypted values are sent. Without this setting, a

@@ -24,7 +24,7 @@ package struct KeyFile: KeyStore {
         file = SecretFile(url, of: "account keys")
     }
 
-    /// The file where this user's applications keep their data.
+    /// The file in this user's data directory (`~/.local/share`).
     package static let standard = KeyFile(SecretFile.standardURL("keys.json"))
 
     package func key(for account: String) throws(CKError) -> [UInt8]? {

@@ -16,7 +16,7 @@ struct SecretFile: Sendable {
         self.content = content
     }
 
-    /// The file where this user's applications keep their data.
+    /// The file in this user's data directory (`~/.local/share`).
     static func standardURL(_ name: String) -> URL {
         let base =
             FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
