@@ -337,8 +337,8 @@ struct ConnectionMachine {
         failure.code == .serverResponseLost && requests[id]?.stamp != nil
     }
 
-    /// What was sent in this life cannot be asked for any more: its names may be another's. Whoever asked is told that the
-    /// answer is lost, reads, and sends again.
+    /// The outcome of what was sent in this life of the device cannot be asked for any more, because another process
+    /// may have used the same numbers. The caller is told that the answer is lost, reads, and sends again.
     private mutating func endLife() -> [Action] {
         hasEndedLife = true
         let sent = order.filter { requests[$0]?.stamp != nil }
