@@ -87,7 +87,8 @@ extension MessageConnection {
             role == .client || blockedStart != nil || now - lastReceived > limits.writeProgressDeadline / 8
         else { return false }
         return delivery.look(
-            unacknowledged: socket.unacknowledgedByteCount, bytesPerSecondMin: limits.messageBytesPerSecondMin, now: now)
+            unacknowledged: socket.unacknowledgedByteCount, bytesPerSecondMin: limits.messageBytesPerSecondMin, now: now
+        )
     }
 
     private func isTooSlow(_ elapsed: Duration) -> Bool {

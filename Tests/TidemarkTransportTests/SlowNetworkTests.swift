@@ -25,7 +25,8 @@ internal import TidemarkWebSocket
     }
 
     @Test(arguments: Wire.allCases)
-    func `R-395: a client whose long message is taken slowly is told so, and is not given up`(_ wire: Wire) async throws {
+    func `R-395: a client whose long message is taken slowly is told so, and is not given up`(_ wire: Wire) async throws
+    {
         try await Scene.run(wire, limits: limits) { scene in
             let client = await scene.client(scene.target("/record"), limits: limits)
             var accepted = scene.accepted.makeAsyncIterator()
@@ -71,7 +72,8 @@ internal import TidemarkWebSocket
             var events = client.events.makeAsyncIterator()
             #expect(await events.next() == .opened)
             let payload = [UInt8](repeating: 9, count: 200_000)
-            await server.act { _ in server.sendSlowly(FrameEncoder.frame(.binary, payload: payload, maskKey: nil)[...]) }
+            await server.act { _ in server.sendSlowly(FrameEncoder.frame(.binary, payload: payload, maskKey: nil)[...])
+            }
             #expect(await events.next() == .binary(payload))
             #expect(await client.loop.run { client.progressCount }.value > 1)
         }

@@ -53,8 +53,7 @@ extension CloudDatabase {
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, desiredKeys: [CKRecord.FieldKey]? = nil,
         limit: Int = 0, withEnds: Bool = false, missingAssets: MissingAssets = .failRecord
     ) async throws(CKError) -> FetchedZonePage {
-        var request = zoneChangesRequest(in: zoneID, since: token, withEnds: withEnds)
-        request.limit = UInt32(clamping: limit)
+        var request = zoneChangesRequest(in: zoneID, since: token, limit: limit, withEnds: withEnds)
         if let desiredKeys { request.desiredKeys = WireDesiredKeys(desiredKeys) }
         guard
             case .fetchZoneChanges(let answer) =
@@ -63,14 +62,17 @@ extension CloudDatabase {
         return try await zonePage(answer, in: zoneID, missingAssets: missingAssets)
     }
 
-    /// For whole records, as many as the server likes.
+    /// For whole records.
+    ///
+    /// - Parameter limit: of the number of records; 0: as many as the server likes.
     func zoneChangesRequest(
-        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, withEnds: Bool
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, limit: Int, withEnds: Bool
     ) -> WireFetchZoneChanges {
         var request = WireFetchZoneChanges()
         request.database = wireScope
         request.zone = WireZoneID(zoneID)
         request.token = token?.bytes ?? []
+        request.limit = UInt32(clamping: limit)
         request.withEnds = withEnds && token == nil
         return request
     }

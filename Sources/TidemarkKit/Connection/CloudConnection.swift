@@ -140,7 +140,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     package func identify(
         timeout: Duration = .seconds(60), within: Duration? = nil, generation: Int? = nil
     ) async throws(CKError) -> String {
-        try await wait(timeout: timeout, within: within) { $0.identify(generation: generation, now: $1) }.hello.userRecordName
+        try await wait(timeout: timeout, within: within) { $0.identify(generation: generation, now: $1) }.hello
+            .userRecordName
     }
 
     private typealias Start = (

@@ -45,7 +45,8 @@ struct CloudDatabase: Sendable {
         while !isOutOfTime {
             do throws(CKError) {
                 return try await connection.request(
-                    isChange: isChange, nonce: nonce, timeout: timeout, within: timeLeft, generation: credentialGeneration
+                    isChange: isChange, nonce: nonce, timeout: timeout, within: timeLeft,
+                    generation: credentialGeneration
                 ) { stamp in
                     var envelope = template
                     envelope.request = make(stamp)

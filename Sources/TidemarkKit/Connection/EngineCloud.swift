@@ -21,6 +21,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         var hasToldAbsence = false
         var account: Account?
         var feed: FeedFollowMachine
+        var pageRoom = PageRoom()
     }
 
     private static let log = Log("sync-engine")
@@ -163,7 +164,8 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         case .apply(let answer): return SyncEngineDatabasePage(answer)
         case .fetch(let fetch):
             let zoneRequest = place.map {
-                database.zoneChangesRequest(in: $0.zoneID, since: $0.token, withEnds: fetch.zoneWithEnds)
+                database.zoneChangesRequest(
+                    in: $0.zoneID, since: $0.token, limit: pageRoom.limit, withEnds: fetch.zoneWithEnds)
             }
             let answer = try await database.databaseChanges(
                 since: token, withEnds: fetch.withEnds, then: zoneRequest, follows: asPushed, relyingOn: subscriptionID)
@@ -191,7 +193,7 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
             switch step {
             case .apply(let answer): try await database.zonePage(answer, in: zoneID, missingAssets: .leaveOut)
             case .fetch(let withEnds):
-                try await database.zoneChanges(in: zoneID, since: token, withEnds: withEnds, missingAssets: .leaveOut)
+                try await fetchZoneChanges(in: zoneID, since: token, withEnds: withEnds, from: database)
             }
         state.withLock { $0.feed.fetched(zoneID) }
         var unreadable: [CKRecord.ID] = []
@@ -206,6 +208,22 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         result.unreadableRecordIDs = unreadable
         return result
     }
+
+    private func fetchZoneChanges(
+        in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, withEnds: Bool, from database: CloudDatabase
+    ) async throws(CKError) -> CloudDatabase.FetchedZonePage {
+        do throws(CKError) {
+            let page = try await database.zoneChanges(
+                in: zoneID, since: token, limit: pageRoom.limit, withEnds: withEnds, missingAssets: .leaveOut)
+            state.withLock { $0.pageRoom.pageCame() }
+            return page
+        } catch {
+            if error.code == .networkFailure { state.withLock { $0.pageRoom.pageDidNotCome() } }
+            throw error
+        }
+    }
+
+    private var pageRoom: PageRoom { state.withLock { $0.pageRoom } }
 
     // MARK: CloudConnectionObserver
 

@@ -23,7 +23,7 @@ extension SyncEngineMachine {
     }
 
     /// The part of a batch that is sent now. The rest stays pending. An atomic batch goes whole, as the app wants.
-     mutating func part(
+    mutating func part(
         of batch: CKSyncEngine.RecordZoneChangeBatch, _ send: SyncEngineSend
     ) -> CKSyncEngine.RecordZoneChangeBatch {
         // NB: what is left out must be pending. A delegate may give what the app has removed.

@@ -228,4 +228,24 @@ import TidemarkWire
         #expect(try names(cloud, since: token, for: "bob") == ["asked"])
         cloud.close()
     }
+
+    @Test
+    func `R-594: after a page that did not come the engine asks for half as many records, and for more as they come`()
+        throws
+    {
+        let cloud = try makeCloud()
+        server.hold { if case .fetchZoneChanges = $0.request { true } else { false } }
+        for _ in 0..<2 {
+            let error = #expect(throws: CKError.self) { try names(cloud, since: nil, asOfFeed: false) }
+            #expect(error?.code == .networkFailure)
+        }
+        server.hold { _ in false }
+        for _ in 0..<7 { _ = try names(cloud, since: nil, asOfFeed: false) }
+        let limits = server.envelopes.compactMap { envelope -> UInt32? in
+            if case .fetchZoneChanges(let feed) = envelope.request { feed.limit } else { nil }
+        }
+        #expect(limits == [0, 100, 50, 62, 77, 96, 120, 150, 187])
+        #expect(try names(cloud, since: nil, asOfFeed: false) == ["asked"])
+        #expect(server.envelopes.suffix(1).contains { $0.fetchZoneChanges.limit == 0 })
+    }
 }
