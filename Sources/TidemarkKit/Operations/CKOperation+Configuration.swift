@@ -58,8 +58,8 @@ public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable 
         set { settings.withLock { $0.isLongLived = newValue } }
     }
 
-    /// The seconds without progress after which a request fails. Default 60, which also replaces values that are not
-    /// positive or not a number.
+    /// The seconds without progress after which a request fails. It may take ten times as long in all while its bytes move.
+    /// Default 60, which also replaces values that are not positive or not a number.
     public var timeoutIntervalForRequest: TimeInterval {
         get { settings.withLock { $0.timeoutIntervalForRequest ?? 60 } }
         set { settings.withLock { $0.timeoutIntervalForRequest = newValue } }
