@@ -28,7 +28,8 @@ struct DeliveryProgress {
     mutating func look(unacknowledged: Int, bytesPerSecondMin: Int, now: Duration) -> Bool {
         let delivered = sentCount - unacknowledged
         guard isUnderWay, let last else {
-            (isUnderWay, deliveredCount, last) = (unacknowledged > 0, delivered, now)
+            (isUnderWay, deliveredCount) = (unacknowledged > 0, delivered)
+            if isUnderWay { last = now }
             return false
         }
         let gained = delivered - deliveredCount

@@ -71,16 +71,17 @@ extension MessageConnection {
         }
     }
 
-    /// - Returns: whether bytes of a message have moved since the last check that is not complete yet.
+    /// - Returns: whether bytes have moved of a message that was not complete at the last check.
     private func noteProgress(_ now: Duration) -> Bool {
         let seen = seenMessage
         seenMessage = messageStart.map { ($0, messageByteCount) }
-        let isArriving = seen.map { $0.start == messageStart && $0.byteCount < messageByteCount } ?? false
+        // It is complete, or there is more of it.
+        let isArriving = seen.map { $0.start != messageStart || $0.byteCount < messageByteCount } ?? false
         return isDelivering(now) || isArriving
     }
 
-    /// Whether the peer takes what was sent. A server's kernel is asked only about peers that say nothing, since most others
-    /// have taken everything.
+    /// Whether the peer takes what was sent. A server asks its kernel only about peers that say nothing, because most
+    /// others have taken everything.
     private func isDelivering(_ now: Duration) -> Bool {
         let limits = group.limits
         guard let socket, !delivery.isComplete,

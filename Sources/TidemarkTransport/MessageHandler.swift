@@ -17,8 +17,8 @@ package protocol MessageHandler: AnyObject {
     /// More than ``TransportLimits/queuedBytesLow`` had to wait, and no longer does.
     func drained(_ connection: MessageConnection)
 
-    /// Bytes of a message have moved, in either direction, and it is not complete yet: on a slow network. Called for clients,
-    /// at most once in a check of the deadlines.
+    /// Bytes of a long message have moved, in either direction, as on a slow network. Called for clients, at most once
+    /// in a check of the deadlines.
     func progressed(_ connection: MessageConnection)
 
     /// The connection has ended. Called exactly once, as the last call. Messages that were not delivered will not be.

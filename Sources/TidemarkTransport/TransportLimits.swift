@@ -13,8 +13,8 @@ package struct TransportLimits: Sendable {
     /// Silence after which a peer is asked whether it is there (ping). It is below the 60 seconds or so after which
     /// middleboxes forget an idle connection.
     package var idleDeadline = Duration.seconds(30)
-    /// How long the answer to that may take; anything received counts, and what the peer takes of a long message. Longer: the connection ends, with nobody to
-    /// tell.
+    /// How long the answer to that may take; anything received counts, and what the peer takes of a long message.
+    /// Longer: the connection ends, with nobody to tell.
     package var pongDeadline = Duration.seconds(20)
     /// By how much a client's check must be late to count as a sleep of the machine or the process. The client then
     /// asks its server at once whether it is there: the connection may have been dead for long without any sign.
@@ -22,11 +22,11 @@ package struct TransportLimits: Sendable {
     /// How long the answer to that may take. Longer: the connection ends, so that a laptop that woke up reconnects
     /// within seconds.
     package var wakeDeadline = Duration.seconds(3)
-    /// How long a peer may take not a single byte of what waits for it, as its kernel says. Longer: the connection is reset, which also
-    /// frees the kernel's memory.
+    /// How long a peer may take nothing of what waits for it. Its kernel says what it takes, and fewer than
+    /// ``messageBytesPerSecondMin`` are nothing. Longer: the connection is reset, which also frees the kernel's memory.
     package var writeProgressDeadline = Duration.seconds(30)
     /// How long an incomplete message may take before its rate counts. The next value is the bytes a second that it
-    /// must have from then on. A peer that sends a byte now and then occupies memory for nothing. As many must it take of
+    /// must have from then on. A peer that sends a byte now and then occupies memory for nothing. The same holds for
     /// what is sent to it.
     package var messageGrace = Duration.seconds(30)
     package var messageBytesPerSecondMin = 256

@@ -108,7 +108,7 @@ extension Syncer {
         for arrival in arrivals { meet(arrival, syncEngine: syncEngine) }
     }
 
-    /// Remembers a record whose content cannot be read, so that ``fetchMissing(unreadOnly:)`` fetches it again.
+    /// Remembers a record whose content cannot be read, so that ``fetchMissing()`` fetches it again.
     ///
     /// The entry keeps its old tag. So if the file is edited here meanwhile, the edit does not replace the newer
     /// version.
@@ -118,10 +118,10 @@ extension Syncer {
             record["file"] as? CKAsset != nil
         else { return report.problem("record \(name) is no file of ours", once: true) }
         var entry = journal[path] ?? Journal.Entry(path: path)
-        // This device has the content already.
-        guard entry.tag != tag else { return }
-        entry.receiving = Journal.Entry.Arrival(version: nil, unreadTag: tag)
+        // With this tag the device has the content already.
+        entry.receiving = entry.tag == tag ? nil : Journal.Entry.Arrival(version: nil, unreadTag: tag)
         journal[path] = entry
+        guard entry.receiving != nil else { return }
         report.problem("\(path): its content cannot be read now, or the server has lost it; trying again", once: true)
     }
 
@@ -134,10 +134,8 @@ extension Syncer {
 
     /// Fetches files that could not be read or written when their records arrived, for example because the disk was
     /// full. The engine does not report a record twice.
-    ///
-    /// - Parameter unreadOnly: leaves out those that could not be written. A large one would be fetched each time.
-    func fetchMissing(unreadOnly: Bool = false) async throws {
-        let missing = journal.arrivals.filter { !unreadOnly || $0.value.unreadTag != nil }
+    func fetchMissing() async throws {
+        let missing = journal.arrivals
         guard let engine, !missing.isEmpty, !hasFailed else { return }
         for path in missing.keys.sorted() {
             let id = FileRecord.id(of: path, in: zoneID)
@@ -153,7 +151,12 @@ extension Syncer {
             case .failure(let error as CKError) where error.code == .unknownItem:
                 // Only deletions that the engine has reported. An absent record may be missing in the backup with which
                 // the server goes on.
-                if missing[path]?.isDeletion == true { fetchedDeletion(id, syncEngine: engine) }
+                if missing[path]?.isDeletion == true {
+                    fetchedDeletion(id, syncEngine: engine)
+                } else if missing[path]?.unreadTag != nil, journal[id]?.tag == nil {
+                    // Nothing of it has ever been here.
+                    journal[path]?.receiving = nil
+                }
             case .failure(let error):
                 report.problem("\(path): \(error.localizedDescription)", once: true)
             }

@@ -29,8 +29,6 @@ actor Syncer: CKSyncEngineDelegate {
     var unsent: Set<CKRecord.ID> = []
     /// Files and directories that should be synced and could not be read at the last check. "" is the folder itself.
     private var unreadable: Set<RelativePath> = []
-    /// The engine has fetched or sent since files were last asked for again.
-    private var engineHasWorked = false
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
 
@@ -131,12 +129,9 @@ actor Syncer: CKSyncEngineDelegate {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.firstPause)
             waited += Self.firstPause
-            let isDue = waited >= pause
-            guard isDue || engineHasWorked else { continue }
-            engineHasWorked = false
+            guard waited >= pause else { continue }
             // If there is no connection either, it is done later.
-            try? await fetchMissing(unreadOnly: !isDue)
-            guard isDue else { continue }
+            try? await fetchMissing()
             lookAgain()
             let isDone = journal.arrivals.isEmpty && unreadable.isEmpty
             pause = isDone ? Self.firstPause : min(pause * 2, Self.longestPause)
@@ -304,7 +299,6 @@ actor Syncer: CKSyncEngineDelegate {
                 report.problem("zone \(failure.zone.zoneID.zoneName): \(failure.error.localizedDescription)")
             }
         case .didFetchChanges, .didSendChanges:
-            engineHasWorked = true
             report.settled(
                 pending: syncEngine.state.pendingRecordZoneChanges.count, missing: journal.arrivals.count)
         case .willFetchChanges, .willFetchRecordZoneChanges, .didFetchRecordZoneChanges, .willSendChanges:

@@ -91,6 +91,7 @@ internal import TidemarkWebSocket
             let hasMoved = progress.look(
                 unacknowledged: step.unacknowledged, bytesPerSecondMin: bytesPerSecondMin, now: .seconds(step.now))
             #expect(!hasMoved || progress.last == .seconds(step.now))
+            if step.unacknowledged == 0, !hasMoved { #expect(progress.last != .seconds(step.now)) }
             #expect(progress.isComplete == (hasMoved && step.unacknowledged == 0) || step.unacknowledged == 0)
             return hasMoved ? step.now : nil
         }

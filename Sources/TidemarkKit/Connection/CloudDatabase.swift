@@ -54,7 +54,8 @@ struct CloudDatabase: Sendable {
                 }
             } catch {
                 guard isPatient, error.isWorthAnotherTry else {
-                    throw isOutcomeOpen && error.isGreetingRefused ? Self.outcomeOpen : error
+                    let isUnsent = error.isGreetingRefused || error.code == .notAuthenticated
+                    throw isOutcomeOpen && isUnsent ? Self.outcomeOpen : error
                 }
                 if isChange, error.code == .serviceUnavailable, !error.isGreetingRefused { isOutcomeOpen = true }
                 last = error

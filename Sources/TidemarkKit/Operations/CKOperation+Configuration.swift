@@ -73,7 +73,7 @@ public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable 
         set { settings.withLock { $0.timeoutIntervalForResource = newValue } }
     }
 
-    /// How long a request may take.
+    /// How long a request may go without progress.
     var requestTimeout: Duration { Self.duration(timeoutIntervalForRequest, default: 60) }
 
     /// How long the whole work may take.
