@@ -35,7 +35,11 @@ enum FileCalls {
                 return try work()
             } catch {
                 guard error.code == .missing else { throw error }
+            }
+            do throws(AssetStoreError) {
                 try makeDirectory(parent(of: path))
+            } catch {
+                guard error.code == .missing else { throw error }
             }
         }
         return try work()

@@ -146,7 +146,8 @@ struct FileLayout: Sendable {
             if status.modifiedSeconds < deadline {
                 _ = try removeUnlessOpen(path)
             } else if let place = place(ofOlder: path) {
-                _ = try move(older: path, to: place)
+                // If there is no room for it now, the next round tries again; others must not wait for that.
+                _ = try? move(older: path, to: place)
             }
         }
     }

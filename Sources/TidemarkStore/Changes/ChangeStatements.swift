@@ -201,11 +201,14 @@ struct ChangeStatements: Sendable {
 
     /// Zones that have numbers need not be looked at again until they change.
     ///
+    /// So many at once: their writers wait until the transaction ends.
+    ///
     /// NB: waiting for a zone's writer could take long. A zone that is locked is looked at in vain until the feed gives
     /// numbers again, which changes nothing that is told.
-    let markSeenZones = DeclaredStatement<DatabaseID, Void>(
+    let markSeenZones = DeclaredStatement<(viewer: DatabaseID, countMax: Int), Int>(
         .write, "mark_seen_zones",
         """
+        WITH marked AS (
         UPDATE zone SET seen_mark = s.mark
           FROM (SELECT z.ctid AS place, e.mark
                   FROM zone z
@@ -214,10 +217,12 @@ struct ChangeStatements: Sendable {
                         WHERE database_id = z.database_id AND zone_id BETWEEN z.id AND z.id
                           AND zone_change_number + (removal IS NOT NULL)::integer > z.seen_mark
                         ORDER BY zone_id LIMIT 1) AS e
-                 WHERE z.database_id = \(\.self) AND z.is_unseen AND z.name <> '_defaultZone'
-                   FOR NO KEY UPDATE OF z SKIP LOCKED) AS s
-         WHERE zone.ctid = s.place
-        """)
+                 WHERE z.database_id = \(\.viewer) AND z.is_unseen AND z.name <> '_defaultZone'
+                 LIMIT \(\.countMax) FOR NO KEY UPDATE OF z SKIP LOCKED) AS s
+         WHERE zone.ctid = s.place RETURNING zone.id)
+        SELECT count(*) AS count FROM marked
+        """
+    ) { row throws(PostgresError) in try row["count"] }
 
     let changeMarks = DeclaredStatement<[DatabaseID], (database: DatabaseID, mark: Int64)>(
         .read, "change_marks",
