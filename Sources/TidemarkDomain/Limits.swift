@@ -26,10 +26,10 @@ package struct Limits: Sendable, Equatable {
     /// The records beyond it get `zoneBusy`, and are sent again with fewer others. If the zone's part is atomic, they get
     /// `limitExceeded`. A single record is always within it.
     package var storedBytesMax = 16_777_216
-    /// Zones of one database; keeps a first fetch of the database's changes cheap. More: `limitExceeded`.
+    /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
     package var zonesMax = 10_000
     /// Zones of one database that have ended, and of whose end devices may have to hear. Whoever reads the
-    /// database's mark reads their rows too. Beyond half of it, the server forgets those that ended first, and
+    /// database's feed or mark reads their rows too. Beyond half of it, the server forgets those that ended first, and
     /// keeps a quarter. More: a new zone is `zoneBusy`, until the server has forgotten some.
     package var endedZonesMax = 20_000
     /// Bytes of tombstones that a database with a quota may have, however small the quota is. A larger quota is the

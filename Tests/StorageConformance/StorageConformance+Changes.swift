@@ -274,31 +274,6 @@ extension StorageConformance {
             let read = try await store.second.databaseFeed(of: database, after: 1, entriesMax: 9)
             try expectEqual(read.entries.map(\.zone), [zone.id], "and is listed")
         },
-        Scenario("R-736, I-2: what has a number is news again when it changes or ends, and not before") { store in
-            let database = try await store.alice().privateDatabase
-            let zones = try await store.createZones("a", "b", "c", in: database)
-            func expectNews(_ expected: [ZoneState], _ promise: String) async throws {
-                let read = try await store.second.databaseFeed(of: database, after: 99, entriesMax: 10)
-                try expectEqual(read.unnumbered.map(\.zone).sorted(), expected.map(\.id), promise)
-            }
-            let transaction = try await store.first.beginWrite([zones[0].key.read()])
-            try await store.second.advanceDatabaseFeed(of: database)
-            try await expectNews([], "all have numbers, also the one that is being written")
-            let changes = transaction.snapshots.first?.changes([RecordDraft("x")])
-            try await transaction.commit([try require(changes, "the zone lives")])
-            try await expectNews([zones[0]], "its write is news")
-            for round in 0..<3 {
-                try await store.write([RecordDraft("r\(round)")], in: zones[1].key)
-                try await store.write([RecordDraft("r\(round)")], in: zones[1].key)
-                try await expectNews(round == 0 ? [zones[0], zones[1]] : [zones[1]], "so is each change")
-                try await store.first.advanceDatabaseFeed(of: database)
-                try await expectNews([], "until it has a number")
-            }
-            try await store.changeZones(in: database, remove: ["c"])
-            try await expectNews([zones[2]], "an end is news, though nothing was written")
-            try await store.first.advanceDatabaseFeed(of: database)
-            try await expectNews([], "once")
-        },
         Scenario("of many zones without a number, one more is read than can be told of") { store in
             let database = try await store.alice().privateDatabase
             let names = (0..<FeedPosition.aheadMax + 3).map { "z\($0)" }

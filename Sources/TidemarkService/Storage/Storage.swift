@@ -229,7 +229,7 @@ package protocol Storage: AnyObject, Sendable {
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?)
 
-    /// Locks the viewer's feed row (it waits for no zone's), and gives each zone that has changed the next feed number. It
+    /// Locks the viewer's feed row (never a zone's), and gives each zone that has changed the next feed number. It
     /// returns the feed in that state once it is durable.
     func advanceDatabaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int

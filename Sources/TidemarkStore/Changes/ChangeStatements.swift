@@ -122,21 +122,21 @@ struct ChangeStatements: Sendable {
         """
     }
 
-    /// Zones of a viewer whose current state has no number in the feed. Only those are looked at that may be such zones
-    /// (R-736); ``markSeenZones`` takes the others out of their index.
+    /// Zones of a viewer whose current state has no number in the feed.
     private static func unseenZones<Input>(_ viewer: any KeyPath<Input, DatabaseID> & Sendable) -> SQL<Input> {
         """
         zone z LEFT JOIN LATERAL (
                SELECT zone_id, zone_change_number, removal FROM feed_entry
                 WHERE database_id = z.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY zone_id LIMIT 1) AS e ON true
-         WHERE z.database_id = \(viewer) AND z.is_unseen AND (z.name <> '_defaultZone' OR \(feedsEverywhere(viewer)))
+         WHERE z.database_id = \(viewer) AND (z.name <> '_defaultZone' OR \(feedsEverywhere(viewer)))
            AND (e.zone_id IS NULL OR e.zone_change_number < z.change_number
                 OR (z.removal IS NOT NULL AND e.removal IS NULL))
         """
     }
 
     /// The first row is the feed itself: its zone is null, and its last columns are the store's incarnation and the
-    /// container's choice. Then come the entries, and last the zones without a number. Only the last page needs those.
+    /// container's choice. Then come the entries, and last the zones without a number. To find those, all zones of the
+    /// viewer are read. Only the last page needs them.
     let databaseFeed = DeclaredStatement<DatabaseFeedQuery, FeedRow>(
         .read, "database_feed",
         """
@@ -198,31 +198,6 @@ struct ChangeStatements: Sendable {
                (SELECT number FROM feed_entry WHERE database_id = \(\.self) ORDER BY number DESC LIMIT 1))
          WHERE database_id = \(\.self)
         """)
-
-    /// Zones that have numbers need not be looked at again until they change.
-    ///
-    /// So many at once: their writers wait until the transaction ends.
-    ///
-    /// NB: waiting for a zone's writer could take long. A zone that is locked is looked at in vain until the feed gives
-    /// numbers again, which changes nothing that is told.
-    let markSeenZones = DeclaredStatement<(viewer: DatabaseID, countMax: Int), Int>(
-        .write, "mark_seen_zones",
-        """
-        WITH marked AS (
-        UPDATE zone SET seen_mark = s.mark
-          FROM (SELECT z.ctid AS place, e.mark
-                  FROM zone z
-                 CROSS JOIN LATERAL (
-                       SELECT zone_change_number + (removal IS NOT NULL)::integer AS mark FROM feed_entry
-                        WHERE database_id = z.database_id AND zone_id BETWEEN z.id AND z.id
-                          AND zone_change_number + (removal IS NOT NULL)::integer > z.seen_mark
-                        ORDER BY zone_id LIMIT 1) AS e
-                 WHERE z.database_id = \(\.viewer) AND z.is_unseen AND z.name <> '_defaultZone'
-                 LIMIT \(\.countMax) FOR NO KEY UPDATE OF z SKIP LOCKED) AS s
-         WHERE zone.ctid = s.place RETURNING zone.id)
-        SELECT count(*) AS count FROM marked
-        """
-    ) { row throws(PostgresError) in try row["count"] }
 
     let changeMarks = DeclaredStatement<[DatabaseID], (database: DatabaseID, mark: Int64)>(
         .read, "change_marks",

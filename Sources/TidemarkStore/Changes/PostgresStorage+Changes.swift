@@ -94,24 +94,10 @@ extension PostgresStorage {
     package func advanceDatabaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        let (_, _, _, _, marked, entries) = try await write(
+        let (_, _, _, _, entries) = try await write(
             sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.changes.numberZones(viewer),
-            sql.changes.moveFeed(viewer), markSeenZones(of: viewer),
-            feedCall(of: viewer, after: after, entriesMax: entriesMax))
-        var count = marked.rows.first
-        for _ in 0..<Self.markingsMax where count == Self.zonesMarkedMax {
-            count = try? await write(markSeenZones(of: viewer)).rows.first
-        }
+            sql.changes.moveFeed(viewer), feedCall(of: viewer, after: after, entriesMax: entriesMax))
         return Self.feed(entries.rows, entriesMax: entriesMax)
-    }
-
-    /// Zones that a transaction marks as seen. Saves in them wait for it.
-    private static let zonesMarkedMax = 1_000
-    /// Enough for all zones of a database, living or ended.
-    private static let markingsMax = 30
-
-    private func markSeenZones(of viewer: DatabaseID) -> Call<Int> {
-        sql.changes.markSeenZones((viewer, Self.zonesMarkedMax))
     }
 
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {

@@ -128,9 +128,5 @@ package enum Migrations {
             "0027_number_client_tokens", "4c5a3f23304f60b14e4fd3bd823fa5308ae8fb854a5e8c6252030bf73f4b740f",
             PackageResources._027_number_client_tokens_sql
         ),
-        (
-            "0028_mark_unseen_zones", "6baddb659287ad567f79f3c1d413ad98018436c2b46afb3c2ebcaeb314f4c9b9",
-            PackageResources._028_mark_unseen_zones_sql
-        ),
     ]
 }

@@ -146,30 +146,6 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-736: zones that a feed had seen are not marked, and all others are`() async throws {
-        try await withDatabase(before: "0028_mark_unseen_zones") { url, loop, _ in
-            try PostgresAdministration.execute(
-                [
-                    """
-                    INSERT INTO zone (database_id, name, created_at, change_number, removal)
-                    SELECT 1, n, now(), 3, r
-                      FROM (VALUES ('seen', NULL), ('moved', NULL), ('new', NULL), ('ended', 0), ('seen to end', 0),
-                                   ('_defaultZone', NULL)) AS k (n, r)
-                    """,
-                    """
-                    INSERT INTO feed_entry (database_id, zone_id, owner_database_id, number, zone_change_number, removal)
-                    SELECT 1, z.id, 1, z.id, k.s, k.r
-                      FROM (VALUES ('seen', 3, NULL), ('moved', 2, NULL), ('ended', 3, NULL), ('seen to end', 3, 0),
-                                   ('_defaultZone', 3, NULL)) AS k (n, s, r)
-                      JOIN zone z ON z.name = k.n
-                    """,
-                ], url: url)
-            _ = try await Migrator(url: url, loop: loop).migrate()
-            let marked = try await lines(of: "SELECT name FROM zone WHERE is_unseen ORDER BY name", url, loop)
-            #expect(marked == ["_defaultZone", "ended", "moved", "new"])
-        }
-    }
-
     @Test func `several servers may migrate at once`() async throws {
         try await withEmptyDatabase { url, loop in
             let migrator = Migrator(url: url, loop: loop)

@@ -102,10 +102,7 @@ import TidemarkTestSupport
                 "AND (change_number > $5) AND (change_number < COALESCE(", "AND (device_id >= $8)",
             ]
         ),
-        // zones that the feed has seen are not looked at.
-        (sql.changes.databaseFeed, ["using zone_unseen", "(database_id = z", "AND (zone_id >= z"]),
-        (sql.changes.numberZones, ["using zone_unseen", "(database_id = z", "AND (zone_id >= z"]),
-        (sql.changes.markSeenZones, ["using zone_unseen", "AND (zone_id >= z", "TID Cond"]),
+        (sql.changes.databaseFeed, ["(database_id = z", "AND (zone_id >= z"]),
         // each step reads a bounded number of rows.
         (sql.assets.unused, ["(ROW(database_id, sha256) > ROW("] + use),
         (sql.assets.isStillUnused, use),
