@@ -118,10 +118,13 @@ extension Syncer {
             record["file"] as? CKAsset != nil
         else { return report.problem("record \(name) is no file of ours", once: true) }
         var entry = journal[path] ?? Journal.Entry(path: path)
-        // With this tag the device has the content already.
-        entry.receiving = entry.tag == tag ? nil : Journal.Entry.Arrival(version: nil, unreadTag: tag)
+        guard entry.tag != tag else {
+            // This device has the content already. A version that it could not read is not on the server any more.
+            if entry.receiving?.unreadTag != nil { journal[path]?.receiving = nil }
+            return
+        }
+        entry.receiving = Journal.Entry.Arrival(version: nil, unreadTag: tag)
         journal[path] = entry
-        guard entry.receiving != nil else { return }
         report.problem("\(path): its content cannot be read now, or the server has lost it; trying again", once: true)
     }
 

@@ -125,17 +125,13 @@ actor Syncer: CKSyncEngineDelegate {
             report.problem("\(error.localizedDescription) Trying again until it works.")
         }
         var pause = Self.firstPause
-        var waited = Duration.zero
         while !Task.isCancelled {
-            try? await Task.sleep(for: Self.firstPause)
-            waited += Self.firstPause
-            guard waited >= pause else { continue }
+            try? await Task.sleep(for: pause)
             // If there is no connection either, it is done later.
             try? await fetchMissing()
             lookAgain()
             let isDone = journal.arrivals.isEmpty && unreadable.isEmpty
             pause = isDone ? Self.firstPause : min(pause * 2, Self.longestPause)
-            waited = .zero
         }
     }
 

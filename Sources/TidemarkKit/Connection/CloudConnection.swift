@@ -21,7 +21,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         var isNotifying = false
         /// Whether an attempt waits for its turn (``AttemptPacing``).
         var isOpeningPlanned = false
-        /// When bytes of a message that was not complete last moved.
+        /// When bytes of a long message last moved, in either direction.
         var lastProgress: Duration?
     }
 

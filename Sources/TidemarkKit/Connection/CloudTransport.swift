@@ -28,7 +28,7 @@ package protocol CloudChannel: AnyObject, Sendable {
 package protocol CloudChannelObserver: AnyObject, Sendable {
     func channelOpened(_ channel: any CloudChannel)
     func channelReceived(_ channel: any CloudChannel, _ message: [UInt8])
-    /// Bytes of a message have moved, in either direction, and it is not complete yet: on a slow network.
+    /// Bytes of a long message have moved, in either direction, as on a slow network.
     func channelProgressed(_ channel: any CloudChannel)
     func channelClosed(_ channel: any CloudChannel, _ reason: ChannelClosing)
 }
