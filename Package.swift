@@ -65,7 +65,7 @@ let package = Package(
         target("TidemarkBytes"),
         target("TidemarkScheduling"),
         target("TidemarkTelemetry", [logging, metrics]),
-        target("TidemarkShares", [deque]),
+        target("TidemarkFairness", [deque]),
         target("TidemarkFields", ["TidemarkBytes"]),
         target("TidemarkCrypto", ["CTidemarkOpenSSL", "CTidemarkOpenSSLStart", "CTidemarkSHA256"]),
 
@@ -77,7 +77,7 @@ let package = Package(
         target(
             "TidemarkTransport",
             [
-                "TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkShares", "TidemarkCrypto",
+                "TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkFairness", "TidemarkCrypto",
                 "TidemarkSockets", "TidemarkTLS", "TidemarkHTTP", "TidemarkWebSocket", deque,
             ]),
 
@@ -97,26 +97,26 @@ let package = Package(
             ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkTelemetry", "TidemarkWire"]),
         target(
             "TidemarkService",
-            ["TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkShares", "TidemarkTelemetry", deque]),
+            ["TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkFairness", "TidemarkTelemetry", deque]),
         .target(
             name: "TidemarkStore",
             dependencies: [
                 "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkPostgres",
-                "TidemarkScheduling", "TidemarkShares", "TidemarkSockets", "TidemarkCrypto",
+                "TidemarkScheduling", "TidemarkFairness", "TidemarkSockets", "TidemarkCrypto",
             ],
             // A link to migrations/: `PackageResources._001_create_store_sql` is the file 0001_create_store.sql.
             resources: [.embedInCode("Migrations/Scripts")], swiftSettings: settings),
         target(
             "TidemarkAssets",
             [
-                "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling",
-                "TidemarkService", "TidemarkShares", "TidemarkSockets", "CTidemarkEpoll",
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkFairness", "TidemarkFields",
+                "TidemarkScheduling", "TidemarkService", "TidemarkSockets", "CTidemarkEpoll",
             ]),
         target(
             "TidemarkSessions",
             [
                 "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkTranslation",
-                "TidemarkWire", "TidemarkScheduling", "TidemarkShares", "TidemarkTelemetry", deque,
+                "TidemarkWire", "TidemarkScheduling", "TidemarkFairness", "TidemarkTelemetry", deque,
             ]),
         target(
             "TidemarkServer",
@@ -142,7 +142,7 @@ let package = Package(
             "TidemarkTestKit",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkFields", "TidemarkDomain", "TidemarkKit",
-                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkShares", "TidemarkWire",
+                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkFairness", "TidemarkWire",
                 deque,
             ]),
 
@@ -152,7 +152,7 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
-                "TidemarkTLS", "TidemarkTransport", "TidemarkBytes", "TidemarkAssets", "TidemarkShares",
+                "TidemarkTLS", "TidemarkTransport", "TidemarkBytes", "TidemarkAssets", "TidemarkFairness",
                 "TidemarkFields",
                 "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments,
             ]),
@@ -169,7 +169,7 @@ let package = Package(
             "tidemark-bench",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkPostgres",
-                "TidemarkServer", "TidemarkService", "TidemarkShares", "TidemarkSockets", "TidemarkStore",
+                "TidemarkServer", "TidemarkService", "TidemarkFairness", "TidemarkSockets", "TidemarkStore",
                 "TidemarkTransport", "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields",
                 "TidemarkDomain", arguments,
             ]),
@@ -197,7 +197,7 @@ let package = Package(
         tests("TidemarkBytesTests", ["TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkSchedulingTests", ["TidemarkScheduling", "TidemarkSockets"]),
         tests("TidemarkTelemetryTests", ["TidemarkTelemetry"]),
-        tests("TidemarkSharesTests", ["TidemarkShares", "TidemarkTestSupport"]),
+        tests("TidemarkFairnessTests", ["TidemarkFairness", "TidemarkTestSupport"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling"]),
@@ -240,7 +240,7 @@ let package = Package(
         .target(
             name: "StorageConformance",
             dependencies: [
-                "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkService", "TidemarkShares",
+                "TidemarkDomain", "TidemarkFairness", "TidemarkFields", "TidemarkScheduling", "TidemarkService",
             ],
             path: "Tests/StorageConformance", swiftSettings: settings),
         tests(
@@ -248,20 +248,20 @@ let package = Package(
             [
                 "StorageConformance",
                 "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
-                "TidemarkSockets", "TidemarkScheduling", "TidemarkShares", "TidemarkTestKit", "TidemarkBytes",
+                "TidemarkSockets", "TidemarkScheduling", "TidemarkFairness", "TidemarkTestKit", "TidemarkBytes",
                 "TidemarkCrypto", "CTidemarkLibpq", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkServiceTests",
             [
-                "StorageConformance", "TidemarkShares",
+                "StorageConformance", "TidemarkFairness",
                 "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkTestKit",
                 "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkAssetsTests",
             [
-                "TidemarkAssets", "TidemarkService", "TidemarkShares", "TidemarkDomain", "TidemarkFields",
+                "TidemarkAssets", "TidemarkService", "TidemarkFairness", "TidemarkDomain", "TidemarkFields",
                 "TidemarkCrypto", "TidemarkTestSupport",
             ]),
         // Sessions on a store in memory, and their clients.
@@ -277,7 +277,7 @@ let package = Package(
             [
                 "SessionTestSupport",
                 "TidemarkSessions", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkWire",
-                "TidemarkScheduling", "TidemarkShares", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkBytes",
+                "TidemarkScheduling", "TidemarkFairness", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkBytes",
                 "TidemarkTestKit", "TidemarkTestSupport",
             ]),
         tests(
@@ -310,7 +310,7 @@ let package = Package(
             "SimulationTests",
             [
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
-                "TidemarkFields", "TidemarkScheduling", "TidemarkShares", "TidemarkBytes", "TidemarkWire",
+                "TidemarkFields", "TidemarkScheduling", "TidemarkFairness", "TidemarkBytes", "TidemarkWire",
                 "TidemarkTestSupport",
             ]),
         tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling", "TidemarkTestSupport"]),

@@ -2,9 +2,9 @@
 
 internal import TidemarkBytes
 package import TidemarkDomain
+package import TidemarkFairness
 internal import TidemarkFields
 package import TidemarkService
-package import TidemarkShares
 internal import TidemarkSockets
 
 /// ``AssetStore`` in a directory of files.
@@ -40,7 +40,7 @@ package final class FileAssetStore: AssetStore {
     /// - Parameter bounds: of the works of each thread.
     init(
         directory: String, threads: Int, idleMax: Duration = .seconds(3), uploadBytesMax: Int64,
-        bounds: ShareBounds = FileTurns.bounds, durability: FileDurability
+        bounds: FairBounds = FileTurns.bounds, durability: FileDurability
     ) throws(AssetStoreError) {
         layout = FileLayout(directory: directory)
         for path in try FileCalls.makeDirectory(directory) {
@@ -76,7 +76,7 @@ package final class FileAssetStore: AssetStore {
     private func toEnd(
         _ upload: AssetUpload, _ first: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> FileWorker.Step
     ) async throws(AssetStoreError) -> AssetProgress {
-        let (worker, owner) = (worker(for: upload.key.name), upload.shareOwner)
+        let (worker, owner) = (worker(for: upload.key.name), upload.workOwner)
         var step = try await worker.run(for: owner, first)
         while true {
             if case .told(let progress) = step { return progress }
@@ -101,7 +101,7 @@ package final class FileAssetStore: AssetStore {
     }
 
     package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: ShareOwner
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: WorkOwner
     ) async throws(AssetStoreError) -> [UInt8] {
         try await worker(for: asset.content.sha256).run(for: owner) { worker throws(AssetStoreError) in
             try worker.read(asset, at: offset, count: count, after: head)
@@ -109,7 +109,7 @@ package final class FileAssetStore: AssetStore {
     }
 
     package func checksum(
-        of asset: AssetKey, for owner: ShareOwner
+        of asset: AssetKey, for owner: WorkOwner
     ) async throws(AssetStoreError) -> [UInt8]? {
         try await worker(for: asset.content.sha256).run(for: owner) { worker throws(AssetStoreError) in
             try worker.checksum(of: asset)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkCrypto
+internal import TidemarkFairness
 internal import TidemarkService
-internal import TidemarkShares
 
 /// A file that grows into an asset. Confined to one thread.
 ///
@@ -11,7 +11,7 @@ internal import TidemarkShares
 /// there, and in steps.
 final class FileUpload {
     let path: String
-    let owner: ShareOwner
+    let owner: WorkOwner
     private let wholeByteCount: Int64
     private let durability: FileDurability
     /// Nil while it rests.
@@ -41,7 +41,7 @@ final class FileUpload {
     static let flushBytes: Int64 = 16_777_216
 
     /// At rest, with nothing known of the file.
-    init(path: String, byteCount: Int64, owner: ShareOwner, durability: FileDurability) {
+    init(path: String, byteCount: Int64, owner: WorkOwner, durability: FileDurability) {
         self.durability = durability
         self.path = path
         self.owner = owner

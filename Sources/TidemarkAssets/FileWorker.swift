@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkSockets
 
 /// A thread that works on files, with the uploads that are open on it. Everything except ``run(_:)`` and
@@ -14,9 +14,9 @@ final class FileWorker: @unchecked Sendable {
     let loop: EventLoop
     let turns: FileTurns
     /// Those whose files are open (I-7, R-717). If there are too many, one rests.
-    private var uploads = ShareTable<AssetUpload.Key, FileUpload>(count: 256, perOwner: 32)
+    private var uploads = FairTable<AssetUpload.Key, FileUpload>(count: 256, perOwner: 32)
     /// Those that rest. If there are too many, one is forgotten, so that its file must be read for the hash.
-    private var resting = ShareTable<AssetUpload.Key, FileUpload>(count: 2_048, perOwner: 512)
+    private var resting = FairTable<AssetUpload.Key, FileUpload>(count: 2_048, perOwner: 512)
     private var shelves = DurableShelves()
     private let durability: FileDurability
     private let idleMax: Duration
@@ -26,7 +26,7 @@ final class FileWorker: @unchecked Sendable {
     /// - Parameter idleMax: after this time the file of an idle upload is closed, so that the device can continue with
     ///   another server.
     init(
-        layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64, bounds: ShareBounds,
+        layout: FileLayout, loop: EventLoop, idleMax: Duration, uploadBytesMax: Int64, bounds: FairBounds,
         durability: FileDurability
     ) {
         turns = FileTurns(bounds, on: loop)
@@ -41,7 +41,7 @@ final class FileWorker: @unchecked Sendable {
     ///
     /// - Throws: `rateLimited` if too many works wait.
     func run<Value: Sendable>(
-        for owner: ShareOwner, _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
+        for owner: WorkOwner, _ work: @escaping @Sendable (FileWorker) throws(AssetStoreError) -> Value
     ) async throws(AssetStoreError) -> Value {
         try await withCheckedContinuation { (done: CheckedContinuation<Result<Value, AssetStoreError>, Never>) in
             turns.run(for: owner) { [self] refusal in
@@ -125,7 +125,7 @@ final class FileWorker: @unchecked Sendable {
         if try !layout.hasFile(key) { try makeRoom(for: key) }
         let file =
             resting.remove(key)
-            ?? FileUpload(path: path, byteCount: key.byteCount, owner: upload.shareOwner, durability: durability)
+            ?? FileUpload(path: path, byteCount: key.byteCount, owner: upload.workOwner, durability: durability)
         try file.open(now: loop.now)
         guard let gaveWay = uploads.insert(file, for: key, of: file.owner) else {
             rest(file, key)
@@ -228,6 +228,6 @@ final class FileWorker: @unchecked Sendable {
 }
 
 extension AssetUpload {
-    /// Whose share it takes.
-    var shareOwner: ShareOwner { account.map { .account($0.rawValue) } ?? .nobody }
+    /// Whose turns and open files it takes.
+    var workOwner: WorkOwner { account.map { .account($0.rawValue) } ?? .nobody }
 }

@@ -21,7 +21,7 @@ struct RequestRouter: Sendable {
     let limits: Limits
     let pushes: PushCenter
     /// Where queries wait for their owners' turns.
-    let queries: ShareGate
+    let queries: FairGate
 
     /// Does not throw: what goes wrong is an answer as well.
     func answer(_ context: RequestContext) async -> [UInt8] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TidemarkShares
+internal import TidemarkFairness
 internal import TidemarkSockets
 
 /// Which connection of a loop takes the next step of its TLS handshake. No clock, no socket.
@@ -9,7 +9,7 @@ internal import TidemarkSockets
 /// the tick. Blocks then take turns, until the tick has had its steps.
 struct HandshakeTurns<Waiter: AnyObject> {
     private let stepsPerTickMax: Int
-    private var waiting = ShareTurns<AddressBlock, Waiter>()
+    private var waiting = FairTurns<AddressBlock, Waiter>()
     /// The blocks that took the steps of this tick.
     private var takers: [AddressBlock] = []
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkService
-internal import TidemarkShares
 
 extension StorageConformance {
     static let queries: [Scenario] = [
@@ -200,6 +200,6 @@ struct StepRandom: RandomNumberGenerator {
 extension Storage {
     /// A page for one who asks alone.
     fileprivate func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
-        try await queryPage(page, for: ShareTurn(of: .nobody))
+        try await queryPage(page, for: WorkTurn(of: .nobody))
     }
 }

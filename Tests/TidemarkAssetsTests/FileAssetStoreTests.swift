@@ -5,9 +5,9 @@ import Synchronization
 import Testing
 import TidemarkCrypto
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkService
-import TidemarkShares
 import TidemarkTestSupport
 
 @testable import TidemarkAssets

@@ -6,9 +6,9 @@ import Synchronization
 import Testing
 import TidemarkCrypto
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkService
-import TidemarkShares
 import TidemarkTestSupport
 
 @testable import TidemarkAssets
@@ -19,7 +19,7 @@ import TidemarkTestSupport
 
     /// Account 1 has the thread, and keeps it until the disk is let go.
     private func withHeldDisk(
-        _ bounds: ShareBounds = FileTurns.bounds, _ body: (FileAssetStore, HeldDisk) async throws -> Void
+        _ bounds: FairBounds = FileTurns.bounds, _ body: (FileAssetStore, HeldDisk) async throws -> Void
     ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
@@ -78,7 +78,7 @@ import TidemarkTestSupport
                 case .downloads, .downloadsOfNobody:
                     Task {
                         await code { () async throws(AssetStoreError) in
-                            let owner = flood == .downloads ? ShareOwner.account(1) : .nobody
+                            let owner = flood == .downloads ? WorkOwner.account(1) : .nobody
                             #expect(try await store.read(stored, at: 0, count: 1, for: owner) == [0])
                         }
                     }
@@ -139,7 +139,7 @@ import TidemarkTestSupport
     @Test func `R-710, R-712, R-717: what waits for the disk is bounded, and whoever has most of it gives way`()
         async throws
     {
-        let bounds = ShareBounds(room: 1, roomPerOwner: 1, waitingMax: 4, waitingPerOwnerMax: 3)
+        let bounds = FairBounds(room: 1, roomPerOwner: 1, waitingMax: 4, waitingPerOwnerMax: 3)
         try await withHeldDisk(bounds) { store, disk async throws in
             var waiting: [Upload] = []
             func wait(_ content: [UInt8], by account: Int64) async throws {

@@ -3,10 +3,10 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkTestKit
 
 /// One user's private database in memory with zones in it, in a world that a seed decides.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkScheduling
-package import TidemarkShares
 
 extension CloudService {
     /// Creates a user record when a caller first asks for it: without fields, in a default zone.
@@ -15,7 +15,7 @@ extension CloudService {
     ///   - database: the user's private database, or the container's public one.
     ///   - owner: whose share of the write queue it takes.
     package func makeUserRecord(
-        named name: String, in database: DatabaseID, by access: RecordAccess, for owner: ShareOwner
+        named name: String, in database: DatabaseID, by access: RecordAccess, for owner: WorkOwner
     ) async {
         guard let user = access.user, RecordName.isUser(name) else { return }
         let key = ZoneKey(database: database, name: ZoneName.default)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
-package import TidemarkShares
+package import TidemarkFairness
 internal import TidemarkTelemetry
 
 /// Stores the content of assets: files in a directory (TidemarkAssets), memory (TidemarkTestKit), or an object store.
@@ -37,7 +37,7 @@ package protocol AssetStore: AnyObject, Sendable {
     ///   - owner: whose turn the call takes.
     /// - Throws: `missing` if the asset does not exist.
     func read(
-        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: ShareOwner
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: WorkOwner
     ) async throws(AssetStoreError) -> [UInt8]
 
     /// The checksum that came with the upload that completed the asset (`AssetUpload.checksum`). Nil if none came, or
@@ -45,7 +45,7 @@ package protocol AssetStore: AnyObject, Sendable {
     ///
     /// - Parameter owner: as for reading.
     /// - Throws: `missing` if the asset does not exist.
-    func checksum(of asset: AssetKey, for owner: ShareOwner) async throws(AssetStoreError) -> [UInt8]?
+    func checksum(of asset: AssetKey, for owner: WorkOwner) async throws(AssetStoreError) -> [UInt8]?
 
     /// Removes an asset. Removing one that does not exist is no error.
     func remove(_ asset: AssetKey) async throws(AssetStoreError)
@@ -72,7 +72,7 @@ extension AssetStore {
 
     /// The bytes without a head.
     package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int, for owner: ShareOwner = .nobody
+        _ asset: AssetKey, at offset: Int64, count: Int, for owner: WorkOwner = .nobody
     ) async throws(AssetStoreError) -> [UInt8] {
         try await read(asset, at: offset, count: count, after: [], for: owner)
     }

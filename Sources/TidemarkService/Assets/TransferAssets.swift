@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkScheduling
-package import TidemarkShares
 
 /// The record through which an asset is fetched: whoever may read the record may read the assets that it names.
 package struct AssetHolder: Sendable {
@@ -119,7 +119,7 @@ extension CloudService {
     ///   - owner: whose turn at the disk this takes.
     package func assetBytes(
         of asset: AssetKey, at offset: Int64, count: Int, namedBy record: AssetHolder?, after head: [UInt8] = [],
-        for owner: ShareOwner
+        for owner: WorkOwner
     ) async -> Result<[UInt8], FailureReason> {
         guard count > 0, count <= limits.assetChunkBytesMax, offset >= 0, offset <= asset.content.byteCount
         else { return .failure(.requestInvalid) }
@@ -134,7 +134,7 @@ extension CloudService {
     ///   - record: as for the asset's bytes.
     ///   - owner: as for the asset's bytes.
     package func assetChecksum(
-        of asset: AssetKey, namedBy record: AssetHolder?, for owner: ShareOwner
+        of asset: AssetKey, namedBy record: AssetHolder?, for owner: WorkOwner
     ) async -> Result<[UInt8]?, FailureReason> {
         await ofAsset(asset, namedBy: record) { store throws(AssetStoreError) in
             try await store.checksum(of: asset, for: owner)

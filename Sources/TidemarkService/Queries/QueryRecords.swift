@@ -15,7 +15,7 @@ extension CloudService {
     ///   - turn: the query's place, which it may give back for a while.
     package func queryRecords(
         _ query: Query, in database: DatabaseID, of container: ContainerID, by access: RecordAccess, cursor: [UInt8],
-        recordsMax: Int, for turn: ShareTurn
+        recordsMax: Int, for turn: WorkTurn
     ) async -> Result<QueryPage, QueryRefusal> {
         let result = await retry.run { () async throws(StorageError) -> Result<QueryResult, FailureReason> in
             do throws(StorageError) {

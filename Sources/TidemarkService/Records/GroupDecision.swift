@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
-internal import TidemarkShares
+internal import TidemarkFairness
 
 /// What the rules decide on the requests of one transaction: an outcome for each request, and the final states to
 /// write.
@@ -15,7 +15,7 @@ struct GroupDecision: Sendable {
     /// The zones whose records changed, each once.
     let moved: ZonesMoved
     /// By how many bytes grows what is remembered of each owner's requests.
-    let memoryGrowth: [ShareOwner: Int]
+    let memoryGrowth: [WorkOwner: Int]
     /// Databases in which deletions have left too much.
     let fullOfTombstones: Set<DatabaseID>
 
@@ -64,7 +64,7 @@ struct GroupDecision: Sendable {
         var news: [ZoneNews] = []
         var growth: [DatabaseID: Int64] = [:]
         let owners = Dictionary(entries.lazy.map { ($0.request.memoryLife, $0.owner) }) { first, _ in first }
-        var memoryGrowth: [ShareOwner: Int] = [:]
+        var memoryGrowth: [WorkOwner: Int] = [:]
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }
             // A zone's change number is its part of the database's mark.

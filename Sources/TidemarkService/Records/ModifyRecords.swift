@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
-package import TidemarkShares
+package import TidemarkFairness
 
 extension CloudService {
     /// Saves and deletes records.
@@ -15,7 +15,7 @@ extension CloudService {
     ///   - asker: who waits. What is not begun when it has left is not carried out.
     /// - Returns: one for each part, in order.
     package func modifyRecords(
-        in database: DatabaseID, _ parts: [RecordsRequest], for owner: ShareOwner, askedBy asker: Asker = Asker()
+        in database: DatabaseID, _ parts: [RecordsRequest], for owner: WorkOwner, askedBy asker: Asker = Asker()
     ) async -> [Result<RecordsOutcome, FailureReason>] {
         if let reason = RecordsRequest.refusal(of: parts, within: limits) { return parts.map { _ in .failure(reason) } }
         let answers = parts.map { writeCoordinator.submit($0, in: database, for: owner, askedBy: asker) }

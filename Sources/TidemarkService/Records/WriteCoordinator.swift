@@ -2,9 +2,9 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkScheduling
-internal import TidemarkShares
 
 /// Takes record requests from the queue through transactions to their outcomes. It is the driver of ``WriteQueue``.
 ///
@@ -37,7 +37,7 @@ final class WriteCoordinator: Sendable {
 
     /// Queues a request before this returns: one device's requests to a zone keep the order of these calls.
     func submit(
-        _ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner, askedBy asker: Asker
+        _ request: RecordsRequest, in database: DatabaseID, for owner: WorkOwner, askedBy asker: Asker
     ) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in

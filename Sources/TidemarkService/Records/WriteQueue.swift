@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
-internal import TidemarkShares
 
 /// Decides which record requests go into which transaction, and when. It is a pure state machine; ``WriteCoordinator``
 /// drives it.
@@ -24,7 +24,7 @@ struct WriteQueue {
     struct Entry: Sendable {
         let ticket: Ticket
         let key: ZoneKey
-        let owner: ShareOwner
+        let owner: WorkOwner
         let asker: Asker
         var request: RecordsRequest
         let itemCount: Int
@@ -83,10 +83,10 @@ struct WriteQueue {
 
         let loop: Int
         var phase = Phase.idle
-        var waiting = ShareTurns<ShareOwner, Entry>()
+        var waiting = FairTurns<WorkOwner, Entry>()
         /// Whose turns the lane has among those that are ready: of each owner who waits here, once.
-        private var firstListed: ShareOwner?
-        private var othersListed: [ShareOwner] = []
+        private var firstListed: WorkOwner?
+        private var othersListed: [WorkOwner] = []
         /// Set after the lane was in a group that found a zone busy. Its next transaction holds no other zone.
         var isAlone = false
 
@@ -102,14 +102,14 @@ struct WriteQueue {
         }
 
         /// - Returns: whether it had no turn of that owner.
-        mutating func list(_ owner: ShareOwner) -> Bool {
+        mutating func list(_ owner: WorkOwner) -> Bool {
             guard firstListed != owner, !othersListed.contains(owner) else { return false }
             if firstListed == nil { firstListed = owner } else { othersListed.append(owner) }
             return true
         }
 
         /// - Returns: whether it had a turn of that owner.
-        mutating func unlist(_ owner: ShareOwner) -> Bool {
+        mutating func unlist(_ owner: WorkOwner) -> Bool {
             if firstListed == owner {
                 firstListed = nil
                 return true
@@ -146,7 +146,7 @@ struct WriteQueue {
     private struct Workers {
         /// Lanes whose phase is `ready`, once for each owner who waits there. A turn may be out of date, which
         /// ``Lane/unlist(_:)`` tells.
-        var ready = ShareTurns<ShareOwner, ZoneKey>()
+        var ready = FairTurns<WorkOwner, ZoneKey>()
         var count = 0
         var hasOneStarting = false
         var places = WritePlaces()
@@ -164,14 +164,14 @@ struct WriteQueue {
     /// Of requests that several wait for.
     private var joined: [Ticket: Askers] = [:]
     private var nextTicket: Ticket = 0
-    private var requests: ShareAmounts
-    private var bytes: ShareAmounts
+    private var requests: FairAmounts
+    private var bytes: FairAmounts
     private var isStopped = false
 
     init(settings: WriteSettings) {
         self.settings = settings
-        requests = ShareAmounts(amountMax: settings.requestsMax)
-        bytes = ShareAmounts(amountMax: settings.bytesMax)
+        requests = FairAmounts(amountMax: settings.requestsMax)
+        bytes = FairAmounts(amountMax: settings.bytesMax)
     }
 
     /// - Returns: the number of the loop.
@@ -188,7 +188,7 @@ struct WriteQueue {
     ///   - loop: where the request arrived.
     ///   - epoch: the store's memory epoch, as far as it is known.
     mutating func admit(
-        _ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner, askedBy asker: Asker, at loop: Int,
+        _ request: RecordsRequest, in database: DatabaseID, for owner: WorkOwner, askedBy asker: Asker, at loop: Int,
         now: Duration, epoch: Int64? = nil
     ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
@@ -357,7 +357,7 @@ extension WriteQueue {
         var room = Room(
             items: settings.groupItemsMax, bytes: settings.groupBytesMax,
             itemsAlone: settings.groupItemsMax - settings.sharedItemsMax)
-        var passedOver: [(key: ZoneKey, owner: ShareOwner)] = []
+        var passedOver: [(key: ZoneKey, owner: WorkOwner)] = []
         let (places, countMax) = (workers[loop].places, settings.transactionsMax)
         while zoneCount < settings.groupZonesMax, room.isLeft, group.entries.isEmpty || room.isShared,
             let (key, owner) = workers[loop].ready.popFirst(where: {

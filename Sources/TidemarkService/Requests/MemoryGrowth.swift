@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
-internal import TidemarkShares
+internal import TidemarkFairness
 
 /// How many bytes of remembered requests this server has added for each owner in the store's present memory epoch
 /// . A pure value.
@@ -13,7 +13,7 @@ struct MemoryGrowth {
     private static let ownersMax = 10_000
 
     private var epoch = Int64.min
-    private var bytes: [ShareOwner: Int] = [:]
+    private var bytes: [WorkOwner: Int] = [:]
 
     /// Takes in an epoch that was read from the store.
     mutating func learn(_ epoch: Int64) {
@@ -23,13 +23,13 @@ struct MemoryGrowth {
     }
 
     /// Adds what a transaction has written; negative if less is remembered than before.
-    mutating func add(_ growth: [ShareOwner: Int]) {
+    mutating func add(_ growth: [WorkOwner: Int]) {
         if bytes.count > Self.ownersMax { bytes = [:] }
         bytes.merge(growth, uniquingKeysWith: +)
     }
 
     /// Whether an owner must wait for the next epoch.
-    func isFull(_ owner: ShareOwner, within limits: Limits) -> Bool {
+    func isFull(_ owner: WorkOwner, within limits: Limits) -> Bool {
         bytes[owner, default: 0] >= limits.requestMemoryBytesPerAccountMax
     }
 }

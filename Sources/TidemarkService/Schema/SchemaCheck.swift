@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
-internal import TidemarkShares
 
 /// The result of checking the saves of a group against the remembered schemas.
 enum SchemaCheck {
@@ -78,7 +78,7 @@ enum SchemaCheck {
 
         /// By the positions of the saves. Usually empty.
         mutating func refusals(
-            of request: RecordsRequest, from owner: ShareOwner, with access: RecordAccess,
+            of request: RecordsRequest, from owner: WorkOwner, with access: RecordAccess,
             over records: [String: RecordState], by schema: KnownSchema
         ) -> [(save: Int, refusal: SchemaRefusal)] {
             var shapes: FieldShapes?
@@ -105,7 +105,7 @@ enum SchemaCheck {
 
         /// - Returns: why the user cannot teach this; nil if they can.
         private mutating func add(
-            _ lesson: SchemaLesson, of user: UserID, _ owner: ShareOwner, type: String, to known: KnownSchema
+            _ lesson: SchemaLesson, of user: UserID, _ owner: WorkOwner, type: String, to known: KnownSchema
         ) -> SchemaRefusal? {
             let container = known.schema.container
             let count = lessons[container, default: SchemaLesson()].newEntryCount(of: lesson)
@@ -142,5 +142,5 @@ extension RecordAccess {
 /// Whose saves add to schemas: a user of one container, and whoever has that user.
 enum SchemaTeacher: Hashable {
     case user(UserID)
-    case owner(ShareOwner)
+    case owner(WorkOwner)
 }

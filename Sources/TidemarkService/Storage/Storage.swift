@@ -165,7 +165,7 @@ package protocol Storage: AnyObject, Sendable {
     ///     owner's are the turns at the store, and the places of its indexes.
     /// - Throws: ``StorageError/Code/queryTooSlow`` and ``StorageError/Code/crowded``.
     func queryPage(
-        _ query: QueryPageQuery, for turn: ShareTurn
+        _ query: QueryPageQuery, for turn: WorkTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead>
 
     // MARK: Schema

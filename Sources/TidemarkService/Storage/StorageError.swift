@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import TidemarkShares
+package import TidemarkFairness
 package import TidemarkTelemetry
 
 /// What can go wrong between a decision and its durable write.
@@ -51,7 +51,7 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
     }
 
     /// An owner's turn did not come.
-    package init(_ refusal: ShareRefusal) {
+    package init(_ refusal: WorkRefusal) {
         self.init(.crowded, detail: refusal.description, retryAfter: refusal.retryAfter)
     }
 

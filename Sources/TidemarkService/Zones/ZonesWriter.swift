@@ -3,8 +3,8 @@
 internal import DequeModule
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkScheduling
-internal import TidemarkShares
 
 /// Takes zone requests through their transactions, one at a time in each database.
 ///
@@ -15,7 +15,7 @@ final class ZonesWriter: Sendable {
 
     private struct Entry {
         let identity: ZonesRequestIdentity
-        let owner: ShareOwner
+        let owner: WorkOwner
         let request: ZonesRequest
         let deadline: Duration
         /// The store's memory epoch that the server knew when the request arrived (``MemoryEpochWatch``).
@@ -34,12 +34,12 @@ final class ZonesWriter: Sendable {
     private struct State {
         /// The first entry of each lane is being written.
         var lanes: [DatabaseID: Deque<Entry>] = [:]
-        var requests: ShareAmounts
+        var requests: FairAmounts
         var isStopped = false
         var stopping: [Answer<Void>] = []
 
         /// Makes room for one more request; or says why there is none.
-        mutating func take(for owner: ShareOwner) -> FailureReason? {
+        mutating func take(for owner: WorkOwner) -> FailureReason? {
             if isStopped { return .storeUnavailable }
             return requests.take(1, for: owner) == .none ? .tooManyRequests : nil
         }
@@ -63,7 +63,7 @@ final class ZonesWriter: Sendable {
         self.settings = settings
         self.shared = shared
         self.onMoved = onMoved
-        state = Mutex(State(requests: ShareAmounts(amountMax: settings.requestsMax)))
+        state = Mutex(State(requests: FairAmounts(amountMax: settings.requestsMax)))
     }
 
     /// Queues a request before this returns. If the same request is here already, the two share its outcome.
@@ -72,7 +72,7 @@ final class ZonesWriter: Sendable {
     ///   - owner: whose share of the room it takes.
     ///   - asker: who waits for its outcome.
     func submit(
-        _ request: ZonesRequest, in database: DatabaseID, for owner: ShareOwner, askedBy asker: Asker
+        _ request: ZonesRequest, in database: DatabaseID, for owner: WorkOwner, askedBy asker: Asker
     ) -> Answer<Outcome> {
         let identity = ZonesRequestIdentity(
             database: database, life: request.id.life, counter: request.id.counter, nonce: request.id.nonce)

@@ -8,7 +8,7 @@ internal import TidemarkWire
 extension RequestRouter {
     /// One page of a query's results (R-173 … R-190). Nothing is read for it before its owner's turn.
     func queryRecords(_ request: WireQueryRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let turn = ShareTurn(of: context.member.owner, at: queries)
+        let turn = WorkTurn(of: context.member.owner, at: queries)
         do throws(StorageError) {
             try await turn.enter()
         } catch {
@@ -19,7 +19,7 @@ extension RequestRouter {
     }
 
     private func queryRecords(
-        _ request: WireQueryRecords, _ context: RequestContext, in turn: ShareTurn
+        _ request: WireQueryRecords, _ context: RequestContext, in turn: WorkTurn
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let search = try await search(request, by: viewpoint, in: context.member.container)

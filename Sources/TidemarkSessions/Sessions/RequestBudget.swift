@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
-internal import TidemarkShares
+internal import TidemarkFairness
 
 /// The memory of all requests under way in one process, and who has how much of it.
 ///
@@ -9,24 +9,24 @@ internal import TidemarkShares
 package final class RequestBudget: Sendable {
     /// Bytes of all requests under way.
     package let bytesMax: Int
-    private let shares: Mutex<ShareAmounts>
+    private let amounts: Mutex<FairAmounts>
 
     /// - Parameter bytesMax: bytes of all requests under way. An account may have a quarter of it, and all sessions
     ///   without a credential together an eighth.
     package init(bytesMax: Int = 134_217_728) {
         self.bytesMax = bytesMax
-        shares = Mutex(ShareAmounts(amountMax: bytesMax))
+        amounts = Mutex(FairAmounts(amountMax: bytesMax))
     }
 
     /// Bytes of the requests that are under way now.
-    package var bytesUnderWay: Int { shares.withLock { $0.total } }
+    package var bytesUnderWay: Int { amounts.withLock { $0.total } }
 
-    func take(_ byteCount: Int, for owner: ShareOwner) -> ShareAmounts.Answer {
-        shares.withLock { $0.take(byteCount, for: owner) }
+    func take(_ byteCount: Int, for owner: WorkOwner) -> FairAmounts.Answer {
+        amounts.withLock { $0.take(byteCount, for: owner) }
     }
 
-    func give(back byteCount: Int, of owner: ShareOwner) {
-        shares.withLock { $0.give(back: byteCount, of: owner) }
+    func give(back byteCount: Int, of owner: WorkOwner) {
+        amounts.withLock { $0.give(back: byteCount, of: owner) }
     }
 }
 
@@ -42,7 +42,7 @@ struct RequestLease {
     func covers(_ needed: Int) -> Bool { needed <= byteCount + Self.freeBytes }
 
     /// Makes room for requests of so many bytes together.
-    mutating func cover(_ needed: Int, for owner: ShareOwner, in budget: RequestBudget) -> ShareAmounts.Answer {
+    mutating func cover(_ needed: Int, for owner: WorkOwner, in budget: RequestBudget) -> FairAmounts.Answer {
         guard !covers(needed) else { return .ample }
         let missing = needed - byteCount - Self.freeBytes
         let blocks = (missing + Self.blockBytes - 1) / Self.blockBytes * Self.blockBytes
@@ -52,7 +52,7 @@ struct RequestLease {
     }
 
     /// Gives back what requests of so many bytes together do not need.
-    mutating func shrink(to needed: Int, of owner: ShareOwner, in budget: RequestBudget) {
+    mutating func shrink(to needed: Int, of owner: WorkOwner, in budget: RequestBudget) {
         let kept = needed <= Self.freeBytes ? 0 : min(byteCount, needed)
         guard kept < byteCount else { return }
         budget.give(back: byteCount - kept, of: owner)

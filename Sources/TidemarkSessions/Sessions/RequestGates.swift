@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkFairness
 internal import TidemarkScheduling
 internal import TidemarkService
-internal import TidemarkShares
 
 /// Where the requests of a hub wait for their owners' turns: one gate for each thing that is scarce.
 struct RequestGates: Sendable {
@@ -16,27 +16,27 @@ struct RequestGates: Sendable {
         case change
     }
 
-    private let fetches: ShareGate
-    private let assets: ShareGate
-    private let changes: ShareGate
+    private let fetches: FairGate
+    private let assets: FairGate
+    private let changes: FairGate
     /// `Hello`, of which nobody knows yet whose it is.
-    let greetings: ShareGate
+    let greetings: FairGate
     /// Queries, from what is read to prepare them to their answers.
-    let queries: ShareGate
+    let queries: FairGate
 
     init(_ settings: SessionSettings, _ scheduler: any Scheduler) {
-        func gate(_ bounds: ShareBounds) -> ShareGate {
-            ShareGate(bounds, patience: settings.turnPatience, scheduler: scheduler)
+        func gate(_ bounds: FairBounds) -> FairGate {
+            FairGate(bounds, patience: settings.turnPatience, scheduler: scheduler)
         }
         fetches = gate(settings.fetches)
         assets = gate(settings.assets)
         changes = gate(settings.changes)
         // Whose turn does not come is told so before the time for `Hello` is over.
-        greetings = ShareGate(settings.greetings, patience: settings.helloTimeout / 2, scheduler: scheduler)
-        queries = ShareGate(settings.queries, patience: settings.queryPatience, scheduler: scheduler)
+        greetings = FairGate(settings.greetings, patience: settings.helloTimeout / 2, scheduler: scheduler)
+        queries = FairGate(settings.queries, patience: settings.queryPatience, scheduler: scheduler)
     }
 
-    subscript(kind: Kind) -> ShareGate {
+    subscript(kind: Kind) -> FairGate {
         switch kind {
         case .fetch: fetches
         case .asset: assets

@@ -2,9 +2,9 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkScheduling
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
@@ -29,7 +29,7 @@ package final class Session: Sendable {
         /// Queries under way, and what waits for its turn, by the ids of their requests. They end with the connection.
         var cancellable: [UInt64: Task<Void, Never>] = [:]
 
-        var owner: ShareOwner { member?.owner ?? .nobody }
+        var owner: WorkOwner { member?.owner ?? .nobody }
     }
 
     private static let log = Log("sessions")
@@ -293,8 +293,8 @@ extension Session {
     /// The answer to `Hello`, when it is the turn of those with its credential.
     private func greetInTurn(_ id: UInt64, _ hello: WireHello) async -> Authentication.Outcome {
         let gate = hub.gates.greetings
-        let owner: ShareOwner = hello.credential.isEmpty ? .nobody : .newcomer(hello.credential.hashValue)
-        let ticket: ShareTicket
+        let owner: WorkOwner = hello.credential.isEmpty ? .nobody : .newcomer(hello.credential.hashValue)
+        let ticket: WorkTicket
         do {
             ticket = try await turn(of: owner, at: gate, for: id)
         } catch {
@@ -420,7 +420,7 @@ extension Session {
     /// The answer to a request, when it is its account's turn.
     private func answerInTurn(_ context: RequestContext, at kind: RequestGates.Kind) async -> [UInt8] {
         let gate = hub.gates[kind]
-        let ticket: ShareTicket
+        let ticket: WorkTicket
         do {
             let room = min(context.message.request?.answerRoom ?? 1, hub.settings.fetches.roomPerOwner)
             ticket = try await turn(of: context.member.owner, at: gate, room: room, for: context.id)
@@ -438,8 +438,8 @@ extension Session {
     /// Waits for the owner's turn. No answer is made for a peer that is gone. An answer that is being made is
     /// finished.
     private func turn(
-        of owner: ShareOwner, at gate: ShareGate, room: Int = 1, for id: UInt64
-    ) async throws(ShareRefusal) -> ShareTicket {
+        of owner: WorkOwner, at gate: FairGate, room: Int = 1, for id: UInt64
+    ) async throws(WorkRefusal) -> WorkTicket {
         let ticket = try await gate.enter(owner, room: room)
         let isPeerGone = state.withLock { state in
             state.cancellable[id] = nil
@@ -447,7 +447,7 @@ extension Session {
         }
         guard isPeerGone else { return ticket }
         gate.leave(ticket)
-        throw ShareRefusal(.cancelled, retryAfter: .zero)
+        throw WorkRefusal(.cancelled, retryAfter: .zero)
     }
 
     /// How many bytes of records may come with an answer that is small without them.

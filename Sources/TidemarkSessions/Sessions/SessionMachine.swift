@@ -2,7 +2,7 @@
 
 internal import DequeModule
 internal import TidemarkDomain
-internal import TidemarkShares
+internal import TidemarkFairness
 internal import TidemarkTranslation
 internal import TidemarkWire
 
@@ -76,7 +76,7 @@ struct SessionMachine {
     /// A message came; nil: its bytes are no envelope.
     ///
     /// - Parameter room: whether there is memory for it.
-    mutating func received(_ message: ClientMessage?, room: ShareAmounts.Answer = .ample) -> [Action] {
+    mutating func received(_ message: ClientMessage?, room: FairAmounts.Answer = .ample) -> [Action] {
         guard phase != .closed else { return [] }
         guard let message else { return end(.notAnEnvelope) }
         switch phase {
@@ -165,7 +165,7 @@ struct SessionMachine {
 
     // MARK: While open
 
-    private mutating func receivedWhileOpen(_ message: ClientMessage, _ room: ShareAmounts.Answer) -> [Action] {
+    private mutating func receivedWhileOpen(_ message: ClientMessage, _ room: FairAmounts.Answer) -> [Action] {
         // Only an acknowledgement has no id.
         guard message.id != 0 else { return countIdle() }
         guard let request = message.request else {

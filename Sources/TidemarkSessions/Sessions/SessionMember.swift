@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
-internal import TidemarkShares
+internal import TidemarkFairness
 internal import TidemarkTranslation
 
 /// The user, device and container of a session.
@@ -41,7 +41,7 @@ struct SessionMember: Sendable {
     }
 
     /// Whose share is taken for what the session asks for.
-    var owner: ShareOwner { identity.map { .account($0.account.rawValue) } ?? .nobody }
+    var owner: WorkOwner { identity.map { .account($0.account.rawValue) } ?? .nobody }
 
     func isExpired(_ now: Timestamp) -> Bool {
         identity?.credentialExpiresAt.map { $0 <= now } ?? false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
-package import TidemarkShares
+package import TidemarkFairness
 
 /// What sessions allow, and how long they wait.
 package struct SessionSettings: Sendable {
@@ -47,23 +47,23 @@ package struct SessionSettings: Sendable {
     /// Room for the fetches that run at once for all connections of a hub, and for those of one account: one
     /// that may bring a whole page takes four times as much as one that brings a record. Others wait for their
     /// account's turn. What runs at once takes turns on the loop, step by step, with everybody else's requests.
-    package var fetches = ShareBounds(
+    package var fetches = FairBounds(
         room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
     /// Requests that prepare, carry or bring assets, and that run at once. As many of one account as two
     /// connections may have under way.
-    package var assets = ShareBounds(
+    package var assets = FairBounds(
         room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
     /// Requests that change zones, subscriptions and keys, and that run at once. They share the connections that
     /// write with the saves of records.
-    package var changes = ShareBounds(
+    package var changes = FairBounds(
         room: 16, roomPerOwner: 4, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(10))
     /// Queries that are under way at once, also those that wait for a connection of the store. An account has
     /// more than may wait for the store's turns of long queries, so these never take all.
-    package var queries = ShareBounds(room: 128, roomPerOwner: 16, waitingMax: 1_024, waitingPerOwnerMax: 128)
+    package var queries = FairBounds(room: 128, roomPerOwner: 16, waitingMax: 1_024, waitingPerOwnerMax: 128)
     /// How long a query waits for that. Longer: `requestRateLimited`.
     package var queryPatience = Duration.seconds(6)
     /// How many credentials are looked up at once, and how many times the same one. As many wait as there may be newcomers.
-    package var greetings = ShareBounds(
+    package var greetings = FairBounds(
         room: 16, roomPerOwner: 4, waitingMax: 4_096, waitingPerOwnerMax: 4_096, workTime: .milliseconds(10))
     /// How long a request waits for its turn. Longer: `requestRateLimited`.
     package var turnPatience = Duration.seconds(20)

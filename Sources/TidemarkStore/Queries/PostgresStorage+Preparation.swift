@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkPostgres
 internal import TidemarkScheduling
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkSockets
 
 extension PostgresStorage {
@@ -24,7 +24,7 @@ extension PostgresStorage {
     ///
     /// - Throws: `zoneBusy` if it takes longer than a query waits; the preparation goes on. `crowded` if the owner has too
     ///   many, or too many queries wait for preparations.
-    func prepare(_ type: QueryType, for query: Query, _ turn: ShareTurn) async throws(StorageError) {
+    func prepare(_ type: QueryType, for query: Query, _ turn: WorkTurn) async throws(StorageError) {
         let owner = turn.owner
         let marks = type.isFrozen ? RecordMarks() : type.missingMarks(for: query)
         let key = Preparations.Key(container: type.container, type: type.name)
@@ -38,7 +38,7 @@ extension PostgresStorage {
         }
     }
 
-    private func buildIndexes(of type: QueryType, for query: Query, of owner: ShareOwner) async {
+    private func buildIndexes(of type: QueryType, for query: Query, of owner: WorkOwner) async {
         do {
             let schema = try await schema(of: type.container)
             guard var marked = schema.schema.types[type.name] else { return }
@@ -107,7 +107,7 @@ extension PostgresStorage {
     }
 }
 
-extension ShareOwner {
+extension WorkOwner {
     /// Nil for nobody.
     fileprivate var accountID: AccountID? {
         switch self {

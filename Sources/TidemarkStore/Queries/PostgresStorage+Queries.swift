@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkPostgres
 internal import TidemarkScheduling
 package import TidemarkService
-internal import TidemarkShares
 internal import TidemarkSockets
 
 extension PostgresStorage {
@@ -17,7 +17,7 @@ extension PostgresStorage {
     /// records are computed, and an index is built (R-186: development indexes everything). That takes a moment;
     /// `zoneBusy` if it takes longer; `notMarked` if the query may not do so.
     package func queryPage(
-        _ page: QueryPageQuery, for turn: ShareTurn
+        _ page: QueryPageQuery, for turn: WorkTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         for _ in 0..<Self.roundsMax {
             let type = try await preparedType(for: page, turn)
@@ -48,14 +48,14 @@ extension PostgresStorage {
 
     /// The statement for a page, by the current schema and indexes.
     func compiled(_ page: QueryPageQuery) async throws(StorageError) -> CompiledQuery {
-        let type = try await preparedType(for: page, ShareTurn(of: .nobody))
+        let type = try await preparedType(for: page, WorkTurn(of: .nobody))
         var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
         return compiler.compile()
     }
 
     /// The record type with everything that the query needs, or marked as unknown.
     private func preparedType(
-        for page: QueryPageQuery, _ turn: ShareTurn
+        for page: QueryPageQuery, _ turn: WorkTurn
     ) async throws(StorageError) -> QueryType {
         let (query, database) = (page.query, page.database)
         let now = pool.loop.now

@@ -2,9 +2,9 @@
 
 internal import Synchronization
 package import TidemarkDomain
+package import TidemarkFairness
 package import TidemarkScheduling
 package import TidemarkService
-package import TidemarkShares
 
 /// The record types that this server is preparing for queries. Each is prepared by one task at a time. Owners take turns
 /// because each preparation reads all records of a container.
@@ -43,7 +43,7 @@ package final class Preparations: Sendable {
             for waiter in waiters { waiter.give(result) }
         }
 
-        fileprivate func tell(_ waiter: Waiter, _ ticket: ShareTicket) {
+        fileprivate func tell(_ waiter: Waiter, _ ticket: WorkTicket) {
             let result = state.withLock { state in
                 state.waiters[ticket.number] = waiter
                 return state.result
@@ -51,28 +51,28 @@ package final class Preparations: Sendable {
             if let result { waiter.give(result) }
         }
 
-        fileprivate func forget(_ ticket: ShareTicket) { state.withLock { $0.waiters[ticket.number] = nil } }
+        fileprivate func forget(_ ticket: WorkTicket) { state.withLock { $0.waiters[ticket.number] = nil } }
     }
 
-    private static let bounds = ShareBounds(
+    private static let bounds = FairBounds(
         room: 2, roomPerOwner: 1, waitingMax: 256, waitingPerOwnerMax: 16, workTime: .seconds(1))
     /// How long a preparation waits for its turn. Queries wait much less, and ask again.
     private static let patience = Duration.seconds(300)
     /// The queries that wait for preparations. Those who come back find room among the queries that wait for their turns.
-    private static let queryBounds = ShareBounds(
+    private static let queryBounds = FairBounds(
         room: 1_024, roomPerOwner: 32, waitingMax: 0, waitingPerOwnerMax: 0, workTime: queryPatience)
     /// How long a query waits for a preparation.
     private static let queryPatience = Duration.seconds(3)
 
     private let scheduler: any Scheduler
-    private let gate: ShareGate
-    private let queries: ShareGate
+    private let gate: FairGate
+    private let queries: FairGate
     private let underWay = Mutex<[Key: Preparation]>([:])
 
     package init(scheduler: any Scheduler) {
         self.scheduler = scheduler
-        gate = ShareGate(Self.bounds, patience: Self.patience, scheduler: scheduler)
-        queries = ShareGate(Self.queryBounds, patience: Self.queryPatience, scheduler: scheduler)
+        gate = FairGate(Self.bounds, patience: Self.patience, scheduler: scheduler)
+        queries = FairGate(Self.queryBounds, patience: Self.queryPatience, scheduler: scheduler)
     }
 
     /// How many are under way or wait for their turn.
@@ -82,7 +82,7 @@ package final class Preparations: Sendable {
     ///
     /// - Returns: its result is `crowded` if the owner's turn does not come.
     package func join(
-        _ key: Key, for owner: ShareOwner, _ work: @escaping @Sendable () async throws(StorageError) -> Void
+        _ key: Key, for owner: WorkOwner, _ work: @escaping @Sendable () async throws(StorageError) -> Void
     ) -> Preparation {
         let (preparation, isNew) = underWay.withLock { underWay in
             if let preparation = underWay[key] { return (preparation, false) }
@@ -103,8 +103,8 @@ package final class Preparations: Sendable {
     ///
     /// - Throws: `zoneBusy` if it takes longer than a query waits, and `crowded` if too many queries wait. Otherwise what the
     ///   preparation has thrown.
-    package func wait(for preparation: Preparation, for owner: ShareOwner) async throws(StorageError) {
-        let ticket: ShareTicket
+    package func wait(for preparation: Preparation, for owner: WorkOwner) async throws(StorageError) {
+        let ticket: WorkTicket
         do {
             ticket = try await queries.enter(owner)
         } catch {
@@ -121,15 +121,15 @@ package final class Preparations: Sendable {
         let result = await withTaskCancellationHandler {
             await waiter.value()
         } onCancel: {
-            waiter.give(.failure(StorageError(ShareRefusal(.cancelled, retryAfter: .zero))))
+            waiter.give(.failure(StorageError(WorkRefusal(.cancelled, retryAfter: .zero))))
         }
         try result.get()
     }
 
     private func run(
-        for owner: ShareOwner, _ work: () async throws(StorageError) -> Void
+        for owner: WorkOwner, _ work: () async throws(StorageError) -> Void
     ) async -> Result<Void, StorageError> {
-        let ticket: ShareTicket
+        let ticket: WorkTicket
         do {
             ticket = try await gate.enter(owner)
         } catch {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkPostgres
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkSockets
 
 /// How long PostgreSQL works on a query.
@@ -58,20 +58,20 @@ final class QueryConnections: Sendable {
             url: url, loop: loop,
             .init(
                 connections: 4, timeout: times.short,
-                shares: ShareBounds(
+                fairness: FairBounds(
                     room: 4, roomPerOwner: 3, waitingMax: 512, waitingPerOwnerMax: 128, workTime: times.short)))
         long = QueryLane(
             url: url, loop: loop,
             .init(
                 connections: 1, timeout: times.long,
-                shares: ShareBounds(
+                fairness: FairBounds(
                     room: 1, roomPerOwner: 1, waitingMax: 64, waitingPerOwnerMax: 8, workTime: times.long / 2)))
     }
 
     /// - Parameter isRepeated: whether the statement is worth caching.
     /// - Throws: `queryTooSlow`, and `crowded`.
     func run(
-        _ query: CompiledQuery, for owner: ShareOwner, isRepeated: Bool = true
+        _ query: CompiledQuery, for owner: WorkOwner, isRepeated: Bool = true
     ) async throws(StorageError) -> PostgresRows {
         do throws(StorageError) {
             return try await short.run(batch(query, isCached: isRepeated), for: owner)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import TidemarkFairness
 internal import TidemarkPostgres
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkSockets
 
 /// Connections for queries that take about equally long, shared among their owners. They are opened with the
@@ -14,7 +14,7 @@ final class QueryLane: Sendable {
         let connections: Int
         /// PostgreSQL stops a query that takes longer: `queryTooSlow`.
         let timeout: Duration
-        let shares: ShareBounds
+        let fairness: FairBounds
     }
 
     /// How long a query waits for its turn.
@@ -23,21 +23,21 @@ final class QueryLane: Sendable {
     private let url: String
     private let loop: EventLoop
     private let bounds: Bounds
-    private let gate: ShareGate
+    private let gate: FairGate
     private let opened = Mutex<PostgresPool?>(nil)
 
     init(url: String, loop: EventLoop, _ bounds: Bounds) {
         self.url = url
         self.loop = loop
         self.bounds = bounds
-        gate = ShareGate(bounds.shares, patience: Self.patience, scheduler: loop)
+        gate = FairGate(bounds.fairness, patience: Self.patience, scheduler: loop)
     }
 
     /// The rows of the last statement.
     ///
     /// - Throws: `queryTooSlow`, and `crowded` if the owner's turn does not come.
-    func run(_ batch: [BoundStatement], for owner: ShareOwner) async throws(StorageError) -> PostgresRows {
-        let ticket: ShareTicket
+    func run(_ batch: [BoundStatement], for owner: WorkOwner) async throws(StorageError) -> PostgresRows {
+        let ticket: WorkTicket
         do {
             ticket = try await gate.enter(owner)
         } catch {

@@ -3,9 +3,9 @@
 internal import Synchronization
 internal import TidemarkCrypto
 package import TidemarkDomain
+package import TidemarkFairness
 internal import TidemarkFields
 package import TidemarkService
-package import TidemarkShares
 
 /// ``AssetStore`` in memory. Several servers share it, like a directory.
 package final class MemoryAssetStore: AssetStore {
@@ -77,7 +77,7 @@ package final class MemoryAssetStore: AssetStore {
     }
 
     package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: ShareOwner
+        _ asset: AssetKey, at offset: Int64, count: Int, after head: [UInt8], for owner: WorkOwner
     ) async throws(AssetStoreError) -> [UInt8] {
         try state.withLock { state throws(AssetStoreError) in
             guard let bytes = state.assets[asset] else { throw AssetStoreError(.missing) }
@@ -86,7 +86,7 @@ package final class MemoryAssetStore: AssetStore {
     }
 
     package func checksum(
-        of asset: AssetKey, for owner: ShareOwner
+        of asset: AssetKey, for owner: WorkOwner
     ) async throws(AssetStoreError) -> [UInt8]? {
         try state.withLock { state throws(AssetStoreError) in
             guard state.assets[asset] != nil else { throw AssetStoreError(.missing) }

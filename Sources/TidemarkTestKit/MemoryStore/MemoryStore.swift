@@ -114,7 +114,7 @@ package final class MemoryStore: Storage {
     }
 
     package func queryPage(
-        _ query: QueryPageQuery, for turn: ShareTurn
+        _ query: QueryPageQuery, for turn: WorkTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         try await call { StoreRead($0.queryPage(query), in: $0.incarnation) }
     }

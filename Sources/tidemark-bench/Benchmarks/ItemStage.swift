@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkStore
 internal import TidemarkTLS
 
@@ -49,7 +49,7 @@ final class ItemStage {
         try save(from: 0, to: Self.recordsPerRequest)
         let pages = [ItemQuery.ofGroup(0), .from(number: 0)].map { page($0, limit: 1) }
         try bench.database().withStorage { storage in
-            for page in pages { _ = try await storage.queryPage(page, for: ShareTurn(of: .nobody)) }
+            for page in pages { _ = try await storage.queryPage(page, for: WorkTurn(of: .nobody)) }
         }
         try save(from: Self.recordsPerRequest, to: itemCount)
         try bench.database().withStorage { try await AdminStore($0).buildIndexes() }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkScheduling
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkSockets
 internal import TidemarkStore
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkScheduling
 internal import TidemarkService
-internal import TidemarkShares
 internal import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTranslation
@@ -59,7 +59,7 @@ struct QueryReader: Sendable {
         while left > 0 {
             let result = await service.queryRecords(
                 query, in: place.database, of: place.container, by: place.access, cursor: cursor,
-                recordsMax: min(left, limits.pageRecordsMax), for: ShareTurn(of: .nobody))
+                recordsMax: min(left, limits.pageRecordsMax), for: WorkTurn(of: .nobody))
             let page: QueryPage
             switch result {
             case .success(let success): page = success

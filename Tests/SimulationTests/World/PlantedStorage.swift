@@ -79,7 +79,7 @@ final class PlantedStorage: Storage {
     }
 
     func queryPage(
-        _ query: QueryPageQuery, for turn: ShareTurn
+        _ query: QueryPageQuery, for turn: WorkTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         try await base.queryPage(query, for: turn)
     }

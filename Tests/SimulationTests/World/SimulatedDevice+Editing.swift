@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkService
-import TidemarkShares
 
 extension SimulatedDevice {
     func editZone() async {

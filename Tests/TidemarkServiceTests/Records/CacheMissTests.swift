@@ -3,9 +3,9 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkScheduling
-import TidemarkShares
 import TidemarkTestKit
 
 @testable import TidemarkService

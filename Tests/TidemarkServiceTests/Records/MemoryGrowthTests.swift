@@ -2,13 +2,13 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkService
-import TidemarkShares
 import TidemarkTestKit
 
 /// What is remembered of requests is bounded by account, and nothing of it is forgotten too early.
 @Suite struct MemoryGrowthTests {
-    private let owner = ShareOwner.account(1)
+    private let owner = WorkOwner.account(1)
     private let fixture: ServiceFixture
     private let service: CloudService
 
@@ -21,7 +21,7 @@ import TidemarkTestKit
 
     /// A save by a process of its own, unless it is said which one.
     private func save(
-        life: UInt64, counter: UInt64 = 1, isRepeated: Bool = false, by owner: ShareOwner
+        life: UInt64, counter: UInt64 = 1, isRepeated: Bool = false, by owner: WorkOwner
     ) async throws -> FailureReason? {
         let id = RequestID(
             device: DeviceID(high: 9, low: life), counter: counter, lowestUnanswered: counter,
@@ -30,7 +30,7 @@ import TidemarkTestKit
         return await service.modifyRecords(in: fixture.key().database, [request], for: owner)[0].reason
     }
 
-    private func saveZone(life: UInt64, by owner: ShareOwner) async -> FailureReason? {
+    private func saveZone(life: UInt64, by owner: WorkOwner) async -> FailureReason? {
         let request = ZonesRequest(id: RequestID(DeviceID(high: 9, low: life), 1), saves: ["more"], deletes: [])
         return await service.modifyZones(in: fixture.key().database, request, for: owner).reason
     }

@@ -2,9 +2,9 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkTestKit
 
 /// R-157 and I-1: whatever is lost on the way, a request is applied once, and its outcome is the first one's.

@@ -2,9 +2,9 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkService
-import TidemarkShares
 import TidemarkTestKit
 
 @Suite struct SchemaLearningTests {

@@ -2,9 +2,9 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkScheduling
-import TidemarkShares
 import TidemarkTestKit
 
 @testable import TidemarkService
@@ -12,7 +12,7 @@ import TidemarkTestKit
 extension WriteQueue {
     /// Asked by somebody who stays.
     mutating func admit(
-        _ request: RecordsRequest, in database: DatabaseID, for owner: ShareOwner, at loop: Int, now: Duration
+        _ request: RecordsRequest, in database: DatabaseID, for owner: WorkOwner, at loop: Int, now: Duration
     ) -> Admission {
         admit(request, in: database, for: owner, askedBy: Asker(), at: loop, now: now)
     }
@@ -27,7 +27,7 @@ extension WriteQueue {
 /// what nobody waits for any more is not begun.
 @Suite struct UnaskedRequestTests {
     private let database = DatabaseID(1)
-    private let owner = ShareOwner.account(1)
+    private let owner = WorkOwner.account(1)
 
     private func request(_ counter: UInt64) -> RecordsRequest {
         RecordsRequest(

@@ -2,10 +2,10 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkTestKit
 
 /// How requests become transactions.

@@ -2,9 +2,9 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkScheduling
-import TidemarkShares
 
 @testable import TidemarkService
 
@@ -33,7 +33,7 @@ import TidemarkShares
     private func counters(_ group: [WriteQueue.Entry]?) -> [UInt64]? { group?.map(\.request.id.counter) }
 
     private let database = DatabaseID(1)
-    private let owner = ShareOwner.account(1)
+    private let owner = WorkOwner.account(1)
 
     @Test func `requests to a zone that is being written wait for the next transaction, and go together`() throws {
         var queue = makeQueue()

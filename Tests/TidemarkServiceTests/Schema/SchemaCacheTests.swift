@@ -2,8 +2,8 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
-import TidemarkShares
 import TidemarkTestKit
 import TidemarkTestSupport
 

@@ -3,9 +3,9 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkTestKit
 
 /// The room for requests that create and delete zones.

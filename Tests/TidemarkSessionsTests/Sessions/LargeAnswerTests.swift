@@ -3,9 +3,9 @@
 import SessionTestSupport
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkSessions
-import TidemarkShares
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire

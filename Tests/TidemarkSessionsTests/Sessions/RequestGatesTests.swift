@@ -4,8 +4,8 @@ import SessionTestSupport
 import Testing
 import TidemarkCrypto
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkSessions
-import TidemarkShares
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
@@ -67,8 +67,8 @@ import TidemarkWire
     }
 
     /// One at a time, and so many wait.
-    private func bounds(waiting: Int = 64) -> ShareBounds {
-        ShareBounds(room: 1, roomPerOwner: 1, waitingMax: 64, waitingPerOwnerMax: waiting)
+    private func bounds(waiting: Int = 64) -> FairBounds {
+        FairBounds(room: 1, roomPerOwner: 1, waitingMax: 64, waitingPerOwnerMax: waiting)
     }
 
     private func world(waiting: Int = 64) -> SessionWorld {

@@ -2,9 +2,9 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkService
-import TidemarkShares
 import TidemarkTestSupport
 
 @testable import TidemarkStore
@@ -206,11 +206,11 @@ import TidemarkTestSupport
 
     /// With or without an index, the record is found.
     private static func ask(
-        _ keys: [String], of owner: ShareOwner, _ storage: PostgresStorage, _ fixture: QueryFixture
+        _ keys: [String], of owner: WorkOwner, _ storage: PostgresStorage, _ fixture: QueryFixture
     ) async throws {
         let conditions = keys.map { QueryPredicate.compare(.field($0), .equal, .int64(1)) }
         let page = fixture.page(Query(recordType: "T", zoneName: nil, predicate: .and(conditions)))
-        let read = try await storage.queryPage(page, for: ShareTurn(of: owner))
+        let read = try await storage.queryPage(page, for: WorkTurn(of: owner))
         #expect(read.matches.map(\.record.name) == ["r"])
     }
 

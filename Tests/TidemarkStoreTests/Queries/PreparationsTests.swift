@@ -3,9 +3,9 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkStore
 import TidemarkTestSupport
 
@@ -21,15 +21,15 @@ import TidemarkTestSupport
     private let scheduler = ManualScheduler()
     private let journal = Journal()
     private let preparations: Preparations
-    private let alice = ShareOwner.account(1)
-    private let bob = ShareOwner.account(2)
+    private let alice = WorkOwner.account(1)
+    private let bob = WorkOwner.account(2)
 
     init() { preparations = Preparations(scheduler: scheduler) }
 
     /// Takes a second from its beginning.
     @discardableResult
     private func prepare(
-        _ type: String, for owner: ShareOwner, failingWith code: StorageError.Code? = nil
+        _ type: String, for owner: WorkOwner, failingWith code: StorageError.Code? = nil
     ) -> Preparations.Preparation {
         let key = Preparations.Key(container: ContainerID(1), type: type)
         return preparations.join(key, for: owner) { [scheduler, journal] () async throws(StorageError) in
@@ -78,7 +78,7 @@ import TidemarkTestSupport
     /// A query that waits for a preparation, and what became of it.
     @discardableResult
     private func wait(
-        for preparation: Preparations.Preparation, of owner: ShareOwner, _ name: String
+        for preparation: Preparations.Preparation, of owner: WorkOwner, _ name: String
     ) -> Task<Void, Never> {
         scheduler.run { [preparations, journal] in
             do throws(StorageError) {

@@ -2,11 +2,11 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkPostgres
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkSockets
 import TidemarkStore
 import TidemarkTestSupport
@@ -147,7 +147,7 @@ struct QueryFixture: Sendable {
         let query = Query(recordType: type, zoneName: nil, predicate: predicate, sorts: sorts)
         return await service.queryRecords(
             query, in: identity.privateDatabase, of: identity.container, by: .owner(identity.user), cursor: cursor,
-            recordsMax: recordsMax, for: ShareTurn(of: .nobody))
+            recordsMax: recordsMax, for: WorkTurn(of: .nobody))
     }
 
     /// All results, page by page.
@@ -194,6 +194,6 @@ extension Scheduler {
 extension Storage {
     /// A page for one who asks alone.
     func queryPage(_ page: QueryPageQuery) async throws(StorageError) -> StoreRead<QueryPageRead> {
-        try await queryPage(page, for: ShareTurn(of: .nobody))
+        try await queryPage(page, for: WorkTurn(of: .nobody))
     }
 }

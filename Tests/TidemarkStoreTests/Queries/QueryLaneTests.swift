@@ -2,9 +2,9 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkService
-import TidemarkShares
 import TidemarkStore
 
 /// Queries that take longer than an index would.
@@ -31,12 +31,12 @@ import TidemarkStore
     }
 
     private func ask(
-        _ service: CloudService, _ fixture: QueryFixture, for owner: ShareOwner = .account(1)
+        _ service: CloudService, _ fixture: QueryFixture, for owner: WorkOwner = .account(1)
     ) async -> Result<QueryPage, QueryRefusal> {
         await service.queryRecords(
             Query(recordType: "T", zoneName: "notes", predicate: Self.slow), in: fixture.identity.privateDatabase,
             of: fixture.identity.container, by: .owner(fixture.identity.user), cursor: [], recordsMax: 0,
-            for: ShareTurn(of: owner))
+            for: WorkTurn(of: owner))
     }
 
     @Test func `R-715: a query that takes too long is refused with what to do, and is no internal error`() async throws
@@ -59,7 +59,7 @@ import TidemarkStore
         times.short = .seconds(30)
         try await withRecords(times) { service, fixture in
             let count = 24
-            let before = try await withThrowingTaskGroup(of: ShareOwner.self) { group in
+            let before = try await withThrowingTaskGroup(of: WorkOwner.self) { group in
                 for _ in 0..<count {
                     group.addTask {
                         _ = try await ask(service, fixture).get()

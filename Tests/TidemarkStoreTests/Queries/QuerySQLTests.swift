@@ -2,11 +2,11 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkPostgres
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkStore
 import TidemarkTestSupport
 
@@ -515,7 +515,7 @@ import TidemarkTestSupport
             func ask(_ access: RecordAccess) async -> Result<QueryPage, QueryRefusal> {
                 await fixture.service.queryRecords(
                     query, in: found.database, of: found.container, by: access, cursor: [],
-                    recordsMax: 10, for: ShareTurn(of: .nobody))
+                    recordsMax: 10, for: WorkTurn(of: .nobody))
             }
             let before = try await fixture.storage.schema(of: found.container)
             #expect(await ask(nobody) == .failure(.notMarkedForNobody))

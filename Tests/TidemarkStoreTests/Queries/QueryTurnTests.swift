@@ -2,17 +2,17 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkPostgres
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkSockets
 
 /// A query's place among those that are under way.
 @Suite struct QueryTurnTests {
     private func ask(
-        _ fixture: QueryFixture, _ key: String, for turn: ShareTurn
+        _ fixture: QueryFixture, _ key: String, for turn: WorkTurn
     ) async -> Result<QueryPage, QueryRefusal> {
         await fixture.service.queryRecords(
             Query(recordType: "T", zoneName: nil, predicate: .compare(.field(key), .equal, .int64(1))),
@@ -41,10 +41,10 @@ import TidemarkSockets
                 [("r", [Field("a", .int64(1)), Field("b", .int64(1))])], zone: "notes", counter: 1)
             // Marks one of the fields.
             _ = try await fixture.ask(.compare(.field("a"), .equal, .int64(1))).get()
-            let gate = ShareGate(
-                ShareBounds(room: 1, roomPerOwner: 1, waitingMax: 8, waitingPerOwnerMax: 8), patience: .seconds(30),
+            let gate = FairGate(
+                FairBounds(room: 1, roomPerOwner: 1, waitingMax: 8, waitingPerOwnerMax: 8), patience: .seconds(30),
                 scheduler: fixture.loop)
-            let turns = (1...3).map { ShareTurn(of: .account(Int64($0)), at: gate) }
+            let turns = (1...3).map { WorkTurn(of: .account(Int64($0)), at: gate) }
             try await turns[0].enter()
             let waiting = try await withWriter(fixture) {
                 let waiting = fixture.loop.run { await ask(fixture, "b", for: turns[0]) }

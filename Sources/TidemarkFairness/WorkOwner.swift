@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose share something is taken from.
+/// Whose work something is, and whose fair share it takes.
 @usableFromInline
-package enum ShareOwner: Hashable, Sendable {
+package enum WorkOwner: Hashable, Sendable {
     /// An account, by its number: all its devices and containers together.
     case account(Int64)
     /// Everybody who shows the same credential before it has been looked up, by a hash of it.

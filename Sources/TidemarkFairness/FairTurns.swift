@@ -6,7 +6,7 @@ public import DequeModule
 ///
 /// Owners are searched one by one: mostly there is one, and there are never more than works that wait.
 @usableFromInline
-package struct ShareTurns<Owner: Equatable, Element> {
+package struct FairTurns<Owner: Equatable, Element> {
     @usableFromInline
     struct Queue {
         @usableFromInline let owner: Owner
@@ -99,5 +99,5 @@ package struct ShareTurns<Owner: Equatable, Element> {
     }
 }
 
-extension ShareTurns: Sendable where Owner: Sendable, Element: Sendable {}
-extension ShareTurns.Queue: Sendable where Owner: Sendable, Element: Sendable {}
+extension FairTurns: Sendable where Owner: Sendable, Element: Sendable {}
+extension FairTurns.Queue: Sendable where Owner: Sendable, Element: Sendable {}

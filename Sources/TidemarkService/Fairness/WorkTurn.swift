@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
-package import TidemarkShares
+package import TidemarkFairness
 
 /// A work's place at a gate. It can be given back while the work waits for something else, so that other works begin
 /// meanwhile.
-package final class ShareTurn: Sendable {
-    package let owner: ShareOwner
-    private let gate: ShareGate?
+package final class WorkTurn: Sendable {
+    package let owner: WorkOwner
+    private let gate: FairGate?
     /// Nil while the work has no place.
-    private let ticket = Mutex<ShareTicket?>(nil)
+    private let ticket = Mutex<WorkTicket?>(nil)
 
     /// - Parameter gate: nil if the work needs no place.
-    package init(of owner: ShareOwner, at gate: ShareGate? = nil) {
+    package init(of owner: WorkOwner, at gate: FairGate? = nil) {
         self.owner = owner
         self.gate = gate
     }
@@ -22,7 +22,7 @@ package final class ShareTurn: Sendable {
     /// - Throws: `crowded`.
     package func enter() async throws(StorageError) {
         guard let gate, ticket.withLock({ $0 == nil }) else { return }
-        let entered: ShareTicket
+        let entered: WorkTicket
         do {
             entered = try await gate.enter(owner)
         } catch {

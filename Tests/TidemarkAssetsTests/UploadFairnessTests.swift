@@ -10,7 +10,7 @@ import TidemarkService
 import TidemarkTestSupport
 
 /// Many uploads at once, and long ones.
-@Suite(.serialized) struct UploadShareTests {
+@Suite(.serialized) struct UploadFairnessTests {
     private static let phone = DeviceID(high: 0, low: 1)
 
     private func withStore(

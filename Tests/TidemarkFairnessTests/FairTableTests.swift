@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import TidemarkShares
+import TidemarkFairness
 import TidemarkTestSupport
 
 /// Things that can be taken back.
-@Suite struct ShareTableTests {
+@Suite struct FairTableTests {
     @Test func `R-712: what was used longest ago gives way, of the owner who has most`() {
-        var table = ShareTable<String, Int>(count: 4, perOwner: 3)
+        var table = FairTable<String, Int>(count: 4, perOwner: 3)
         /// What gives way to it.
         func insert(_ key: String, _ number: Int, of owner: Int64) -> [String]? {
             table.insert(number, for: key, of: .account(owner))?.map(\.key)
@@ -31,7 +31,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-712: there is no place for one more owner if each has but one thing`() {
-        var table = ShareTable<Int64, Void>(count: 3, perOwner: 3)
+        var table = FairTable<Int64, Void>(count: 3, perOwner: 3)
         let isAdded = (1...4 as ClosedRange<Int64>).map { table.insert((), for: $0, of: .account($0)) != nil }
         #expect(isAdded == [true, true, true, false])
         #expect(table.count == 3)
@@ -40,9 +40,9 @@ import TidemarkTestSupport
     @Test func `R-712: in any history of a full table, no owner has two more than one that was refused a place`() throws
     {
         let seed = SeededRandom().seed
-        print("share table: TIDEMARK_TEST_SEED=\(seed)")
+        print("fair table: TIDEMARK_TEST_SEED=\(seed)")
         var random = SeededRandom(seed: seed)
-        var table = ShareTable<Int, Int64>(count: 20, perOwner: 12)
+        var table = FairTable<Int, Int64>(count: 20, perOwner: 12)
         var counts: [Int64: Int] = [:]
         for key in 0..<5_000 {
             let owner = Int64.random(in: 1...6, using: &random)

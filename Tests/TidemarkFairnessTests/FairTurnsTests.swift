@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import TidemarkShares
+import TidemarkFairness
 import TidemarkTestSupport
 
-@Suite struct ShareTurnsTests {
-    private func popAll(_ turns: inout ShareTurns<ShareOwner, String>) -> [String] {
+@Suite struct FairTurnsTests {
+    private func popAll(_ turns: inout FairTurns<WorkOwner, String>) -> [String] {
         var popped: [String] = []
         while let element = turns.popFirst() { popped.append(element) }
         return popped
     }
 
     @Test func `R-711: owners take turns, and each one's elements keep their order`() {
-        var turns = ShareTurns<ShareOwner, String>()
+        var turns = FairTurns<WorkOwner, String>()
         for element in ["a1", "a2", "a3", "b1", "c1", "b2"] {
             turns.append(element, of: .account(element.first == "a" ? 1 : element.first == "b" ? 2 : 3))
         }
@@ -23,7 +23,7 @@ import TidemarkTestSupport
     }
 
     @Test func `what is put back is first again, and so is its owner`() {
-        var turns = ShareTurns<ShareOwner, String>()
+        var turns = FairTurns<WorkOwner, String>()
         for (element, owner) in [("a1", 1), ("b1", 2), ("a2", 1)] as [(String, Int64)] {
             turns.append(element, of: .account(owner))
         }
@@ -38,7 +38,7 @@ import TidemarkTestSupport
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `R-710, R-711: in any history nothing is lost, and nobody is passed over`(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var turns = ShareTurns<ShareOwner, Int>()
+        var turns = FairTurns<WorkOwner, Int>()
         var waiting: [(element: Int, owner: Int64)] = []
         // How many turns of others an owner who waits has seen.
         var passed: [Int64: Int] = [:]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What ``Shares`` allow at once. Room is counted in any unit: connections, bytes, open files.
-package struct ShareBounds: Sendable {
+/// What a ``FairQueue`` allows at once. Room is counted in any unit: connections, bytes, open files.
+package struct FairBounds: Sendable {
     /// Room for all works under way together.
     package var room: Int
     /// Room for those of one owner. Below ``room``, others find some left at any time.
@@ -26,23 +26,23 @@ package struct ShareBounds: Sendable {
     }
 }
 
-/// The right to begin a work, now or later. It goes back to the ``Shares`` that gave it, exactly once.
-package struct ShareTicket: Hashable, Sendable {
-    /// Unique among the tickets of its shares, and growing.
+/// The right to begin a work, now or later. It goes back to the ``FairQueue`` that gave it, exactly once.
+package struct WorkTicket: Hashable, Sendable {
+    /// Unique among the tickets of its queue, and growing.
     package let number: UInt64
-    package let owner: ShareOwner
+    package let owner: WorkOwner
     /// What the work occupies while it is under way.
     package let room: Int
     /// What the work is expected to cost its owner.
     package let charge: Int
 
-    package static func == (one: ShareTicket, other: ShareTicket) -> Bool { one.number == other.number }
+    package static func == (one: WorkTicket, other: WorkTicket) -> Bool { one.number == other.number }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
 /// Why a work may not begin, and when to try again.
-package struct ShareRefusal: Error, Equatable, CustomStringConvertible {
+package struct WorkRefusal: Error, Equatable, CustomStringConvertible {
     /// The causes of the refusal.
     package enum Reason: String, Sendable {
         /// The work needs more room than one owner may ever have. Trying again is of no use.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+package import TidemarkFairness
 package import TidemarkScheduling
-package import TidemarkShares
 
-/// Lets tasks wait for their owners' turns. ``Shares`` decides whose turn it is, and the gate suspends and resumes the
-/// tasks. While nothing waits, entering takes one uncontended lock, and so does leaving.
-package final class ShareGate: Sendable {
+/// Lets tasks wait for their owners' turns. A ``FairQueue`` decides whose turn it is, and the gate suspends and resumes
+/// the tasks. While nothing waits, entering takes one uncontended lock, and so does leaving.
+package final class FairGate: Sendable {
     /// Told nil when the turn has come.
-    private typealias Waiter = Answer<ShareRefusal?>
+    private typealias Waiter = Answer<WorkRefusal?>
 
     private struct State {
-        var shares: Shares
+        var queue: FairQueue
         /// By the numbers of their tickets.
         var waiters: [UInt64: Waiter] = [:]
         /// How many tasks were given their turn and have not resumed yet.
         var comingCount = 0
 
         /// The tasks whose turn has come. Resume them after the lock is released.
-        mutating func come(_ tickets: [ShareTicket]) -> [Waiter] {
+        mutating func come(_ tickets: [WorkTicket]) -> [Waiter] {
             let coming = tickets.compactMap { waiters.removeValue(forKey: $0.number) }
             comingCount += coming.count
             return coming
@@ -30,24 +30,24 @@ package final class ShareGate: Sendable {
     private let scheduler: any Scheduler
 
     /// - Parameter patience: how long a task waits for its turn. Longer: `waitedTooLong`.
-    package init(_ bounds: ShareBounds, patience: Duration, scheduler: any Scheduler) {
-        state = Mutex(State(shares: Shares(bounds)))
+    package init(_ bounds: FairBounds, patience: Duration, scheduler: any Scheduler) {
+        state = Mutex(State(queue: FairQueue(bounds)))
         self.patience = patience
         self.scheduler = scheduler
     }
 
     /// How many tasks wait.
-    package var waitingCount: Int { state.withLock { $0.shares.waitingCount } }
+    package var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
     /// Suspends until the owner's turn. One owner's tasks go on in the order in which they came, if they run on one loop.
     /// Call ``leave(_:charge:)`` when the work has ended, whatever becomes of it.
     ///
     /// - Throws: why the work may not begin; `cancelled` if the task is cancelled while it waits.
     package func enter(
-        _ owner: ShareOwner, room: Int = 1, charge: Int = 1
-    ) async throws(ShareRefusal) -> ShareTicket {
-        let (answer, waiter, isBehind) = state.withLock { state -> (Shares.Answer, Waiter?, isBehind: Bool) in
-            let answer = state.shares.ask(for: owner, room: room, charge: charge)
+        _ owner: WorkOwner, room: Int = 1, charge: Int = 1
+    ) async throws(WorkRefusal) -> WorkTicket {
+        let (answer, waiter, isBehind) = state.withLock { state -> (FairQueue.Answer, Waiter?, isBehind: Bool) in
+            let answer = state.queue.ask(for: owner, room: room, charge: charge)
             switch answer {
             case .begin:
                 guard state.comingCount > 0 else { return (answer, nil, false) }
@@ -76,8 +76,8 @@ package final class ShareGate: Sendable {
     /// The work has ended.
     ///
     /// - Parameter charge: what it cost; nil: as expected.
-    package func leave(_ ticket: ShareTicket, charge: Int? = nil) {
-        let begun = state.withLock { state in state.come(state.shares.finish(ticket, charge: charge)) }
+    package func leave(_ ticket: WorkTicket, charge: Int? = nil) {
+        let begun = state.withLock { state in state.come(state.queue.finish(ticket, charge: charge)) }
         for waiter in begun { waiter.give(nil) }
     }
 
@@ -87,7 +87,7 @@ package final class ShareGate: Sendable {
         state.withLock { $0.comingCount -= 1 }
     }
 
-    private func turn(of ticket: ShareTicket, _ waiter: Waiter) async throws(ShareRefusal) {
+    private func turn(of ticket: WorkTicket, _ waiter: Waiter) async throws(WorkRefusal) {
         let timer = scheduler.schedule(after: patience) { [weak self] in self?.giveUp(ticket, .waitedTooLong) }
         let refusal = await withTaskCancellationHandler {
             await waiter.value()
@@ -100,10 +100,10 @@ package final class ShareGate: Sendable {
     }
 
     /// Ends the wait, unless the turn has come.
-    private func giveUp(_ ticket: ShareTicket, _ reason: ShareRefusal.Reason) {
-        let (waiter, begun, refusal) = state.withLock { state -> (Waiter?, [Waiter], ShareRefusal) in
-            let refusal = state.shares.refusal(reason)
-            guard let begun = state.shares.cancel(ticket) else { return (nil, [], refusal) }
+    private func giveUp(_ ticket: WorkTicket, _ reason: WorkRefusal.Reason) {
+        let (waiter, begun, refusal) = state.withLock { state -> (Waiter?, [Waiter], WorkRefusal) in
+            let refusal = state.queue.refusal(reason)
+            guard let begun = state.queue.cancel(ticket) else { return (nil, [], refusal) }
             return (
                 state.waiters.removeValue(forKey: ticket.number), state.come(begun), refusal
             )
@@ -112,9 +112,9 @@ package final class ShareGate: Sendable {
         for waiter in begun { waiter.give(nil) }
     }
 
-    private func dismiss(_ ticket: ShareTicket) {
+    private func dismiss(_ ticket: WorkTicket) {
         let (waiter, refusal) = state.withLock { state in
-            (state.waiters.removeValue(forKey: ticket.number), state.shares.refusal(.gaveWay))
+            (state.waiters.removeValue(forKey: ticket.number), state.queue.refusal(.gaveWay))
         }
         waiter?.give(refusal)
     }

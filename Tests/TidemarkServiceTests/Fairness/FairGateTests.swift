@@ -2,13 +2,13 @@
 
 import Synchronization
 import Testing
+import TidemarkFairness
 import TidemarkScheduling
 import TidemarkService
-import TidemarkShares
 import TidemarkTestSupport
 
 /// Tasks that wait for their turns.
-@Suite struct ShareGateTests {
+@Suite struct FairGateTests {
     /// What became of each task, in order.
     private final class Journal: Sendable {
         private let entries = Mutex<[String]>([])
@@ -19,21 +19,20 @@ import TidemarkTestSupport
 
     private let scheduler = ManualScheduler()
     private let journal = Journal()
-    private let alice = ShareOwner.account(1)
-    private let bob = ShareOwner.account(2)
+    private let alice = WorkOwner.account(1)
+    private let bob = WorkOwner.account(2)
 
-    private func gate(room: Int = 1, waiting: Int = 8) -> ShareGate {
-        ShareGate(
-            ShareBounds(room: room, roomPerOwner: room, waitingMax: waiting, waitingPerOwnerMax: waiting),
+    private func gate(room: Int = 1, waiting: Int = 8) -> FairGate {
+        FairGate(
+            FairBounds(room: room, roomPerOwner: room, waitingMax: waiting, waitingPerOwnerMax: waiting),
             patience: .seconds(5), scheduler: scheduler)
     }
 
     /// Enters, and stays until the work has been let go.
     @discardableResult
-    private func enter(_ gate: ShareGate, _ owner: ShareOwner, _ name: String, until end: Answered) -> Task<Void, Never>
-    {
+    private func enter(_ gate: FairGate, _ owner: WorkOwner, _ name: String, until end: Answered) -> Task<Void, Never> {
         scheduler.run { [journal] in
-            do throws(ShareRefusal) {
+            do throws(WorkRefusal) {
                 let ticket = try await gate.enter(owner)
                 journal.add(name)
                 await end.wait()
@@ -119,7 +118,7 @@ import TidemarkTestSupport
     // MARK: Turns
 
     /// Enters, and stays aside until the wait has ended. Then it goes on, and ends.
-    private func stepAside(_ turn: ShareTurn, _ name: String, until end: Answered, failingWith code: StorageError.Code?)
+    private func stepAside(_ turn: WorkTurn, _ name: String, until end: Answered, failingWith code: StorageError.Code?)
     {
         scheduler.run { [journal] in
             do throws(StorageError) {
@@ -140,7 +139,7 @@ import TidemarkTestSupport
     @Test func `R-714: who steps aside leaves the place to others, and then waits for another turn`() {
         let gate = gate()
         let (aside, bobs) = (Answered(), Answered())
-        stepAside(ShareTurn(of: alice, at: gate), "alice", until: aside, failingWith: nil)
+        stepAside(WorkTurn(of: alice, at: gate), "alice", until: aside, failingWith: nil)
         scheduler.runUntilIdle()
         enter(gate, bob, "bob", until: bobs)
         scheduler.runUntilIdle()
@@ -158,7 +157,7 @@ import TidemarkTestSupport
     @Test func `R-714: who stepped aside and finds no place again is told when to try again`() {
         let gate = gate()
         let aside = Answered()
-        stepAside(ShareTurn(of: alice, at: gate), "alice", until: aside, failingWith: nil)
+        stepAside(WorkTurn(of: alice, at: gate), "alice", until: aside, failingWith: nil)
         enter(gate, bob, "bob", until: Answered())
         scheduler.runUntilIdle()
         aside.give()
@@ -170,7 +169,7 @@ import TidemarkTestSupport
     @Test func `R-714: whose wait fails is told at once, and has a place when it enters again`() {
         let gate = gate()
         let (aside, bobs) = (Answered(), Answered())
-        let turn = ShareTurn(of: alice, at: gate)
+        let turn = WorkTurn(of: alice, at: gate)
         stepAside(turn, "alice", until: aside, failingWith: .zoneBusy)
         enter(gate, bob, "bob", until: bobs)
         scheduler.runUntilIdle()

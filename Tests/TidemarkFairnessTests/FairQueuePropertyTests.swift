@@ -3,14 +3,15 @@
 import Testing
 import TidemarkTestSupport
 
-@testable import TidemarkShares
+@testable import TidemarkFairness
 
-/// What holds of shares in any history. A history that fails prints its seed; `TIDEMARK_TEST_SEED` makes it the first.
-@Suite struct SharesPropertyTests {
+/// What holds of a fair queue in any history. A history that fails prints its seed; `TIDEMARK_TEST_SEED` makes it the
+/// first.
+@Suite struct FairQueuePropertyTests {
     /// Runs a body with many seeds, until one fails.
     private func withSeeds(_ count: Int, _ body: (inout SeededRandom) throws -> Void) rethrows {
         let first = SeededRandom().seed
-        print("shares: TIDEMARK_TEST_SEED=\(first)")
+        print("fair queue: TIDEMARK_TEST_SEED=\(first)")
         for seed in (0..<UInt64(count)).map({ first &+ $0 }) {
             var random = SeededRandom(seed: seed)
             try body(&random)
@@ -19,31 +20,31 @@ import TidemarkTestSupport
 
     @Test func `R-710, R-713: in any history bounds hold, no room is idle, and each work ends in one way`() throws {
         try withSeeds(300) { random in
-            var history = ShareHistory(&random)
+            var history = WorkHistory(&random)
             for _ in 0..<400 {
                 history.step(&random)
                 try #require(history.complaint == nil, "TIDEMARK_TEST_SEED=\(random.seed)")
             }
             history.drain()
             try #require(history.complaint == nil, "TIDEMARK_TEST_SEED=\(random.seed)")
-            #expect(history.shares.places.count == 0, "owners with nothing are kept, TIDEMARK_TEST_SEED=\(random.seed)")
+            #expect(history.queue.places.count == 0, "owners with nothing are kept, TIDEMARK_TEST_SEED=\(random.seed)")
         }
     }
 
     /// The most works of others that begin while one owner waits for its next.
     ///
     /// An owner's turn comes after its start tag, and each of the others can have works with tags up to that.
-    private func turnsMax(of owner: ShareOwner, among owners: [ShareOwner]) -> Int {
+    private func turnsMax(of owner: WorkOwner, among owners: [WorkOwner]) -> Int {
         owners.filter { $0 != owner }.reduce(0) { $0 + ($1.weight + owner.weight - 1) / owner.weight + 1 }
     }
 
     @Test func `R-711: no owner with work waits for more than a fixed number of others' turns`() throws {
         try withSeeds(60) { random in
             let owners =
-                (1...Int64.random(in: 2...9, using: &random)).map { ShareOwner.account($0) } + [.nobody]
+                (1...Int64.random(in: 2...9, using: &random)).map { WorkOwner.account($0) } + [.nobody]
             let room = Int.random(in: 1...4, using: &random)
-            var crowd = ShareCrowd(owners, room: room)
-            var turns: [ShareOwner: Int] = [:]
+            var crowd = WorkCrowd(owners, room: room)
+            var turns: [WorkOwner: Int] = [:]
             for _ in 0..<2_000 {
                 let begun = crowd.turn(&random) { _ in 1 }
                 for ticket in begun {
@@ -63,15 +64,15 @@ import TidemarkTestSupport
         throws
     {
         try withSeeds(60) { random in
-            let owners = (1...Int64.random(in: 1...9, using: &random)).map { ShareOwner.account($0) }
-            var crowd = ShareCrowd(owners, room: 1)
+            let owners = (1...Int64.random(in: 1...9, using: &random)).map { WorkOwner.account($0) }
+            var crowd = WorkCrowd(owners, room: 1)
             for _ in 0..<200 { _ = crowd.turn(&random) { $0.next() % 2 == 0 ? 100 : 1 } }
-            let newcomer = ShareOwner.account(100)
-            guard case .wait(let ticket, _) = crowd.shares.ask(for: newcomer) else {
+            let newcomer = WorkOwner.account(100)
+            guard case .wait(let ticket, _) = crowd.queue.ask(for: newcomer) else {
                 Issue.record("there was room, TIDEMARK_TEST_SEED=\(random.seed)")
                 return
             }
-            var turns: [ShareOwner: Int] = [:]
+            var turns: [WorkOwner: Int] = [:]
             while true {
                 let begun = crowd.turn(&random) { _ in 100 }
                 if begun.contains(ticket) { break }
@@ -84,12 +85,12 @@ import TidemarkTestSupport
     @Test func `R-711: what owners with work get converges to their weights, whatever their works cost`() {
         withSeeds(30) { random in
             let owners =
-                (1...Int64.random(in: 1...6, using: &random)).map { ShareOwner.account($0) } + [.nobody]
+                (1...Int64.random(in: 1...6, using: &random)).map { WorkOwner.account($0) } + [.nobody]
             let room = Int.random(in: 1...3, using: &random)
             let costMax = 100
             // Some have costly works, and some have cheap ones.
             let costs = Dictionary(uniqueKeysWithValues: owners.map { ($0, random.pick([1, 10, costMax])) })
-            var crowd = ShareCrowd(owners, room: room)
+            var crowd = WorkCrowd(owners, room: room)
             for _ in 0..<6_000 {
                 _ = crowd.turn(&random) { Int.random(in: 1...costs[$0.owner, default: 1], using: &$1) }
             }
@@ -104,24 +105,24 @@ import TidemarkTestSupport
 }
 
 /// Owners of whom each always has works that wait.
-struct ShareCrowd {
-    var shares: Shares
-    private let owners: [ShareOwner]
-    private var underWay: [ShareTicket] = []
+struct WorkCrowd {
+    var queue: FairQueue
+    private let owners: [WorkOwner]
+    private var underWay: [WorkTicket] = []
     /// What each owner's works have cost.
-    private(set) var cost: [ShareOwner: Int] = [:]
+    private(set) var cost: [WorkOwner: Int] = [:]
 
-    init(_ owners: [ShareOwner], room: Int) {
+    init(_ owners: [WorkOwner], room: Int) {
         self.owners = owners
-        shares = Shares(
-            ShareBounds(room: room, roomPerOwner: room, waitingMax: 1_000, waitingPerOwnerMax: 1_000))
+        queue = FairQueue(
+            FairBounds(room: room, roomPerOwner: room, waitingMax: 1_000, waitingPerOwnerMax: 1_000))
         fill()
     }
 
     private mutating func fill() {
         for owner in owners {
-            while shares.waitingCount(of: owner) < 2 {
-                if case .begin(let ticket) = shares.ask(for: owner) { underWay.append(ticket) }
+            while queue.waitingCount(of: owner) < 2 {
+                if case .begin(let ticket) = queue.ask(for: owner) { underWay.append(ticket) }
             }
         }
     }
@@ -130,19 +131,19 @@ struct ShareCrowd {
     ///
     /// - Returns: the works that begin.
     mutating func turn(
-        _ random: inout SeededRandom, cost: (ShareTicket, inout SeededRandom) -> Int
-    ) -> [ShareTicket] {
+        _ random: inout SeededRandom, cost: (WorkTicket, inout SeededRandom) -> Int
+    ) -> [WorkTicket] {
         let index = Int.random(in: underWay.indices, using: &random)
         let ticket = underWay.remove(at: index)
         let charge = cost(ticket, &random)
         self.cost[ticket.owner, default: 0] += charge
-        let begun = shares.finish(ticket, charge: charge)
+        let begun = queue.finish(ticket, charge: charge)
         underWay += begun
         fill()
         return begun
     }
 
-    mutating func turn(_ random: inout SeededRandom, cost: (inout SeededRandom) -> Int) -> [ShareTicket] {
+    mutating func turn(_ random: inout SeededRandom, cost: (inout SeededRandom) -> Int) -> [WorkTicket] {
         turn(&random) { cost(&$1) }
     }
 }

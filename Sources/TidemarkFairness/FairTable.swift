@@ -3,14 +3,15 @@
 /// Things of owners that can be taken back, such as open files, in a table with so many places. If an owner has as many
 /// as it may, or if the table is full, the thing that was used longest ago gives way. It is one of that owner, or of
 /// the owner that has most.
-package struct ShareTable<Key: Hashable, Value> {
+package struct FairTable<Key: Hashable, Value> {
     private struct Entry {
         let value: Value
-        let ticket: ShareTicket
+        let ticket: WorkTicket
         var lastUse: UInt64
     }
 
-    private var shares: Shares
+    /// Nobody waits in it.
+    private var queue: FairQueue
     private var entries: [Key: Entry] = [:]
     private var useCount: UInt64 = 0
 
@@ -18,7 +19,7 @@ package struct ShareTable<Key: Hashable, Value> {
     ///   - count: of all owners together.
     ///   - perOwner: of one of them.
     package init(count: Int, perOwner: Int) {
-        shares = Shares(ShareBounds(room: count, roomPerOwner: perOwner, waitingMax: 0, waitingPerOwnerMax: 0))
+        queue = FairQueue(FairBounds(room: count, roomPerOwner: perOwner, waitingMax: 0, waitingPerOwnerMax: 0))
     }
 
     package var count: Int { entries.count }
@@ -37,17 +38,17 @@ package struct ShareTable<Key: Hashable, Value> {
     ///
     /// - Returns: what gave way. Nil if there is no place, because all is in use by owners who have no more than this one
     ///   would have.
-    package mutating func insert(_ value: Value, for key: Key, of owner: ShareOwner) -> [(key: Key, value: Value)]? {
+    package mutating func insert(_ value: Value, for key: Key, of owner: WorkOwner) -> [(key: Key, value: Value)]? {
         precondition(entries[key] == nil)
         var gaveWay: [(key: Key, value: Value)] = []
         while true {
-            switch shares.ask(for: owner) {
+            switch queue.ask(for: owner) {
             case .begin(let ticket):
                 useCount += 1
                 entries[key] = Entry(value: value, ticket: ticket, lastUse: useCount)
                 return gaveWay
             case .refuse(let refusal):
-                let giver = refusal.reason == .ownerFull ? owner : shares.whoGivesWay(to: owner) ?? owner
+                let giver = refusal.reason == .ownerFull ? owner : queue.whoGivesWay(to: owner) ?? owner
                 guard let oldest = oldest(of: giver), let taken = remove(oldest) else { return nil }
                 gaveWay.append((oldest, taken))
             case .wait: preconditionFailure("Nobody waits.")
@@ -58,7 +59,7 @@ package struct ShareTable<Key: Hashable, Value> {
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
         guard let entry = entries.removeValue(forKey: key) else { return nil }
-        _ = shares.finish(entry.ticket)
+        _ = queue.finish(entry.ticket)
         return entry.value
     }
 
@@ -69,7 +70,7 @@ package struct ShareTable<Key: Hashable, Value> {
         return picked.map { ($0.key, $0.value.value) }
     }
 
-    private func oldest(of owner: ShareOwner) -> Key? {
+    private func oldest(of owner: WorkOwner) -> Key? {
         entries.filter { $0.value.ticket.owner == owner }.min { $0.value.lastUse < $1.value.lastUse }?.key
     }
 }

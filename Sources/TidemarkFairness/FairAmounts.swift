@@ -5,7 +5,7 @@
 /// It has two halves. The first half gives each owner a small part, which is enough for one large thing. The second
 /// half is for owners that want more. An owner may never hold more of a half than is still free in it. So the owners
 /// that want most have equal parts, and something is always left for the others.
-package struct ShareAmounts: Sendable {
+package struct FairAmounts: Sendable {
     /// Whether an owner got what it wanted.
     package enum Answer: Sendable, Equatable {
         case ample
@@ -19,7 +19,7 @@ package struct ShareAmounts: Sendable {
     package var total: Int { littleTotal + moreTotal }
     private var littleTotal = 0
     private var moreTotal = 0
-    private var owners: [ShareOwner: Int] = [:]
+    private var owners: [WorkOwner: Int] = [:]
     private let amountMax: Int
 
     /// - Parameter amountMax: what there is. An account may have a quarter of it, and nobody an eighth.
@@ -28,10 +28,10 @@ package struct ShareAmounts: Sendable {
     }
 
     /// What an owner has.
-    package subscript(owner: ShareOwner) -> Int { owners[owner] ?? 0 }
+    package subscript(owner: WorkOwner) -> Int { owners[owner] ?? 0 }
 
     /// What an owner may have at most, when nobody else has anything.
-    package func share(of owner: ShareOwner) -> Int { owner == .nobody ? amountMax / 8 : amountMax / 4 }
+    package func share(of owner: WorkOwner) -> Int { owner == .nobody ? amountMax / 8 : amountMax / 4 }
 
     /// What counts as a little.
     package var littleMax: Int { amountMax / 32 }
@@ -39,7 +39,7 @@ package struct ShareAmounts: Sendable {
     private func little(_ amount: Int) -> Int { min(amount, littleMax) }
     private func more(_ amount: Int) -> Int { max(0, amount - littleMax) }
 
-    package mutating func take(_ amount: Int, for owner: ShareOwner) -> Answer {
+    package mutating func take(_ amount: Int, for owner: WorkOwner) -> Answer {
         let held = self[owner]
         let wanted = held + amount
         let (littleStep, moreStep) = (little(wanted) - little(held), more(wanted) - more(held))
@@ -54,7 +54,7 @@ package struct ShareAmounts: Sendable {
         return wanted <= share(of: owner) / 2 && more(wanted) <= moreMax / 2 ? .ample : .tight
     }
 
-    package mutating func give(back amount: Int, of owner: ShareOwner) {
+    package mutating func give(back amount: Int, of owner: WorkOwner) {
         let held = self[owner]
         let left = held - amount
         littleTotal -= little(held) - little(left)
