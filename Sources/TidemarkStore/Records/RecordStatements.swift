@@ -6,14 +6,19 @@ internal import TidemarkService
 
 /// A thing to read in a zone of a group.
 struct WantedKey<Key: Sendable>: Sendable {
-    /// The zone, by its index in the group's reads.
-    let read: Int
+    /// Which of the group's reads wants it.
+    let readIndex: Int
     let zone: ZoneKey
     let key: Key
 
     var database: DatabaseID { zone.database }
     /// Arrays of PostgreSQL begin with 1.
-    var place: Int32 { Int32(read + 1) }
+    var place: Int32 { Int32(readIndex + 1) }
+}
+
+extension Array {
+    /// The element whose place in the list a statement returned. PostgreSQL counts from 1.
+    subscript(ordinal ordinal: Int) -> Element { self[ordinal - 1] }
 }
 
 /// A record without its fields, which was read for its relations.

@@ -9,14 +9,15 @@ internal import TidemarkPostgres
 struct ZoneReads {
     /// What was found.
     struct Found {
+        /// One for each read, in their order.
         var snapshots: [ZoneSnapshot]
         var store = StoreIncarnation(0)
         /// The version of the schemas and of operators' choices.
         var schemaVersion: Int64 = 0
         /// Of databases whose containers were not known.
         var containers: [DatabaseID: DatabaseContainers.Entry] = [:]
-        /// The snapshot of each living zone.
-        fileprivate var indexes: [ZoneID: Int] = [:]
+        /// Where the snapshot of each living zone is.
+        fileprivate var indexByID: [ZoneID: Int] = [:]
         fileprivate var cascadeRowCount = 0
         fileprivate var childCount = 0
 
@@ -84,25 +85,25 @@ struct ZoneReads {
     /// What all reads want, each with its read.
     private func wanted<Key>(_ keys: (ZoneRead) -> [Key]) -> [WantedKey<Key>] {
         reads.enumerated().flatMap { index, read in
-            keys(read).map { WantedKey(read: index, zone: read.key, key: $0) }
+            keys(read).map { WantedKey(readIndex: index, zone: read.key, key: $0) }
         }
     }
 
     private mutating func addZones() {
-        let indexes = Dictionary(zones.enumerated().map { ($1, $0) }) { first, _ in first }
+        let indexByKey = Dictionary(zones.enumerated().map { ($1, $0) }) { first, _ in first }
         reading.add(sql.records.lockZones(zones)) { found, row in
-            guard let index = indexes[row.zone.key] else { return }
+            guard let index = indexByKey[row.zone.key] else { return }
             found.snapshots[index].zone = row.zone
             found.snapshots[index].writeNumber = row.writeNumber
-            found.indexes[row.zone.id] = index
+            found.indexByID[row.zone.id] = index
         }
         let lives = wanted(\.lives)
         reading.add(sql.records.readMemories((zones, lives))) { found, row in
             (found.store, found.schemaVersion) = (row.store, row.schemaVersion)
             for index in found.snapshots.indices { found.snapshots[index].memoryEpoch = row.epoch }
             guard let ordinal = row.ordinal, let memory = row.memory else { return }
-            let life = lives[ordinal - 1]
-            found.snapshots[life.read].memories[life.key] = memory
+            let life = lives[ordinal: ordinal]
+            found.snapshots[life.readIndex].memories[life.key] = memory
         }
     }
 
@@ -111,7 +112,7 @@ struct ZoneReads {
         guard !records.isEmpty else { return }
         let bytesMax = reads.lazy.map(\.storedBytesMax).max() ?? 0
         reading.add(sql.records.readRecords((zones, records, bytesMax))) { found, row in
-            let index = records[row.ordinal - 1].read
+            let index = records[ordinal: row.ordinal].readIndex
             found.snapshots[index].records[row.record.name] = row.record
             if let unread = row.unread { found.snapshots[index].unread[row.record.name] = Int(unread) }
         }
@@ -129,7 +130,7 @@ struct ZoneReads {
         let newParents = wanted(\.newParentNames)
         if !newParents.isEmpty {
             reading.add(sql.records.readAncestors((newParents, Self.ancestorsMax))) { found, related in
-                guard let index = found.indexes[related.zone] else { return }
+                guard let index = found.indexByID[related.zone] else { return }
                 found.add(related, at: index)
             }
         }
@@ -138,12 +139,12 @@ struct ZoneReads {
             let query = ChildrenQuery(records: roots, namedCount: namedCount, followedMax: followedMax)
             reading.add(sql.records.readChildren(query)) { found, row in
                 found.childCount += 1
-                guard let index = found.indexes[row.zone] else { return }
+                guard let index = found.indexByID[row.zone] else { return }
                 found.snapshots[index].children[row.parent, default: []].append(row.child)
             }
             reading.add(sql.records.readCascade((roots, followedMax + 1))) { found, row in
                 found.cascadeRowCount += 1
-                guard let index = found.indexes[row.holder.zone] else { return }
+                guard let index = found.indexByID[row.holder.zone] else { return }
                 let name = row.holder.record.name
                 found.snapshots[index].holders[row.target, default: []].append(name)
                 // Records that the request names have been read before, most with their fields.
@@ -153,9 +154,9 @@ struct ZoneReads {
         let targets = wanted(\.referenceTargets)
         if !targets.isEmpty {
             reading.add(sql.records.countReferences((zones, targets))) { found, row in
-                let target = targets[row.ordinal - 1]
-                found.snapshots[target.read].referenceCounts[target.key] = row.count
-                if let countMax = row.countMax { found.snapshots[target.read].referencesMax = Int(countMax) }
+                let target = targets[ordinal: row.ordinal]
+                found.snapshots[target.readIndex].referenceCounts[target.key] = row.count
+                if let countMax = row.countMax { found.snapshots[target.readIndex].referencesMax = Int(countMax) }
             }
         }
     }
@@ -164,15 +165,15 @@ struct ZoneReads {
         let assets = wanted(\.assets)
         if !assets.isEmpty {
             reading.add(sql.assets.lock(assets)) { found, ordinal in
-                let asset = assets[ordinal - 1]
-                found.snapshots[asset.read].assets.insert(asset.key)
+                let asset = assets[ordinal: ordinal]
+                found.snapshots[asset.readIndex].assets.insert(asset.key)
             }
         }
         addAssetClaims()
         let needingKeys = reads.indices.filter { reads[$0].needsZoneKeys }
         if !needingKeys.isEmpty {
             reading.add(sql.keys.readZoneKeyIDs(needingKeys.map { reads[$0].key })) { found, row in
-                found.snapshots[needingKeys[row.ordinal - 1]].zoneKeyIDs.insert(row.id)
+                found.snapshots[needingKeys[ordinal: row.ordinal]].zoneKeyIDs.insert(row.id)
             }
         }
     }
@@ -188,7 +189,7 @@ struct ZoneReads {
             AssetSender(asset: key(index, claimant.asset), user: claimant.user)
         }
         reading.add(sql.assets.senders(senders)) { found, ordinal in
-            let (index, claimant) = claimants[ordinal - 1]
+            let (index, claimant) = claimants[ordinal: ordinal]
             found.snapshots[index].assetClaims[claimant.asset, default: AssetClaims()].senders.insert(claimant.user)
         }
         let assets = reads.enumerated().flatMap { index, read in
@@ -198,7 +199,7 @@ struct ZoneReads {
         let holdersMax = max(PostgresStorage.holdersMax, assets.count)
         let limits = (min(PostgresStorage.holdersOfAssetMax, holdersMax / assets.count), holdersMax)
         reading.add(sql.assets.holders((assets.map { key($0, $1) }, limits.0, limits.1))) { found, row in
-            let (index, asset) = assets[row.ordinal - 1]
+            let (index, asset) = assets[ordinal: row.ordinal]
             found.snapshots[index].assetClaims[asset, default: AssetClaims()].holders.append(row.holder)
         }
     }
