@@ -42,18 +42,13 @@ struct LookUpQuery: Sendable {
     let bytesMax: Int
 }
 
-/// A question for the children of what deletions may reach.
-struct ChildrenQuery: Sendable {
+/// A question for what deletions may reach.
+struct CascadeQuery: Sendable {
     /// Where the cascades begin.
-    let records: [WantedKey<String>]
-    /// How many records the requests name.
-    let namedCount: Int
-    /// References that the deletions may follow.
-    let followedMax: Int
+    let roots: [WantedKey<String>]
+    let bounds: CascadeBounds
 
-    /// One child more than the requests and their cascades take away together, which tells that there are more.
-    fileprivate var rowsMax: Int { namedCount + followedMax + 1 }
-    fileprivate var parentsMax: Int { records.count + followedMax }
+    fileprivate var parentsMax: Int { roots.count + bounds.followedMax }
 }
 
 /// The SQL of the write path.
@@ -163,10 +158,10 @@ struct RecordStatements: Sendable {
     ///
     /// The requests can take away the records that they name and those that the cascade reaches. So of each parent one
     /// more is enough to see that a child stays.
-    let readChildren = DeclaredStatement<ChildrenQuery, (zone: ZoneID, parent: String, child: String)>(
+    let readChildren = DeclaredStatement<CascadeQuery, (zone: ZoneID, parent: String, child: String)>(
         .read, "read_children",
         """
-        WITH RECURSIVE \(reached(from: \.records)),
+        WITH RECURSIVE \(reached(from: \.roots)),
         parents AS MATERIALIZED (SELECT * FROM reached LIMIT \(\.parentsMax))
         SELECT t.zone_id, t.name AS parent, r.name AS child
           FROM parents t
@@ -174,8 +169,8 @@ struct RecordStatements: Sendable {
                SELECT name FROM record
                 WHERE database_id = t.database_id AND zone_id = t.zone_id
                   AND parent BETWEEN t.name AND t.name AND parent IS NOT NULL AND NOT is_deleted
-                ORDER BY parent LIMIT (SELECT count(*) FROM parents) + \(\.namedCount) + 1) AS r
-         LIMIT \(\.rowsMax)
+                ORDER BY parent LIMIT (SELECT count(*) FROM parents) + \(\.bounds.namedCount) + 1) AS r
+         LIMIT \(\.bounds.childRowsMax)
         """
     ) { row throws(PostgresError) in (try row["zone_id"], try row["parent"], try row["child"]) }
 
@@ -238,12 +233,10 @@ struct RecordStatements: Sendable {
 
     /// Everything that a cascade may reach (R-133): every deleteSelf reference from the roots on, with its holder's
     /// record.
-    let readCascade = DeclaredStatement<
-        (records: [WantedKey<String>], rowsMax: Int), (target: String, holder: RelatedRecord)
-    >(
+    let readCascade = DeclaredStatement<CascadeQuery, (target: String, holder: RelatedRecord)>(
         .read, "read_cascade",
         """
-        WITH RECURSIVE \(reached(from: \.records))
+        WITH RECURSIVE \(reached(from: \.roots))
         SELECT t.zone_id, t.name AS target, \(RecordColumn.selectedWithoutFields), r.byte_count
           FROM reached t
          CROSS JOIN LATERAL (\(holders)) AS f
@@ -251,7 +244,7 @@ struct RecordStatements: Sendable {
                SELECT * FROM record
                 WHERE database_id = t.database_id AND zone_id = t.zone_id AND name BETWEEN f.holder AND f.holder
                 ORDER BY name LIMIT 1) AS r
-         LIMIT \(\.rowsMax)
+         LIMIT \(\.bounds.cascadeRowsMax)
         """
     ) { row throws(PostgresError) in (try row["target"], try RelatedRecord(row)) }
 

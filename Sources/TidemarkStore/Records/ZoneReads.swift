@@ -19,7 +19,7 @@ struct ZoneReads {
         /// Where the snapshot of each living zone is.
         fileprivate var indexByID: [ZoneID: Int] = [:]
         fileprivate var cascadeRowCount = 0
-        fileprivate var childCount = 0
+        fileprivate var childRowCount = 0
 
         /// Adds a record without its fields, unless it has been read already.
         fileprivate mutating func add(_ related: RelatedRecord, at index: Int) {
@@ -32,19 +32,17 @@ struct ZoneReads {
     private let reads: [ZoneRead]
     /// The containers of the databases, as far as they are remembered.
     private let containers: [DatabaseID: DatabaseContainers.Entry]
+    private let bounds: CascadeBounds
     private var reading = Reading<Found>()
 
     /// The most ancestors of a group's new parents. In a longer line a cycle would go unnoticed, which does no harm.
     private static let ancestorsMax = 50_000
-    /// References that the deletions of the group may follow.
-    private var followedMax: Int { reads.lazy.map(\.referencesFollowedMax).max() ?? 0 }
-    /// How many records the requests of the group name.
-    private var namedCount: Int { reads.reduce(0) { $0 + $1.recordNames.count } }
 
     /// - Parameter containers: what is remembered; the rest is read.
     init(_ reads: [ZoneRead], containers: [DatabaseID: DatabaseContainers.Entry]) {
         self.reads = reads
         self.containers = containers
+        bounds = CascadeBounds(of: reads)
         let withQuota = containers.filter { $0.value.hasQuota }.keys.sorted()
         let accounts = Set(containers.values.compactMap(\.limitedAccount)).sorted { $0.rawValue < $1.rawValue }
         reading.add(Call.begin)
@@ -66,8 +64,8 @@ struct ZoneReads {
     func run(on connection: PostgresConnection) async throws(PostgresError) -> Found {
         let nothing = Found(snapshots: reads.map { ZoneSnapshot(key: $0.key) })
         var found = try await connection.run(reading, into: nothing)
-        let isCascadeCut = found.cascadeRowCount > followedMax
-        let areChildrenCut = found.childCount > namedCount + followedMax
+        let isCascadeCut = bounds.isCascadeCut(rowCount: found.cascadeRowCount)
+        let areChildrenCut = bounds.areChildrenCut(rowCount: found.childRowCount)
         for index in reads.indices {
             found.snapshots[index].isCascadeCut = isCascadeCut
             found.snapshots[index].areChildrenCut = areChildrenCut
@@ -136,13 +134,13 @@ struct ZoneReads {
         }
         let roots = wanted(\.cascadeRoots)
         if !roots.isEmpty {
-            let query = ChildrenQuery(records: roots, namedCount: namedCount, followedMax: followedMax)
+            let query = CascadeQuery(roots: roots, bounds: bounds)
             reading.add(sql.records.readChildren(query)) { found, row in
-                found.childCount += 1
+                found.childRowCount += 1
                 guard let index = found.indexByID[row.zone] else { return }
                 found.snapshots[index].children[row.parent, default: []].append(row.child)
             }
-            reading.add(sql.records.readCascade((roots, followedMax + 1))) { found, row in
+            reading.add(sql.records.readCascade(query)) { found, row in
                 found.cascadeRowCount += 1
                 guard let index = found.indexByID[row.holder.zone] else { return }
                 let name = row.holder.record.name
