@@ -49,10 +49,16 @@ struct ZoneReads {
         // A database with a quota is locked before its zones, and an account before that.
         if !accounts.isEmpty { reading.add(sql.quotas.lockAccounts(accounts)) }
         if !withQuota.isEmpty { reading.add(sql.quotas.lock(withQuota)) }
+        // Each step may use what the steps before it have found: zones first, then records, relatives, containers.
         addZones()
+        addMemories()
         addRecords()
-        addRelatives()
-        addAssetsAndKeys()
+        addAncestors()
+        addCascade()
+        addReferenceCounts()
+        addAssets()
+        addAssetClaims()
+        addZoneKeys()
         addRoles()
         if !withQuota.isEmpty { addStorageUse(of: withQuota) }
         if !accounts.isEmpty { addUse(of: accounts) }
@@ -95,6 +101,10 @@ struct ZoneReads {
             found.snapshots[index].writeNumber = row.writeNumber
             found.indexByID[row.zone.id] = index
         }
+    }
+
+    /// Remembered requests, and facts of the store.
+    private mutating func addMemories() {
         let lives = wanted(\.lives)
         reading.add(sql.records.readMemories((zones, lives))) { found, row in
             (found.store, found.schemaVersion) = (row.store, row.schemaVersion)
@@ -116,89 +126,95 @@ struct ZoneReads {
         }
     }
 
-    /// The records whose fields are needed come first, so that the others are left out before them.
+    /// If the byte limit is reached, records whose fields are not needed lose theirs first.
     private var wantedRecords: [WantedKey<String>] {
         guard reads.contains(where: { !$0.fieldlessNames.isEmpty }) else { return wanted(\.recordNames) }
         return wanted { read in read.recordNames.filter { !read.fieldlessNames.contains($0) } }
             + wanted { read in read.recordNames.filter(read.fieldlessNames.contains) }
     }
 
-    /// Ancestors, children, and the holders of references.
-    private mutating func addRelatives() {
+    private mutating func addAncestors() {
         let newParents = wanted(\.newParentNames)
-        if !newParents.isEmpty {
-            reading.add(sql.records.readAncestors((newParents, Self.ancestorsMax))) { found, related in
-                guard let index = found.indexByID[related.zone] else { return }
-                found.add(related, at: index)
-            }
-        }
-        let roots = wanted(\.cascadeRoots)
-        if !roots.isEmpty {
-            let query = CascadeQuery(roots: roots, bounds: bounds)
-            reading.add(sql.records.readChildren(query)) { found, row in
-                found.childRowCount += 1
-                guard let index = found.indexByID[row.zone] else { return }
-                found.snapshots[index].children[row.parent, default: []].append(row.child)
-            }
-            reading.add(sql.records.readCascade(query)) { found, row in
-                found.cascadeRowCount += 1
-                guard let index = found.indexByID[row.holder.zone] else { return }
-                let name = row.holder.record.name
-                found.snapshots[index].holders[row.target, default: []].append(name)
-                // Records that the request names have been read before, most with their fields.
-                found.add(row.holder, at: index)
-            }
-        }
-        let targets = wanted(\.referenceTargets)
-        if !targets.isEmpty {
-            reading.add(sql.records.countReferences((zones, targets))) { found, row in
-                let target = targets[ordinal: row.ordinal]
-                found.snapshots[target.readIndex].referenceCounts[target.key] = row.count
-                if let countMax = row.countMax { found.snapshots[target.readIndex].referencesMax = Int(countMax) }
-            }
+        guard !newParents.isEmpty else { return }
+        reading.add(sql.records.readAncestors((newParents, Self.ancestorsMax))) { found, related in
+            guard let index = found.indexByID[related.zone] else { return }
+            found.add(related, at: index)
         }
     }
 
-    private mutating func addAssetsAndKeys() {
-        let assets = wanted(\.assets)
-        if !assets.isEmpty {
-            reading.add(sql.assets.lock(assets)) { found, ordinal in
-                let asset = assets[ordinal: ordinal]
-                found.snapshots[asset.readIndex].assets.insert(asset.key)
-            }
+    /// All that refers to what is deleted, directly or not, and the living children of all of it.
+    private mutating func addCascade() {
+        let roots = wanted(\.cascadeRoots)
+        guard !roots.isEmpty else { return }
+        let query = CascadeQuery(roots: roots, bounds: bounds)
+        reading.add(sql.records.readChildren(query)) { found, row in
+            found.childRowCount += 1
+            guard let index = found.indexByID[row.zone] else { return }
+            found.snapshots[index].children[row.parent, default: []].append(row.child)
         }
-        addAssetClaims()
-        let needingKeys = reads.indices.filter { reads[$0].needsZoneKeys }
-        if !needingKeys.isEmpty {
-            reading.add(sql.keys.readZoneKeyIDs(needingKeys.map { reads[$0].key })) { found, row in
-                found.snapshots[needingKeys[ordinal: row.ordinal]].zoneKeyIDs.insert(row.id)
-            }
+        reading.add(sql.records.readCascade(query)) { found, row in
+            found.cascadeRowCount += 1
+            guard let index = found.indexByID[row.holder.zone] else { return }
+            let name = row.holder.record.name
+            found.snapshots[index].holders[row.target, default: []].append(name)
+            // Records that the request names have been read before, most with their fields.
+            found.add(row.holder, at: index)
+        }
+    }
+
+    private mutating func addReferenceCounts() {
+        let targets = wanted(\.referenceTargets)
+        guard !targets.isEmpty else { return }
+        reading.add(sql.records.countReferences((zones, targets))) { found, row in
+            let target = targets[ordinal: row.ordinal]
+            found.snapshots[target.readIndex].referenceCounts[target.key] = row.count
+            if let countMax = row.countMax { found.snapshots[target.readIndex].referencesMax = Int(countMax) }
+        }
+    }
+
+    private mutating func addAssets() {
+        let assets = wanted(\.assets)
+        guard !assets.isEmpty else { return }
+        reading.add(sql.assets.lock(assets)) { found, ordinal in
+            let asset = assets[ordinal: ordinal]
+            found.snapshots[asset.readIndex].assets.insert(asset.key)
         }
     }
 
     /// Who may name which assets of a public database. Private ones ask nothing.
     private mutating func addAssetClaims() {
-        let claimants = reads.enumerated().flatMap { index, read in read.assetClaimants.map { (index, $0) } }
-        guard !claimants.isEmpty else { return }
-        func key(_ index: Int, _ content: FieldAsset) -> AssetKey {
-            AssetKey(database: reads[index].key.database, content: content)
+        let claimants = reads.enumerated().flatMap { index, read in
+            read.assetClaimants.map { (readIndex: index, claimant: $0) }
         }
-        let senders = claimants.map { index, claimant in
-            AssetSender(asset: key(index, claimant.asset), user: claimant.user)
+        guard !claimants.isEmpty else { return }
+        func key(_ readIndex: Int, _ content: FieldAsset) -> AssetKey {
+            AssetKey(database: reads[readIndex].key.database, content: content)
+        }
+        let senders = claimants.map { readIndex, claimant in
+            AssetSender(asset: key(readIndex, claimant.asset), user: claimant.user)
         }
         reading.add(sql.assets.senders(senders)) { found, ordinal in
-            let (index, claimant) = claimants[ordinal: ordinal]
-            found.snapshots[index].assetClaims[claimant.asset, default: AssetClaims()].senders.insert(claimant.user)
+            let (readIndex, claimant) = claimants[ordinal: ordinal]
+            found.snapshots[readIndex].assetClaims[claimant.asset, default: AssetClaims()].senders.insert(claimant.user)
         }
         let assets = reads.enumerated().flatMap { index, read in
-            Set(read.assetClaimants.map(\.asset)).map { (index, $0) }
+            Set(read.assetClaimants.map(\.asset)).map { (readIndex: index, asset: $0) }
         }
         // One user's many assets must not leave another's without holders.
-        let holdersMax = max(PostgresStorage.holdersMax, assets.count)
-        let limits = (min(PostgresStorage.holdersOfAssetMax, holdersMax / assets.count), holdersMax)
-        reading.add(sql.assets.holders((assets.map { key($0, $1) }, limits.0, limits.1))) { found, row in
-            let (index, asset) = assets[ordinal: row.ordinal]
-            found.snapshots[index].assetClaims[asset, default: AssetClaims()].holders.append(row.holder)
+        let countMax = max(PostgresStorage.holdersMax, assets.count)
+        let ofAssetMax = min(PostgresStorage.holdersOfAssetMax, countMax / assets.count)
+        let keys = assets.map { key($0.readIndex, $0.asset) }
+        reading.add(sql.assets.holders((assets: keys, ofAssetMax: ofAssetMax, countMax: countMax))) { found, row in
+            let (readIndex, asset) = assets[ordinal: row.ordinal]
+            found.snapshots[readIndex].assetClaims[asset, default: AssetClaims()].holders.append(row.holder)
+        }
+    }
+
+    private mutating func addZoneKeys() {
+        let readIndexes = reads.indices.filter { reads[$0].needsZoneKeys }
+        guard !readIndexes.isEmpty else { return }
+        reading.add(sql.keys.readZoneKeyIDs(readIndexes.map { reads[$0].key })) { found, row in
+            found.snapshots[readIndexes[ordinal: row.ordinal]].zoneKeyIDs.insert(row.id)
         }
     }
 
@@ -233,6 +249,7 @@ struct ZoneReads {
         }
     }
 
+    /// A quota that is not remembered is found last. The caller then begins again and locks it.
     private mutating func addContainers() {
         let unknown = Set(reads.map(\.key.database)).filter { containers[$0] == nil }.sorted()
         guard !unknown.isEmpty else { return }
