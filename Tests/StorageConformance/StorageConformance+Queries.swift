@@ -153,7 +153,7 @@ extension StorageFixture {
         try expectEqual(snapshot.schema?.version, schema.version, "nobody changed the schema meanwhile")
         let changes = ZoneChanges(
             database: key.database, zone: zone.id, changeNumber: zone.changeNumber + ChangeNumber(records.count),
-            records: records, memories: [:])
+            records: records, memories: [:], clientTokensMax: Limits().clientTokensMax)
         try await transaction.commit([changes.indexed(by: schema.schema)])
     }
 }

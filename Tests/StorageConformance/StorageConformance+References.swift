@@ -147,7 +147,8 @@ extension StorageFixture {
         try await transaction.commit([
             ZoneChanges(
                 database: changes.database, zone: changes.zone, changeNumber: changes.changeNumber,
-                records: changes.records, memories: [:], references: ReferenceChanges(dropped: dropped, added: added))
+                records: changes.records, memories: [:], references: ReferenceChanges(dropped: dropped, added: added),
+                clientTokensMax: Limits().clientTokensMax)
         ])
     }
 }

@@ -29,7 +29,8 @@ extension ZoneKey {
         device: DeviceID = DeviceID(high: 9, low: 9), tellsEnds: Bool = false
     ) -> ZonePageQuery {
         ZonePageQuery(
-            key: self, after: after, recordsMax: recordsMax, bytesMax: bytesMax, device: device, tellsEnds: tellsEnds)
+            key: self, after: after, recordsMax: recordsMax, bytesMax: bytesMax, device: device, tellsEnds: tellsEnds,
+            tombstonesPassedMax: Limits().tombstonesPassedMax)
     }
 }
 
@@ -49,7 +50,8 @@ extension ZoneSnapshot {
         }
         return ZoneChanges(
             database: key.database, zone: zone.id, changeNumber: end, records: records,
-            tombstoneGrowth: tombstoneGrowth, memories: memories, assetUses: assetUses)
+            tombstoneGrowth: tombstoneGrowth, memories: memories, clientTokensMax: Limits().clientTokensMax,
+            assetUses: assetUses)
     }
 }
 

@@ -77,7 +77,8 @@ struct ServiceFixture: Sendable {
     func records(in zone: String = "notes") async throws -> [RecordState] {
         try await MemoryStore(database).zonePage(
             ZonePageQuery(
-                key: key(zone), after: nil, recordsMax: 100_000, bytesMax: .max, device: DeviceID(high: 0, low: 0))
+                key: key(zone), after: nil, recordsMax: 100_000, bytesMax: .max, device: DeviceID(high: 0, low: 0),
+                tombstonesPassedMax: Limits().tombstonesPassedMax)
         ).records
     }
 }

@@ -51,8 +51,10 @@ package struct ZoneNews: Sendable {
             zone == ZonePageQuery.Position(zone: before.id, number: before.changeNumber),
             let position = feed.telling(of: before.id, at: changeNumber)
         else { return nil }
+        // Nothing is read, so no tombstones are passed over.
         let query = ZonePageQuery(
-            key: before.key, after: zone, recordsMax: Self.recordsMax, bytesMax: .max, device: device)
+            key: before.key, after: zone, recordsMax: Self.recordsMax, bytesMax: .max, device: device,
+            tombstonesPassedMax: 0)
         var state = before
         state.changeNumber = changeNumber
         let read = ZonePageRead(zone: state, lastRemoval: nil, records: records, hasMore: false)

@@ -187,7 +187,7 @@ package struct ZoneChanges: Sendable {
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
         byteGrowth: Int64 = 0, tombstoneGrowth: Int64 = 0, memories: [DeviceID: RequestMemory],
         references: ReferenceChanges = ReferenceChanges(), clientTokens: [DeviceID: [UInt8]] = [:],
-        clientTokensMax: Int = Limits().clientTokensMax, assetUses: [AssetUse] = []
+        clientTokensMax: Int, assetUses: [AssetUse] = []
     ) {
         self.database = database
         self.zone = zone

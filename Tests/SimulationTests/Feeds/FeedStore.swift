@@ -64,7 +64,8 @@ struct FeedStore {
     func zonePage(_ zone: Int, after token: [UInt8], recordsMax: Int, for device: DeviceID) throws -> ZonePage {
         let state = zones[zone].state
         let query = ZonePageQuery(
-            key: state.key, after: FeedToken.place(token), recordsMax: recordsMax, bytesMax: .max, device: device)
+            key: state.key, after: FeedToken.place(token), recordsMax: recordsMax, bytesMax: .max, device: device,
+            tombstonesPassedMax: 0)
         let records = zones[zone].records.filter { $0.changeNumber > query.after?.number ?? 0 }
         let read = ZonePageRead(zone: state, lastRemoval: nil, records: records, hasMore: false)
         return try ZonePage.make(of: read, for: query, store: Self.life).get()

@@ -390,10 +390,11 @@ extension ZoneChanges {
         let number = middle == 0 ? changeNumber - ChangeNumber(records.count) : records[middle - 1].changeNumber
         return (
             ZoneChanges(
-                database: database, zone: zone, changeNumber: number, records: Array(records[..<middle]), memories: [:]),
+                database: database, zone: zone, changeNumber: number, records: Array(records[..<middle]), memories: [:],
+                clientTokensMax: clientTokensMax),
             ZoneChanges(
                 database: database, zone: zone, changeNumber: changeNumber, records: Array(records[middle...]),
-                memories: memories)
+                memories: memories, clientTokensMax: clientTokensMax)
         )
     }
 }

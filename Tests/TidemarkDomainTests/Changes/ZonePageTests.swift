@@ -216,7 +216,8 @@ import TidemarkFields
         }
         #expect((try? page(zone, query(zone, after: nil)).get()) != nil)
         let old = ZonePageQuery(
-            key: zone.key, after: .init(zone: ZoneID(69), number: 2), recordsMax: 9, bytesMax: 9, device: phone)
+            key: zone.key, after: .init(zone: ZoneID(69), number: 2), recordsMax: 9, bytesMax: 9, device: phone,
+            tombstonesPassedMax: 0)
         #expect(page(zone, old) == .failure(.tokenExpired))
         // A store whose numbers are not what they should be is no reason to trap.
         zone.zone?.oldestTokenNumber = 99
@@ -232,7 +233,8 @@ import TidemarkFields
         let first = try page(zone, query(zone, after: nil, records: 2)).get()
         guard case .zone(_, _, _, let position) = first.token else { return }
         #expect(first.moreComing && position == .init(zone: ZoneID(70), number: 2, begunAt: 4))
-        let next = ZonePageQuery(key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone)
+        let next = ZonePageQuery(
+            key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone, tombstonesPassedMax: 0)
         let last = try page(zone, next).get()
         #expect(last.entries.map(\.name) == ["c"] && !last.moreComing && number(last) == 4)
         // One that was made during the fetch is forgotten too.

@@ -27,7 +27,8 @@ import TidemarkTestSupport
             modifiedBy: UserID(1), batchEnd: number)
         let read = ZonePageRead(zone: zone, lastRemoval: nil, records: [record], hasMore: moreComing)
         let query = ZonePageQuery(
-            key: key, after: .init(zone: zone.id, number: 0), recordsMax: 200, bytesMax: 4_194_304, device: device)
+            key: key, after: .init(zone: zone.id, number: 0), recordsMax: 200, bytesMax: 4_194_304, device: device,
+            tombstonesPassedMax: 0)
         return try ZonePage.make(of: read, for: query, store: StoreIncarnation(1)).get()
     }
 

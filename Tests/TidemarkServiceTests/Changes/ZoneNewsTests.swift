@@ -110,7 +110,8 @@ import TidemarkTestSupport
             ZoneNews(
                 of: ZoneChanges(
                     database: DatabaseID(3), zone: ZoneID(7), changeNumber: records.last?.changeNumber ?? 4,
-                    records: records, memories: [:]), before: before, store: StoreIncarnation(1))
+                    records: records, memories: [:], clientTokensMax: Limits().clientTokensMax),
+                before: before, store: StoreIncarnation(1))
         }
         #expect(news([try record(5)], before: state())?.records.count == 1)
         #expect(news([], before: state()) == nil)

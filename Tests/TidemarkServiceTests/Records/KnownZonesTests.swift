@@ -367,6 +367,12 @@ import TidemarkTestSupport
         return snapshot
     }
 
+    private func written(_ records: [RecordState], in zone: Int64, upTo number: ChangeNumber = 1) -> ZoneChanges {
+        ZoneChanges(
+            database: DatabaseID(1), zone: ZoneID(zone), changeNumber: number, records: records, memories: [:],
+            clientTokensMax: Limits().clientTokensMax)
+    }
+
     private func record(_ name: String, number: ChangeNumber, byteCount: Int) throws -> RecordState {
         RecordState(
             name: name, type: "Note", fields: try FieldMap([Field("d", .bytes(Array(repeating: 1, count: byteCount)))]),
@@ -384,9 +390,7 @@ import TidemarkTestSupport
         }
         var zones = KnownZones(bytesMax: 100_000)
         for index in 0..<1_000 {
-            let changes = ZoneChanges(
-                database: DatabaseID(1), zone: ZoneID(Int64(index)), changeNumber: 1,
-                records: [try record("r", number: 1, byteCount: 1_000)], memories: [:])
+            let changes = written([try record("r", number: 1, byteCount: 1_000)], in: Int64(index))
             zones.learn([read(index)], [snapshot(key(index), id: Int64(index))], [changes], in: store)
             #expect(zones.knowledge(for: [read(index)])?.hasUnknown == false, "just written")
             #expect(zones.knowledge(for: [read(0)])?.snapshots[0].records["r"]?.changeNumber == 1, "always in use")
@@ -398,9 +402,7 @@ import TidemarkTestSupport
         // One zone alone never takes most of the room; where there is none, nothing is known.
         for (bytesMax, byteCount, unknownNames) in [(100_000, 30_000, ["r"]), (0, 1, nil)] as [(Int, Int, [String]?)] {
             var zones = KnownZones(bytesMax: bytesMax)
-            let changes = ZoneChanges(
-                database: DatabaseID(1), zone: ZoneID(1), changeNumber: 1,
-                records: [try record("r", number: 1, byteCount: byteCount)], memories: [:])
+            let changes = written([try record("r", number: 1, byteCount: byteCount)], in: 1)
             zones.learn([read(1)], [snapshot(key(1), id: 1)], [changes], in: store)
             #expect(zones.knowledge(for: [read(1)])?.moments[0].absentNames == unknownNames)
         }
@@ -411,9 +413,7 @@ import TidemarkTestSupport
         let reads = keys.map { ZoneRead(key: $0, recordNames: ["r"], parentNames: [], lives: []) }
         func changes(_ number: ChangeNumber) throws -> [ZoneChanges] {
             try (1...2).map { id in
-                ZoneChanges(
-                    database: DatabaseID(1), zone: ZoneID(id), changeNumber: number,
-                    records: [try record("r", number: number, byteCount: 10)], memories: [:])
+                written([try record("r", number: number, byteCount: 10)], in: id, upTo: number)
             }
         }
         for isLost in [false, true] {
@@ -436,9 +436,7 @@ import TidemarkTestSupport
         let key = ZoneKey(database: DatabaseID(1), name: "z")
         var zones = KnownZones(bytesMax: 100_000)
         let plain = ZoneRead(key: key, recordNames: ["r"], parentNames: [], lives: [device])
-        let changes = ZoneChanges(
-            database: key.database, zone: ZoneID(1), changeNumber: 1,
-            records: [try record("r", number: 1, byteCount: 10)], memories: [:])
+        let changes = written([try record("r", number: 1, byteCount: 10)], in: 1)
         zones.learn([plain], [snapshot(key, id: 1)], [changes], in: StoreIncarnation(1))
         #expect(zones.knowledge(for: [plain]) != nil)
         var keyed = ZoneRead(key: key, recordNames: ["r"], parentNames: [], lives: [], needsZoneKeys: true)
@@ -457,7 +455,7 @@ import TidemarkTestSupport
         // a key that the zone has been seen to have it has as long as it lives.
         var current = snapshot(key, id: 1, writeNumber: 1)
         current.zoneKeyIDs = [[1, 2, 3]]
-        let next = ZoneChanges(database: key.database, zone: ZoneID(1), changeNumber: 2, records: [], memories: [:])
+        let next = written([], in: 1, upTo: 2)
         zones.learn([keyed], [current], [next], in: StoreIncarnation(1))
         #expect(zones.knowledge(for: [keyed])?.snapshots.first?.zoneKeyIDs == [[1, 2, 3]])
     }

@@ -146,7 +146,7 @@ import TidemarkTestKit
                 let page = try await MemoryStore(fixture.database).zonePage(
                     ZonePageQuery(
                         key: fixture.key(zones[Int(number % 2)]), after: nil, recordsMax: 1, bytesMax: 1,
-                        device: DeviceID(high: 3, low: number)))
+                        device: DeviceID(high: 3, low: number), tombstonesPassedMax: Limits().tombstonesPassedMax))
                 tokens.append(page.clientToken)
             }
             return tokens

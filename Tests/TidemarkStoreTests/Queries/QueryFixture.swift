@@ -126,7 +126,8 @@ struct QueryFixture: Sendable {
             let key = ZoneKey(database: identity.privateDatabase, name: zone)
             let page = try await storage.zonePage(
                 ZonePageQuery(
-                    key: key, after: nil, recordsMax: 100_000, bytesMax: .max, device: DeviceID(high: 0, low: 0)))
+                    key: key, after: nil, recordsMax: 100_000, bytesMax: .max, device: DeviceID(high: 0, low: 0),
+                    tombstonesPassedMax: Limits().tombstonesPassedMax))
             all += page.records.filter { !$0.isDeleted }.map { (zone, $0) }
         }
         return all
