@@ -187,6 +187,7 @@ package final class TLSContext: Sendable {
         SSL_CTX_set_options(pointer, tidemark_ssl_op_no_renegotiation() | tidemark_ssl_op_no_compression())
         tidemark_ssl_ctx_set_modes(pointer)
         tidemark_ssl_ctx_set_read_ahead(pointer)
+        SSL_CTX_set_info_callback(pointer) { ssl, place, _ in TLSSession.reached(place, ssl) }
     }
 }
 

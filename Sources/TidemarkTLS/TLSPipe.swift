@@ -14,6 +14,8 @@ struct TLSPipe: ~Copyable {
     var output = TLSOutput()
     /// Where libssl last put what it read. It will put the next record there too, and decrypt it in place.
     var lastRead: UnsafeRawPointer?
+    /// Steps of handshakes that libssl has taken (``TLSSession/handshakeStepsMax``).
+    var handshakeSteps = 0
     /// Where libssl encrypted its last record in place. The next one will lie there too.
     var lastRecord: UnsafeRawPointer?
 

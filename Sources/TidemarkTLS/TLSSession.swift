@@ -42,6 +42,10 @@ package final class TLSSession {
     /// The most bytes that encryption adds to a record, with some reserve: header, content type, nonce and tag.
     private static let recordOverheadBytesMax = 64
     private static let shortRecordBytes = 64
+    /// Steps of handshakes in the whole life of a connection. The first handshake takes about 20, and each update of a
+    /// key (RFC 8446 §4.6.3) one or two. Who means well updates keys after many gigabytes. Without a bound 64 KiB of
+    /// updates took 49 ms, and libssl bounds neither their number nor what one call takes of them.
+    private static let handshakeStepsMax = 100
     /// Up to this size, memory for plaintext comes from the stack.
     private static let smallScratchBytes = 1_024
 
@@ -141,6 +145,10 @@ package final class TLSSession {
             : PagePlace.withMemory(Self.recordPlaintextBytesMax, at: receivedPlace) { read(into: $0, plaintext) }
         switch status {
         case SSL_ERROR_WANT_READ: break
+        case SSL_ERROR_ZERO_RETURN where pipe.pointee.handshakeSteps > Self.handshakeStepsMax:
+            hasFailed = true
+            ERR_clear_error()
+            throw TLSError(.recordInvalid, detail: "too many key updates")
         case SSL_ERROR_ZERO_RETURN: hasReceivedCloseNotify = true
         default: throw fail(status)
         }
@@ -263,6 +271,15 @@ package final class TLSSession {
         guard case .client(let hostName) = this.side else { return 0 }
         this.context.save(SavedSession(owning: session), host: hostName)
         return 1
+    }
+
+    /// Called when libssl has reached a place in a handshake. Beyond ``handshakeStepsMax`` it takes no record any more.
+    static func reached(_ place: Int32, _ ssl: OpaquePointer?) {
+        guard place & SSL_CB_LOOP != 0, let ssl, let bio = SSL_get_rbio(ssl),
+            let pipe = BIO_get_data(bio)?.assumingMemoryBound(to: TLSPipe.self)
+        else { return }
+        pipe.pointee.handshakeSteps += 1
+        if pipe.pointee.handshakeSteps > handshakeStepsMax { SSL_set_shutdown(ssl, SSL_RECEIVED_SHUTDOWN) }
     }
 
     /// The error for a status of libssl. The session has ended.

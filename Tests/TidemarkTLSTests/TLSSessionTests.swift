@@ -34,6 +34,38 @@ import TidemarkTestSupport
         }
     }
 
+    @Test(arguments: [SSL_KEY_UPDATE_NOT_REQUESTED, SSL_KEY_UPDATE_REQUESTED])
+    func `R-735: a peer that updates its keys again and again is cut off, and who does it now and then is not`(
+        kind: Int32
+    ) throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let pair = try Pair(party.client(), party.server())
+            pair.pump()
+            func update(_ count: Int) {
+                for _ in 0..<count {
+                    #expect(SSL_key_update(pair.client.session.ssl, kind) == 1)
+                    #expect(SSL_do_handshake(pair.client.session.ssl) == 1)
+                }
+            }
+            for _ in 0..<10 {
+                update(1)
+                try pair.client.send([1])
+                pair.pump()
+                try pair.server.send([2])
+                pair.pump()
+            }
+            #expect(pair.server.takeReceived() == [UInt8](repeating: 1, count: 10))
+            #expect(pair.client.takeReceived() == [UInt8](repeating: 2, count: 10))
+            #expect(pair.server.error == nil && pair.client.error == nil)
+            update(kind == SSL_KEY_UPDATE_REQUESTED ? 80 : 2_000)
+            try pair.client.send([3])
+            pair.pump()
+            #expect(pair.server.error == TLSError(.recordInvalid, detail: "too many key updates"))
+            #expect(pair.server.takeReceived().isEmpty)
+        }
+    }
+
     @Test(arguments: [false, true])
     func `a mebibyte passes both ways, in any pieces`(isTLS12: Bool) throws {
         try withTemporaryDirectory { directory in
