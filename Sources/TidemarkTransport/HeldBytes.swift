@@ -32,7 +32,7 @@ struct HeldBytes {
 }
 
 extension ConnectionGroup {
-    /// Bytes of one message that do not count: most messages arrive in one piece or two.
+    /// Bytes of one connection that do not count: most messages arrive in one piece or two, and most go at once.
     private static let freeBytes = 4_096
 
     /// The connection holds so many bytes of a message that has not ended.
@@ -46,9 +46,10 @@ extension ConnectionGroup {
         largest?.giveUpMessage()
     }
 
-    /// So many bytes wait until the connection's peer takes them.
-    func queues(_ connection: MessageConnection, _ byteCount: Int) {
-        let counted = byteCount > limits.queuedBytesLow ? byteCount : 0
+    /// What waits until the connection's peer takes it has so much memory. A little counts only of a peer that does not
+    /// take it at once.
+    func queues(_ connection: MessageConnection, _ memory: Int) {
+        let counted = memory > (connection.isBlocked ? Self.freeBytes : limits.queuedBytesLow) ? memory : 0
         let change = counted - connection.unsentBytes
         guard change != 0 else { return }
         connection.unsentBytes = counted

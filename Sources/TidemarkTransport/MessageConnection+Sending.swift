@@ -67,7 +67,7 @@ extension MessageConnection {
             socket?.discardOnClose()
             return fail(.queueOverflow)
         }
-        group.queues(self, queued)
+        group.queues(self, queuedMemory)
         scheduleFlush()
     }
 
@@ -89,7 +89,7 @@ extension MessageConnection {
 
     func write() {
         guard let socket, phase != .connecting, phase != .ended else { return }
-        defer { if unsentBytes > 0 { group.queues(self, queuedByteCount) } }
+        defer { if isBlocked || unsentBytes > 0 { group.queues(self, queuedMemory) } }
         var sentCount = 0
         while sentCount < Self.sentBytesPerTickMax {
             switch writeStep(socket) {

@@ -119,7 +119,10 @@ package final class MessageConnection: @unchecked Sendable {
     /// Bytes of frames that were sent on this connection and have not reached the kernel.
     ///
     /// Encrypted bytes remain only if the kernel accepted no more, so usually the session need not be asked.
-    package var queuedByteCount: Int { outgoing.count + (isBlocked ? tls?.outputCount ?? 0 : 0) }
+    package var queuedByteCount: Int { outgoing.count + encryptedByteCount }
+    /// The memory of what waits until the peer takes it.
+    var queuedMemory: Int { outgoing.memory + encryptedByteCount }
+    private var encryptedByteCount: Int { isBlocked ? tls?.outputCount ?? 0 : 0 }
 
     // MARK: Sending
 

@@ -35,6 +35,9 @@ struct OutgoingQueue {
 
     var count: Int { bytes.count - head + laterCount }
 
+    /// The bytes that it keeps in memory: an array is freed when all of it was sent.
+    var memory: Int { bytes.count + laterCount }
+
     var isEmpty: Bool { bytes.count == head && laterCount == 0 }
 
     /// Lets `body` append to the end of the queue; `count` is the approximate number of bytes.

@@ -53,8 +53,9 @@ package struct TransportLimits: Sendable {
     /// Bytes of messages on one loop that have arrived in part. Beyond, the largest of them ends, of the owner who has
     /// most. It ends with 1013.
     package var unfinishedBytesMax = Int.max
-    /// Bytes on one loop that wait for peers, of connections with more than ``queuedBytesLow``. Beyond, the connection with
-    /// most is reset, of the owner who has most.
+    /// Memory on one loop of what waits for peers: of those that take nothing at the moment, and of connections with more
+    /// than ``queuedBytesLow``. A message has its memory until all of it was sent. Beyond, the connection with most is
+    /// reset, of the owner who has most.
     package var unsentBytesMax = Int.max
 
     /// Connections of one server on all its loops, open or not. Each takes some 20 KB, so this bounds their memory. The

@@ -19,6 +19,8 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
 
     private let loop: EventLoop
     private var isReadingPaused = false
+    /// Reading pauses when so many bytes have come.
+    private var pausesAt = Int.max
     private let socket: Socket
     private let tls: TLSSession?
     private let tamper: Tamper
@@ -171,9 +173,16 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
         }.value
     }
 
+    /// Reads so many bytes of all that comes, or a little more, and then nothing until ``resumeReading()``.
+    package func receiveNoMore(than byteCount: Int) async {
+        await loop.run { [self] in pausesAt = byteCount }.value
+        await receive { $0.count >= byteCount }
+    }
+
     package func resumeReading() async {
         await loop.run { [self] in
             isReadingPaused = false
+            pausesAt = .max
             updateInterest()
         }.value
     }
@@ -237,6 +246,10 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
             if tls.receivedCloseNotify { return end() }
         } else {
             received.append(contentsOf: bytes)
+        }
+        if received.count >= pausesAt, !isReadingPaused {
+            isReadingPaused = true
+            updateInterest()
         }
         wake()
     }

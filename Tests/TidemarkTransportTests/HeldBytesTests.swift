@@ -92,4 +92,35 @@ import TidemarkWebSocket
             await scene.allEnded()
         }
     }
+
+    @Test(arguments: Wire.allCases)
+    func `R-722: a message that the peer has taken in part counts as a whole, because its memory does`(_ wire: Wire)
+        async throws
+    {
+        var limits = TransportLimits.patient
+        limits.queuedBytesMax = 64 * 1024 * 1024
+        limits.unsentBytesMax = 42 * 1024 * 1024
+        try await Scene.run(wire, limits: limits) { scene in
+            var accepted = scene.accepted.makeAsyncIterator()
+            func start(_ megabytes: Int, taking byteCount: Int) async throws -> (RawPeer, Recorder) {
+                let peer = try await scene.rawPeer()
+                await peer.send(RawPeer.upgrade("/record"))
+                await peer.receive { $0.count > 100 }
+                let server = try #require(await accepted.next())
+                await server.act { $0.send(.binary, [UInt8](repeating: 1, count: megabytes * 1_048_576)) }
+                await peer.receiveNoMore(than: byteCount)
+                return (peer, server)
+            }
+            let (slow, slowServer) = try await start(40, taking: 16 * 1_048_576)
+            let (next, _) = try await start(16, taking: 1_000)
+            var events = slowServer.events.makeAsyncIterator()
+            #expect(await events.next() == .opened)
+            #expect(await events.next() == .closed("failed queueOverflow"))
+            await next.resumeReading()
+            await next.send(RawPeer.frame(.close, [3, 0xE8]))
+            #expect(await next.receiveAllEvents().last == "close 1000")
+            for peer in [slow, next] { await peer.close() }
+            await scene.allEnded()
+        }
+    }
 }

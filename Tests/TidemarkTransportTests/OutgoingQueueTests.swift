@@ -82,4 +82,18 @@ import Testing
         #expect(taken == masked(key) + [1, 2, 3] + masked(~key))
         #expect(large == bytes(100_003, 1))
     }
+
+    @Test func `R-722: bytes that were sent take memory until their array ends`() {
+        var queue = OutgoingQueue()
+        queue.append(shared: bytes(100_000, 1))
+        queue.append(shared: bytes(70_000, 2))
+        #expect(queue.memory == 170_000)
+        queue.discard(99_999)
+        #expect(queue.count == 70_001)
+        #expect(queue.memory == 170_000)
+        queue.discard(1)
+        #expect(queue.memory == 70_000)
+        queue.discard(70_000)
+        #expect(queue.memory == 0)
+    }
 }
