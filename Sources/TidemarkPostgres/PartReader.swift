@@ -3,30 +3,29 @@
 /// Reads a part of a value, as a parameter of a statement.
 ///
 /// A stored part is read where it lies: following a key path takes a thousand instructions. The value is given by its
-/// address, so that a statement's parameters have one type, whatever it takes them from. Everything generic is
-/// inlinable, so that it is compiled for the types of the store's statements.
+/// address, so that a statement's parameters have one type, whatever it takes them from.
 package struct PartReader: Sendable {
-    @usableFromInline typealias Read = @Sendable (UnsafeRawPointer) -> PostgresValue
+    typealias Read = @Sendable (UnsafeRawPointer) -> PostgresValue
 
     /// Where the part begins in the value.
-    @usableFromInline let offset: Int
+    let offset: Int
     /// Reads from there.
-    @usableFromInline let read: Read
+    let read: Read
 
-    @usableFromInline init(at offset: Int, _ read: @escaping Read) {
+    init(at offset: Int, _ read: @escaping Read) {
         self.offset = offset
         self.read = read
     }
 
     /// - Parameter root: points to a value of the type that the reader was made for.
-    @inlinable func callAsFunction(_ root: UnsafeRawPointer) -> PostgresValue { read(root + offset) }
+    func callAsFunction(_ root: UnsafeRawPointer) -> PostgresValue { read(root + offset) }
 
-    @inlinable init<Root, Value: PostgresParameter>(_ path: any KeyPath<Root, Value> & Sendable) {
+    init<Root, Value: PostgresParameter>(_ path: any KeyPath<Root, Value> & Sendable) {
         self.init(path) { $0.pointee.postgresValue }
     }
 
     /// A part of a part.
-    @inlinable init<Root, Part>(of path: any KeyPath<Root, Part> & Sendable, _ reader: PartReader) {
+    init<Root, Part>(of path: any KeyPath<Root, Part> & Sendable, _ reader: PartReader) {
         if let offset = MemoryLayout<Root>.offset(of: path) {
             self.init(at: offset + reader.offset, reader.read)
         } else {
@@ -35,7 +34,7 @@ package struct PartReader: Sendable {
     }
 
     /// A part of the first element of a list, which is not empty.
-    @inlinable init<Root, Element>(ofFirst list: any KeyPath<Root, [Element]> & Sendable, _ reader: PartReader) {
+    init<Root, Element>(ofFirst list: any KeyPath<Root, [Element]> & Sendable, _ reader: PartReader) {
         self.init(list) { list in
             list.pointee.withUnsafeBytes { elements in
                 guard let first = elements.baseAddress, !elements.isEmpty else {
@@ -49,7 +48,7 @@ package struct PartReader: Sendable {
     /// An array of parts, one of each element of a list.
     ///
     /// - Parameter type: of each part.
-    @inlinable init<Root, Element>(
+    init<Root, Element>(
         ofEach list: any KeyPath<Root, [Element]> & Sendable, _ reader: PartReader, type: PostgresType
     ) {
         self.init(list) { list in
@@ -64,7 +63,7 @@ package struct PartReader: Sendable {
         }
     }
 
-    @inlinable init<Root, Part>(
+    init<Root, Part>(
         _ path: any KeyPath<Root, Part> & Sendable, _ value: @escaping @Sendable (UnsafePointer<Part>) -> PostgresValue
     ) {
         if let offset = MemoryLayout<Root>.offset(of: path) {

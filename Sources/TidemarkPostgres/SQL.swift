@@ -44,28 +44,28 @@ package struct SQL<Input>: ExpressibleByStringInterpolation, Sendable {
         package mutating func appendInterpolation(_ part: SQL) { pieces += part.pieces }
 
         /// A parameter. The same part of the input is one parameter, wherever it stands.
-        @inlinable package mutating func appendInterpolation<Value: PostgresParameter>(
+        package mutating func appendInterpolation<Value: PostgresParameter>(
             _ path: any KeyPath<Input, Value> & Sendable
         ) {
             append([path], Value.postgresType, PartReader(path))
         }
 
         /// A parameter that is a part of a part.
-        @inlinable package mutating func appendInterpolation<Part, Value: PostgresParameter>(
+        package mutating func appendInterpolation<Part, Value: PostgresParameter>(
             part: any KeyPath<Input, Part> & Sendable, _ path: any KeyPath<Part, Value> & Sendable
         ) {
             append([part, path], Value.postgresType, PartReader(of: part, PartReader(path)))
         }
 
         /// A part of the first element of a list, which is not empty.
-        @inlinable package mutating func appendInterpolation<Element, Value: PostgresParameter>(
+        package mutating func appendInterpolation<Element, Value: PostgresParameter>(
             first list: any KeyPath<Input, [Element]> & Sendable, _ path: any KeyPath<Element, Value> & Sendable
         ) {
             append([list, path], Value.postgresType, PartReader(ofFirst: list, PartReader(path)))
         }
 
         /// An array with one part of each element of a list.
-        @inlinable package mutating func appendInterpolation<Element, Value: PostgresParameter>(
+        package mutating func appendInterpolation<Element, Value: PostgresParameter>(
             _ list: any KeyPath<Input, [Element]> & Sendable, _ path: any KeyPath<Element, Value> & Sendable
         ) {
             append(
@@ -73,7 +73,7 @@ package struct SQL<Input>: ExpressibleByStringInterpolation, Sendable {
                 PartReader(ofEach: list, PartReader(path), type: Value.postgresType))
         }
 
-        @usableFromInline mutating func append(
+        mutating func append(
             _ path: [any AnyKeyPath & Sendable], _ type: PostgresType, _ value: PartReader
         ) {
             pieces.append(.parameter(Parameter(path: path, type: type, value: value)))

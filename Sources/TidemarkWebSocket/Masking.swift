@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The XOR of every client's payload with a key (RFC 6455 §5.3), in place.
+@usableFromInline
 package enum Masking {
     /// Masks or unmasks `bytes`, many at a time.
     ///

@@ -12,6 +12,7 @@ package enum MessageKind: Sendable {
 /// owned.
 ///
 /// Borrowed bytes are valid until the call that passed them returns.
+@usableFromInline
 package enum MessagePayload {
     case lent(UnsafeRawBufferPointer)
     case owned([UInt8])

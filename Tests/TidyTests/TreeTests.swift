@@ -82,6 +82,28 @@ import Testing
                 matching: /import Tidemark(Domain|Service|Store|Server|Sessions|Translation|Postgres)\b/)
     }
 
+    /// Elsewhere the compiler says nothing, but other modules call the function, and its generic parameters stay generic.
+    @Test func `what is inlinable belongs to a type that is usable from inline`() throws {
+        let files = try SourceFile.all.filter { $0.path.hasPrefix("Sources/") && $0.text.contains("nline") }
+        let begun = /^(?:@usableFromInline )?(?:package )?(?:struct|enum|protocol|final class|extension) (\w+)/
+        // The standard library's type is.
+        var usable: Set<Substring> = ["ArraySlice"]
+        for file in files {
+            for (line, before) in zip(file.code.map(\.text), [""] + file.code.map(\.text))
+            where line.hasPrefix("@usableFromInline package") || before == "@usableFromInline" {
+                if let match = line.firstMatch(of: begun) { usable.insert(match.1) }
+            }
+        }
+        #expect(usable.contains("WireRecord") && usable.contains("WireWriter"))
+        for file in files {
+            var type: Substring = ""
+            for (number, line) in file.code {
+                if let match = line.firstMatch(of: begun) { type = match.1 }
+                #expect(!line.contains("@inlinable") || usable.contains(type), "\(file.path):\(number): \(type)")
+            }
+        }
+    }
+
     @Test func `the client programs know nothing but CloudKit`() throws {
         let programs = try SourceFile.all.filter { $0.path.hasPrefix("Tests/ClientPrograms/") }
         #expect(!programs.isEmpty)

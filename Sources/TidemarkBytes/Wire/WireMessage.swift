@@ -23,7 +23,7 @@ package protocol WireMessage: Sendable, Equatable {
 }
 
 extension WireMessage {
-    package static var elementsInAllMax: Int { 1 << 20 }
+    @usableFromInline package static var elementsInAllMax: Int { 1 << 20 }
 
     /// - Throws: ``WireError`` if the bytes are no such message, or exceed a bound.
     package init(reading bytes: [UInt8]) throws(WireError) {

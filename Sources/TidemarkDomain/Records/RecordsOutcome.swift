@@ -71,6 +71,10 @@ package enum SavedContent: Sendable, Equatable {
     indirect case record(RecordState)
     /// That the record must be fetched: it has changed again since, or the user may not read it.
     case withheld
+
+    // NB: not `==`, which compares and copies whole records.
+    package var isKnown: Bool { if case .known = self { true } else { false } }
+    package var isWithheld: Bool { if case .withheld = self { true } else { false } }
 }
 
 /// Why one item failed: a reason, a text, and for a conflict the record that is in the way.

@@ -106,7 +106,7 @@ package final class ZoneOverlay {
     private func remembered(
         _ metadata: RecordMetadata, of save: RecordSave, _ access: RecordAccess
     ) -> RecordMetadata {
-        guard metadata.content == .withheld, let table, let record = table.living(save.name),
+        guard metadata.content.isWithheld, let table, let record = table.living(save.name),
             metadata.zone == table.zone, metadata.changeNumber == record.changeNumber, !table.isUnread(save.name),
             access.mayRead(record)
         else { return metadata }

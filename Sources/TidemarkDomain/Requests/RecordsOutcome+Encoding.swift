@@ -16,7 +16,7 @@ extension RecordsOutcome {
             switch save {
             case .saved(let metadata):
                 let numbers = MetadataNumbers(metadata)
-                writer.write(metadata.content == .known ? 0 : MemoryFormat.saveOfUnknown)
+                writer.write(metadata.content.isKnown ? 0 : MemoryFormat.saveOfUnknown)
                 numbers.write(after: previous, to: &writer)
                 previous = numbers
             case .failed(let failure):

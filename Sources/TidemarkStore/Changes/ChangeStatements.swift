@@ -98,7 +98,7 @@ struct ChangeStatements: Sendable {
               ORDER BY r.change_number)
             \(lastRow)
             """
-        ) { row throws(PostgresError) in try ZonePageRow(row) }
+        ) { row throws(PostgresError) in try ZonePageRow(row, at: 0) }
     }
 
     private static let clientToken: SQL<ZonePageQuery> = """

@@ -143,7 +143,7 @@ struct RecordStatements: Sendable {
         """
     ) { row throws(PostgresError) in
         let unread: Int32? = try row["unread"]
-        return (try ZonePageRow(row), unread)
+        return (try ZonePageRow(row, at: 1), unread)
     }
 
     private static let namedRecords: SQL<LookUpQuery> = """

@@ -48,7 +48,7 @@ struct RecordWriter {
         WireSavedRecord.write(
             tag: tag(saved.changeNumber), createdAt: saved.createdAt.milliseconds,
             modifiedAt: saved.modifiedAt.milliseconds, createdBy: viewpoint.name(of: saved.createdBy),
-            modifiedBy: viewpoint.name(of: saved.modifiedBy), mustFetch: saved.content == .withheld, to: &writer)
+            modifiedBy: viewpoint.name(of: saved.modifiedBy), mustFetch: saved.content.isWithheld, to: &writer)
         guard case .record(let record) = saved.content else { return }
         WireSavedRecord.begin(record: size(of: record, record.fields), to: &writer)
         write(record, record.fields, to: &writer)

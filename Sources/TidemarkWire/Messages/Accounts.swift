@@ -2,9 +2,10 @@
 //
 // Made by tidemark-wire-generator from Protos/Accounts.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// The first message of a connection. It says who connects, from which device, and for which container.
+@usableFromInline
 package struct WireHello: WireMessage {
     /// The container's identifier, such as "iCloud.com.example.notes". Case-sensitive.
     package var container = ""
@@ -24,10 +25,11 @@ package struct WireHello: WireMessage {
     /// Envelope.proto). The server numbers pushes only for such a client.
     package var countsPushes = false
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireHello {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -44,6 +46,7 @@ extension WireHello {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !container.isEmpty {
@@ -73,6 +76,7 @@ extension WireHello {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !container.isEmpty {
             writer.number(10)
@@ -110,6 +114,7 @@ extension WireHello {
 }
 
 /// The answer to Hello: who the caller is, and what the server accepts.
+@usableFromInline
 package struct WireHelloAnswer: WireMessage {
     /// The user's record name in this container: "_" and 32 hexadecimal digits. Empty without a credential.
     package var userRecordName = ""
@@ -135,10 +140,11 @@ package struct WireHelloAnswer: WireMessage {
     /// created.
     package var warnings: [String] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireHelloAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -159,6 +165,7 @@ extension WireHelloAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !userRecordName.isEmpty {
@@ -188,6 +195,7 @@ extension WireHelloAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !userRecordName.isEmpty {
             writer.number(10)
@@ -225,6 +233,7 @@ extension WireHelloAnswer {
 }
 
 /// What the server accepts. Limits in TidemarkDomain say what happens beyond.
+@usableFromInline
 package struct WireServerLimits: WireMessage {
     /// Saves and deletes in one ModifyRecords; names in one FetchRecords.
     package var itemsMax: UInt32 = 0
@@ -241,10 +250,11 @@ package struct WireServerLimits: WireMessage {
     /// Bytes of an asset in one message.
     package var assetChunkBytesMax: UInt32 = 0
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireServerLimits {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -260,6 +270,7 @@ extension WireServerLimits {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if itemsMax != 0 {
@@ -286,6 +297,7 @@ extension WireServerLimits {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if itemsMax != 0 {
             writer.number(8)
@@ -319,6 +331,7 @@ extension WireServerLimits {
 }
 
 /// Development and production have fully separate data.
+@usableFromInline
 package enum WireEnvironment: WireChoice {
     /// Read as development.
     case unspecified
@@ -327,8 +340,9 @@ package enum WireEnvironment: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .unspecified }
+    @usableFromInline package init() { self = .unspecified }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .unspecified
@@ -338,6 +352,7 @@ package enum WireEnvironment: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .unspecified: 0

@@ -2,9 +2,10 @@
 //
 // Made by tidemark-wire-generator from Protos/Assets.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// Asks whether the server has an asset, and if not, how much of it this device has uploaded.
+@usableFromInline
 package struct WirePrepareAssetUpload: WireMessage {
     package var database = WireDatabaseScope()
     /// The zone of the record that will name the asset. It says who owns the database.
@@ -21,10 +22,11 @@ package struct WirePrepareAssetUpload: WireMessage {
     package var draft: [UInt8] = []
     package var checksum: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WirePrepareAssetUpload {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -43,6 +45,7 @@ extension WirePrepareAssetUpload {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -66,6 +69,7 @@ extension WirePrepareAssetUpload {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -96,6 +100,7 @@ extension WirePrepareAssetUpload {
 
 /// The next bytes of an asset. Chunks of one asset come in order. A chunk that does not begin where the server's bytes
 /// end changes nothing, and the answer says where to go on.
+@usableFromInline
 package struct WireUploadAssetChunk: WireMessage {
     package var database = WireDatabaseScope()
     package var zone: WireZoneID {
@@ -122,10 +127,11 @@ package struct WireUploadAssetChunk: WireMessage {
     /// nonce all zeros. It finds damage faster than the hash. It proves nothing against people.
     package var checksum: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireUploadAssetChunk {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -147,6 +153,7 @@ extension WireUploadAssetChunk {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -179,6 +186,7 @@ extension WireUploadAssetChunk {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -222,6 +230,7 @@ extension WireUploadAssetChunk {
 // Field by field, for hot loops that make no message objects.
 extension WireUploadAssetChunk {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var database: UInt32 { 8 }
         @inlinable package static var zone: UInt32 { 18 }
@@ -306,6 +315,7 @@ extension WireUploadAssetChunk {
 }
 
 /// The state of an upload.
+@usableFromInline
 package struct WireAssetProgress: WireMessage {
     /// Bytes that the server has.
     package var offset: UInt64 = 0
@@ -314,10 +324,11 @@ package struct WireAssetProgress: WireMessage {
     /// The asset's hash, if the chunk asked for it and completed the upload.
     package var sha256: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireAssetProgress {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -329,6 +340,7 @@ extension WireAssetProgress {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if offset != 0 {
@@ -343,6 +355,7 @@ extension WireAssetProgress {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if offset != 0 {
             writer.number(8)
@@ -360,6 +373,7 @@ extension WireAssetProgress {
 }
 
 /// Asks for some bytes of an asset, through a record that names it and that the caller may read.
+@usableFromInline
 package struct WireFetchAssetChunk: WireMessage {
     package var database = WireDatabaseScope()
     package var zone: WireZoneID {
@@ -378,10 +392,11 @@ package struct WireFetchAssetChunk: WireMessage {
     /// Asks for the checksum of the whole asset, without bytes. Offset and length mean nothing then.
     package var wantsChecksum = false
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchAssetChunk {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -402,6 +417,7 @@ extension WireFetchAssetChunk {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -431,6 +447,7 @@ extension WireFetchAssetChunk {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -468,6 +485,7 @@ extension WireFetchAssetChunk {
 }
 
 /// Some bytes of an asset, or its checksum.
+@usableFromInline
 package struct WireAssetChunk: WireMessage {
     /// As many bytes as were asked for; fewer only at the asset's end.
     package var content: ArraySlice<UInt8> = []
@@ -476,10 +494,11 @@ package struct WireAssetChunk: WireMessage {
     /// the hash is the proof.
     package var checksum: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireAssetChunk {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -490,6 +509,7 @@ extension WireAssetChunk {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !content.isEmpty {
@@ -501,6 +521,7 @@ extension WireAssetChunk {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !content.isEmpty {
             writer.number(10)
@@ -516,6 +537,7 @@ extension WireAssetChunk {
 // Field by field, for hot loops that make no message objects.
 extension WireAssetChunk {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var content: UInt32 { 10 }
         @inlinable package static var checksum: UInt32 { 18 }

@@ -2,9 +2,10 @@
 //
 // Made by tidemark-wire-generator from Protos/Changes.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// Asks which zones changed since a token.
+@usableFromInline
 package struct WireFetchDatabaseChanges: WireMessage {
     package var database = WireDatabaseScope()
     /// A token of this feed. Empty: from the beginning, with existing zones only.
@@ -26,10 +27,11 @@ package struct WireFetchDatabaseChanges: WireMessage {
     /// The database subscription that brings the client's pushes. Empty: none.
     package var subscriptionID = ""
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchDatabaseChanges {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -49,6 +51,7 @@ extension WireFetchDatabaseChanges {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -75,6 +78,7 @@ extension WireFetchDatabaseChanges {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -108,6 +112,7 @@ extension WireFetchDatabaseChanges {
 }
 
 /// One page of a database's feed.
+@usableFromInline
 package struct WireFetchDatabaseChangesAnswer: WireMessage {
     /// Ends come before changes. A zone that was deleted and created again is in both.
     package var ended: [WireZoneEnd] = []
@@ -127,10 +132,11 @@ package struct WireFetchDatabaseChangesAnswer: WireMessage {
     /// pushes.
     package var subscriptionMissing = false
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchDatabaseChangesAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -149,6 +155,7 @@ extension WireFetchDatabaseChangesAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in ended {
@@ -172,6 +179,7 @@ extension WireFetchDatabaseChangesAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in ended {
             writer.number(10)
@@ -203,6 +211,7 @@ extension WireFetchDatabaseChangesAnswer {
 // Field by field, for hot loops that make no message objects.
 extension WireFetchDatabaseChangesAnswer {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var ended: UInt32 { 10 }
         @inlinable package static var changed: UInt32 { 18 }
@@ -276,6 +285,7 @@ extension WireFetchDatabaseChangesAnswer {
 }
 
 /// A zone that no longer exists, and why.
+@usableFromInline
 package struct WireZoneEnd: WireMessage {
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
@@ -285,10 +295,11 @@ package struct WireZoneEnd: WireMessage {
     private var presentZone: WireZoneID?
     package var reason = WireZoneEndReason()
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneEnd {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -303,6 +314,7 @@ extension WireZoneEnd {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentZone {
@@ -314,6 +326,7 @@ extension WireZoneEnd {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentZone {
             writer.number(10)
@@ -327,6 +340,7 @@ extension WireZoneEnd {
 }
 
 /// Asks which records of a zone changed since a token.
+@usableFromInline
 package struct WireFetchZoneChanges: WireMessage {
     package var database = WireDatabaseScope()
     package var zone: WireZoneID {
@@ -349,10 +363,11 @@ package struct WireFetchZoneChanges: WireMessage {
     /// Without a token: also return the ends of all records. For a client that had some of them and lost its token.
     package var withEnds = false
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchZoneChanges {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -375,6 +390,7 @@ extension WireFetchZoneChanges {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -398,6 +414,7 @@ extension WireFetchZoneChanges {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -427,6 +444,7 @@ extension WireFetchZoneChanges {
 }
 
 /// One page of a zone's feed.
+@usableFromInline
 package struct WireFetchZoneChangesAnswer: WireMessage {
     /// Oldest change first.
     package var changes: [WireZoneChange] = []
@@ -436,10 +454,11 @@ package struct WireFetchZoneChangesAnswer: WireMessage {
     /// The last client_change_token that this device sent with a ModifyRecords in the zone. Empty: none.
     package var clientChangeToken: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchZoneChangesAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -452,6 +471,7 @@ extension WireFetchZoneChangesAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in changes {
@@ -469,6 +489,7 @@ extension WireFetchZoneChangesAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in changes {
             writer.number(10)
@@ -492,6 +513,7 @@ extension WireFetchZoneChangesAnswer {
 // Field by field, for hot loops that make no message objects.
 extension WireFetchZoneChangesAnswer {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var changes: UInt32 { 10 }
         @inlinable package static var token: UInt32 { 18 }
@@ -541,6 +563,7 @@ extension WireFetchZoneChangesAnswer {
 }
 
 /// A record that changed or was deleted.
+@usableFromInline
 package struct WireZoneChange: WireMessage {
     /// One of these, or none.
     package enum OneOfChange: Sendable, Equatable {
@@ -565,10 +588,11 @@ package struct WireZoneChange: WireMessage {
         set { change = .deleted(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneChange {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -587,6 +611,7 @@ extension WireZoneChange {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch change {
@@ -599,6 +624,7 @@ extension WireZoneChange {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch change {
         case .record(let value)?:
@@ -615,6 +641,7 @@ extension WireZoneChange {
 // Field by field, for hot loops that make no message objects.
 extension WireZoneChange {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var record: UInt32 { 10 }
         @inlinable package static var deleted: UInt32 { 18 }
@@ -644,14 +671,16 @@ extension WireZoneChange {
 }
 
 /// A record that was deleted.
+@usableFromInline
 package struct WireRecordEnd: WireMessage {
     package var name = ""
     package var type = ""
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireRecordEnd {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -662,6 +691,7 @@ extension WireRecordEnd {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !name.isEmpty {
@@ -673,6 +703,7 @@ extension WireRecordEnd {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !name.isEmpty {
             writer.number(10)
@@ -688,6 +719,7 @@ extension WireRecordEnd {
 // Field by field, for hot loops that make no message objects.
 extension WireRecordEnd {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var name: UInt32 { 10 }
         @inlinable package static var type: UInt32 { 18 }
@@ -714,6 +746,7 @@ extension WireRecordEnd {
 }
 
 /// Why a zone is gone.
+@usableFromInline
 package enum WireZoneEndReason: WireChoice {
     case deleted
     case purged
@@ -721,8 +754,9 @@ package enum WireZoneEndReason: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .deleted }
+    @usableFromInline package init() { self = .deleted }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .deleted
@@ -732,6 +766,7 @@ package enum WireZoneEndReason: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .deleted: 0

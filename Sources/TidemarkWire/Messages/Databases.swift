@@ -2,12 +2,13 @@
 //
 // Made by tidemark-wire-generator from Protos/Databases.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// The name of a request that changes records or zones, so that a repeat is not applied twice. The name is
 /// Hello.life and the counter. The server remembers outcomes for more than a day. If it cannot tell whether a repeat
 /// was carried out, it answers SERVER_RESPONSE_LOST. Then fetch changes, and send what is still needed as a new
 /// request. If the nonce is the cause, another client has the same life: connect again with a new one.
+@usableFromInline
 package struct WireRequestStamp: WireMessage {
     /// 1 for the first such request of a life of the device, then growing.
     package var counter: UInt64 = 0
@@ -25,10 +26,11 @@ package struct WireRequestStamp: WireMessage {
     /// outcome. A copy of a running machine does not know them, and gets SERVER_RESPONSE_LOST. 0: none.
     package var nonce: UInt64 = 0
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireRequestStamp {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -43,6 +45,7 @@ extension WireRequestStamp {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if counter != 0 {
@@ -66,6 +69,7 @@ extension WireRequestStamp {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if counter != 0 {
             writer.number(8)
@@ -95,13 +99,15 @@ extension WireRequestStamp {
 }
 
 /// The keys that the client wants of each record. Absent: all. Present and empty: only system fields.
+@usableFromInline
 package struct WireDesiredKeys: WireMessage {
     package var keys: [String] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireDesiredKeys {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -111,6 +117,7 @@ extension WireDesiredKeys {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in keys {
@@ -119,6 +126,7 @@ extension WireDesiredKeys {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in keys {
             writer.number(10)
@@ -128,6 +136,7 @@ extension WireDesiredKeys {
 }
 
 /// One of a container's three databases, with CloudKit's numbers.
+@usableFromInline
 package enum WireDatabaseScope: WireChoice {
     case unspecified
     case `public`
@@ -136,8 +145,9 @@ package enum WireDatabaseScope: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .unspecified }
+    @usableFromInline package init() { self = .unspecified }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .unspecified
@@ -148,6 +158,7 @@ package enum WireDatabaseScope: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .unspecified: 0

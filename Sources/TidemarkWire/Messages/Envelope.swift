@@ -2,9 +2,10 @@
 //
 // Made by tidemark-wire-generator from Protos/Envelope.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// What a client sends.
+@usableFromInline
 package struct WireClientEnvelope: WireMessage {
     /// The client chooses it. It is not 0, and is unique among the requests under way on this connection.
     package var id: UInt64 = 0
@@ -154,12 +155,13 @@ package struct WireClientEnvelope: WireMessage {
     /// with id 0, no request, and this number. The server does not answer that.
     package var pushesHeard: UInt64 = 0
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireClientEnvelope {
-    package static var elementsInAllMax: Int { 16384 }
+    @usableFromInline package static var elementsInAllMax: Int { 16384 }
 
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -255,6 +257,7 @@ extension WireClientEnvelope {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if id != 0 {
@@ -304,6 +307,7 @@ extension WireClientEnvelope {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if id != 0 {
             writer.number(8)
@@ -374,6 +378,7 @@ extension WireClientEnvelope {
 // Field by field, for hot loops that make no message objects.
 extension WireClientEnvelope {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var id: UInt32 { 8 }
         @inlinable package static var hello: UInt32 { 18 }
@@ -604,16 +609,18 @@ extension WireClientEnvelope {
 }
 
 /// Operations that belong together, such as all operations of one tap.
+@usableFromInline
 package struct WireOperationGroup: WireMessage {
     /// Unique for each group.
     package var id = ""
     /// For people. It may be empty. Servers log only the beginning of a long one.
     package var name = ""
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireOperationGroup {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -624,6 +631,7 @@ extension WireOperationGroup {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !id.isEmpty {
@@ -635,6 +643,7 @@ extension WireOperationGroup {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !id.isEmpty {
             writer.number(10)
@@ -648,6 +657,7 @@ extension WireOperationGroup {
 }
 
 /// What a server sends.
+@usableFromInline
 package struct WireServerEnvelope: WireMessage {
     /// The id of the request that it answers. 0 for a push.
     package var id: UInt64 = 0
@@ -808,12 +818,13 @@ package struct WireServerEnvelope: WireMessage {
     /// that has heard fewer has missed one, and fetches.
     package var pushesSent: UInt64 = 0
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireServerEnvelope {
-    package static var elementsInAllMax: Int { 131072 }
+    @usableFromInline package static var elementsInAllMax: Int { 131072 }
 
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -914,6 +925,7 @@ extension WireServerEnvelope {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if id != 0 {
@@ -964,6 +976,7 @@ extension WireServerEnvelope {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if id != 0 {
             writer.number(8)
@@ -1036,6 +1049,7 @@ extension WireServerEnvelope {
 // Field by field, for hot loops that make no message objects.
 extension WireServerEnvelope {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var id: UInt32 { 8 }
         @inlinable package static var failure: UInt32 { 18 }

@@ -2,9 +2,10 @@
 //
 // Made by tidemark-wire-generator from Protos/Errors.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// Why a request, or one item of it, was refused.
+@usableFromInline
 package struct WireFailure: WireMessage {
     package var code = WireErrorCode()
     /// A sentence or two for a developer: what is wrong, and what to do. It never has another account's data.
@@ -17,10 +18,11 @@ package struct WireFailure: WireMessage {
     /// Fetch the zone's keys, encrypt the values again and repeat the save.
     package var zoneKeyUnknown = false
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFailure {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -34,6 +36,7 @@ extension WireFailure {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if code != WireErrorCode() {
@@ -54,6 +57,7 @@ extension WireFailure {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if code != WireErrorCode() {
             writer.number(8)
@@ -79,6 +83,7 @@ extension WireFailure {
 }
 
 /// CloudKit's codes, with CloudKit's numbers (section 13 of the rules).
+@usableFromInline
 package enum WireErrorCode: WireChoice {
     case unspecified
     case internalError
@@ -121,8 +126,9 @@ package enum WireErrorCode: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .unspecified }
+    @usableFromInline package init() { self = .unspecified }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .unspecified
@@ -167,6 +173,7 @@ package enum WireErrorCode: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .unspecified: 0

@@ -2,20 +2,22 @@
 //
 // Made by tidemark-wire-generator from Protos/Keys.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// Asks for the account's key and the keys of zones.
+@usableFromInline
 package struct WireFetchKeys: WireMessage {
     package var database = WireDatabaseScope()
     /// At most 100.
     package var zones: [WireZoneID] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchKeys {
-    package static var elementsInAllMax: Int { 200 }
+    @usableFromInline package static var elementsInAllMax: Int { 200 }
 
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -26,6 +28,7 @@ extension WireFetchKeys {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -37,6 +40,7 @@ extension WireFetchKeys {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -50,6 +54,7 @@ extension WireFetchKeys {
 }
 
 /// The account's key, and the keys of each zone or why there are none.
+@usableFromInline
 package struct WireFetchKeysAnswer: WireMessage {
     package var account: WireAccountKey {
         get { presentAccount ?? WireAccountKey() }
@@ -60,10 +65,11 @@ package struct WireFetchKeysAnswer: WireMessage {
     /// In the order of the request.
     package var zones: [WireZoneKeysResult] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchKeysAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -78,6 +84,7 @@ extension WireFetchKeysAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentAccount {
@@ -89,6 +96,7 @@ extension WireFetchKeysAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentAccount {
             writer.number(10)
@@ -102,6 +110,7 @@ extension WireFetchKeysAnswer {
 }
 
 /// An account's mode, and its key if the server may have it.
+@usableFromInline
 package struct WireAccountKey: WireMessage {
     package var mode = WireEncryptionMode()
     /// The first 16 bytes of SHA-256("tidemark account key 1" and the key). Empty: there is none yet.
@@ -109,10 +118,11 @@ package struct WireAccountKey: WireMessage {
     /// 32 bytes. Only with ESCROWED.
     package var key: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireAccountKey {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -124,6 +134,7 @@ extension WireAccountKey {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if mode != WireEncryptionMode() {
@@ -138,6 +149,7 @@ extension WireAccountKey {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if mode != WireEncryptionMode() {
             writer.number(8)
@@ -155,6 +167,7 @@ extension WireAccountKey {
 }
 
 /// The keys of a zone, or why they cannot be had.
+@usableFromInline
 package struct WireZoneKeysResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -178,10 +191,11 @@ package struct WireZoneKeysResult: WireMessage {
         set { result = .failure(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneKeysResult {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -200,6 +214,7 @@ extension WireZoneKeysResult {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch result {
@@ -212,6 +227,7 @@ extension WireZoneKeysResult {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch result {
         case .keys(let value)?:
@@ -226,14 +242,16 @@ extension WireZoneKeysResult {
 }
 
 /// All keys of a zone's present incarnation.
+@usableFromInline
 package struct WireZoneKeys: WireMessage {
     /// Oldest first; at most 100.
     package var keys: [WireZoneKey] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneKeys {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -243,6 +261,7 @@ extension WireZoneKeys {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in keys {
@@ -251,6 +270,7 @@ extension WireZoneKeys {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in keys {
             writer.number(10)
@@ -260,6 +280,7 @@ extension WireZoneKeys {
 }
 
 /// A zone key, wrapped by the account's key.
+@usableFromInline
 package struct WireZoneKey: WireMessage {
     /// 16 random bytes.
     package var id: [UInt8] = []
@@ -270,10 +291,11 @@ package struct WireZoneKey: WireMessage {
     /// name, and the zone key's id.
     package var wrapped: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneKey {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -285,6 +307,7 @@ extension WireZoneKey {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !id.isEmpty {
@@ -299,6 +322,7 @@ extension WireZoneKey {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !id.isEmpty {
             writer.number(10)
@@ -316,6 +340,7 @@ extension WireZoneKey {
 }
 
 /// Gives the account a key, if it has none. If several devices do so at the same time, the first key counts.
+@usableFromInline
 package struct WireSaveAccountKey: WireMessage {
     /// With `key` if the mode is ESCROWED, without it if it is END_TO_END. Refused if the account has another mode.
     package var account: WireAccountKey {
@@ -325,10 +350,11 @@ package struct WireSaveAccountKey: WireMessage {
     package var hasAccount: Bool { presentAccount != nil }
     private var presentAccount: WireAccountKey?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSaveAccountKey {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -342,6 +368,7 @@ extension WireSaveAccountKey {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentAccount {
@@ -350,6 +377,7 @@ extension WireSaveAccountKey {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentAccount {
             writer.number(10)
@@ -359,6 +387,7 @@ extension WireSaveAccountKey {
 }
 
 /// The account's key after a SaveAccountKey.
+@usableFromInline
 package struct WireSaveAccountKeyAnswer: WireMessage {
     /// The key that counts: the caller's, or the one that the account already had.
     package var account: WireAccountKey {
@@ -368,10 +397,11 @@ package struct WireSaveAccountKeyAnswer: WireMessage {
     package var hasAccount: Bool { presentAccount != nil }
     private var presentAccount: WireAccountKey?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSaveAccountKeyAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -385,6 +415,7 @@ extension WireSaveAccountKeyAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentAccount {
@@ -393,6 +424,7 @@ extension WireSaveAccountKeyAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentAccount {
             writer.number(10)
@@ -402,6 +434,7 @@ extension WireSaveAccountKeyAnswer {
 }
 
 /// Gives a zone a new key, if its newest key is still `newest_id`. Otherwise nothing is saved.
+@usableFromInline
 package struct WireSaveZoneKey: WireMessage {
     package var database = WireDatabaseScope()
     package var zone: WireZoneID {
@@ -419,10 +452,11 @@ package struct WireSaveZoneKey: WireMessage {
     /// The id of the newest key that the device knows. Empty: the zone has none.
     package var newestID: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSaveZoneKey {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -443,6 +477,7 @@ extension WireSaveZoneKey {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -460,6 +495,7 @@ extension WireSaveZoneKey {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -481,6 +517,7 @@ extension WireSaveZoneKey {
 }
 
 /// The zone's keys after a SaveZoneKey.
+@usableFromInline
 package struct WireSaveZoneKeyAnswer: WireMessage {
     /// The keys as they are now.
     package var keys: WireZoneKeys {
@@ -490,10 +527,11 @@ package struct WireSaveZoneKeyAnswer: WireMessage {
     package var hasKeys: Bool { presentKeys != nil }
     private var presentKeys: WireZoneKeys?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSaveZoneKeyAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -507,6 +545,7 @@ extension WireSaveZoneKeyAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentKeys {
@@ -515,6 +554,7 @@ extension WireSaveZoneKeyAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentKeys {
             writer.number(10)
@@ -524,6 +564,7 @@ extension WireSaveZoneKeyAnswer {
 }
 
 /// How an account's key reaches its devices. The server's operator chooses, before there is a key.
+@usableFromInline
 package enum WireEncryptionMode: WireChoice {
     case unspecified
     /// The server keeps the key and gives it to the account's devices.
@@ -533,8 +574,9 @@ package enum WireEncryptionMode: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .unspecified }
+    @usableFromInline package init() { self = .unspecified }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .unspecified
@@ -544,6 +586,7 @@ package enum WireEncryptionMode: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .unspecified: 0

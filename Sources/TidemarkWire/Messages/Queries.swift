@@ -2,9 +2,10 @@
 //
 // Made by tidemark-wire-generator from Protos/Queries.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// Which records are wanted, and in which order.
+@usableFromInline
 package struct WireQuery: WireMessage {
     package var recordType = ""
     /// Absent: all zones of the database. In the shared database it must be present.
@@ -24,10 +25,11 @@ package struct WireQuery: WireMessage {
     /// Applied in order. Ties are broken by record name, then by zone. Empty: by creation date.
     package var sorts: [WireSort] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireQuery {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -48,6 +50,7 @@ extension WireQuery {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !recordType.isEmpty {
@@ -65,6 +68,7 @@ extension WireQuery {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !recordType.isEmpty {
             writer.number(10)
@@ -88,6 +92,7 @@ extension WireQuery {
 /// A condition. It is true or false for each record, never unknown. A comparison with a key that the record lacks, or
 /// with a value of another type, is false, and its negation is true. A server accepts a depth of 32, and 1,500
 /// conditions and values in total.
+@usableFromInline
 package struct WirePredicate: WireMessage {
     /// One of these, or none.
     package enum OneOfNode: Sendable, Equatable {
@@ -197,10 +202,11 @@ package struct WirePredicate: WireMessage {
         set { node = .not(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WirePredicate {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         try reader.enter(atMost: 64, inAll: 2000)
         defer { reader.leave() }
@@ -263,6 +269,7 @@ extension WirePredicate {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch node {
@@ -295,6 +302,7 @@ extension WirePredicate {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch node {
         case .always(let value)?:
@@ -339,13 +347,15 @@ extension WirePredicate {
 }
 
 /// Several conditions.
+@usableFromInline
 package struct WirePredicates: WireMessage {
     package var parts: [WirePredicate] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WirePredicates {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -355,6 +365,7 @@ extension WirePredicates {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in parts {
@@ -363,6 +374,7 @@ extension WirePredicates {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in parts {
             writer.number(10)
@@ -373,6 +385,7 @@ extension WirePredicates {
 
 /// A comparison of a key with a value. Here and below, a key is that of a field, or the name of a system field:
 /// recordID, creationDate, modificationDate, creatorUserRecordID, lastModifiedUserRecordID, parent, share.
+@usableFromInline
 package struct WireComparison: WireMessage {
     package var key = ""
     package var `operator` = WireComparisonOperator()
@@ -383,10 +396,11 @@ package struct WireComparison: WireMessage {
     package var hasValue: Bool { presentValue != nil }
     private var presentValue: WireQueryValue?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireComparison {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -402,6 +416,7 @@ extension WireComparison {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !key.isEmpty {
@@ -416,6 +431,7 @@ extension WireComparison {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !key.isEmpty {
             writer.number(10)
@@ -433,6 +449,7 @@ extension WireComparison {
 }
 
 /// The key's value is in a range.
+@usableFromInline
 package struct WireBetween: WireMessage {
     package var key = ""
     /// Both ends belong to the range.
@@ -449,10 +466,11 @@ package struct WireBetween: WireMessage {
     package var hasHigh: Bool { presentHigh != nil }
     private var presentHigh: WireQueryValue?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireBetween {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -472,6 +490,7 @@ extension WireBetween {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !key.isEmpty {
@@ -486,6 +505,7 @@ extension WireBetween {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !key.isEmpty {
             writer.number(10)
@@ -503,14 +523,16 @@ extension WireBetween {
 }
 
 /// The key's string begins with a string.
+@usableFromInline
 package struct WireBeginsWith: WireMessage {
     package var key = ""
     package var prefix = ""
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireBeginsWith {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -521,6 +543,7 @@ extension WireBeginsWith {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !key.isEmpty {
@@ -532,6 +555,7 @@ extension WireBeginsWith {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !key.isEmpty {
             writer.number(10)
@@ -545,6 +569,7 @@ extension WireBeginsWith {
 }
 
 /// A key and a value.
+@usableFromInline
 package struct WireKeyValue: WireMessage {
     package var key = ""
     package var value: WireQueryValue {
@@ -554,10 +579,11 @@ package struct WireKeyValue: WireMessage {
     package var hasValue: Bool { presentValue != nil }
     private var presentValue: WireQueryValue?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireKeyValue {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -572,6 +598,7 @@ extension WireKeyValue {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !key.isEmpty {
@@ -583,6 +610,7 @@ extension WireKeyValue {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !key.isEmpty {
             writer.number(10)
@@ -596,14 +624,16 @@ extension WireKeyValue {
 }
 
 /// A key and several values.
+@usableFromInline
 package struct WireKeyValues: WireMessage {
     package var key = ""
     package var values: [WireQueryValue] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireKeyValues {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -614,6 +644,7 @@ extension WireKeyValues {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !key.isEmpty {
@@ -625,6 +656,7 @@ extension WireKeyValues {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !key.isEmpty {
             writer.number(10)
@@ -638,15 +670,17 @@ extension WireKeyValues {
 }
 
 /// The record has a key, or lacks it.
+@usableFromInline
 package struct WirePresence: WireMessage {
     package var key = ""
     /// False: the record lacks the key.
     package var isPresent = false
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WirePresence {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -657,6 +691,7 @@ extension WirePresence {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !key.isEmpty {
@@ -668,6 +703,7 @@ extension WirePresence {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !key.isEmpty {
             writer.number(10)
@@ -681,6 +717,7 @@ extension WirePresence {
 }
 
 /// The key's location is within a radius of a place.
+@usableFromInline
 package struct WireNear: WireMessage {
     package var key = ""
     package var location: WireQueryLocation {
@@ -693,10 +730,11 @@ package struct WireNear: WireMessage {
     /// A location at exactly this distance is included.
     package var isInclusive = false
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireNear {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -713,6 +751,7 @@ extension WireNear {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !key.isEmpty {
@@ -730,6 +769,7 @@ extension WireNear {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !key.isEmpty {
             writer.number(10)
@@ -751,14 +791,16 @@ extension WireNear {
 }
 
 /// A place on earth, in degrees.
+@usableFromInline
 package struct WireQueryLocation: WireMessage {
     package var latitude: Double = 0
     package var longitude: Double = 0
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireQueryLocation {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -769,6 +811,7 @@ extension WireQueryLocation {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if latitude.bitPattern != 0 {
@@ -780,6 +823,7 @@ extension WireQueryLocation {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if latitude.bitPattern != 0 {
             writer.number(9)
@@ -793,6 +837,7 @@ extension WireQueryLocation {
 }
 
 /// A value that fields are compared with.
+@usableFromInline
 package struct WireQueryValue: WireMessage {
     /// One of these, or none.
     package enum OneOfValue: Sendable, Equatable {
@@ -842,10 +887,11 @@ package struct WireQueryValue: WireMessage {
         set { value = .reference(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireQueryValue {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -863,6 +909,7 @@ extension WireQueryValue {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch value {
@@ -881,6 +928,7 @@ extension WireQueryValue {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch value {
         case .string(let value)?:
@@ -904,6 +952,7 @@ extension WireQueryValue {
 }
 
 /// The record that a reference points to.
+@usableFromInline
 package struct WireQueryReference: WireMessage {
     package var recordName = ""
     /// Absent: the zone of the record that is compared.
@@ -914,10 +963,11 @@ package struct WireQueryReference: WireMessage {
     package var hasZone: Bool { presentZone != nil }
     private var presentZone: WireZoneID?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireQueryReference {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -932,6 +982,7 @@ extension WireQueryReference {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !recordName.isEmpty {
@@ -943,6 +994,7 @@ extension WireQueryReference {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !recordName.isEmpty {
             writer.number(10)
@@ -956,6 +1008,7 @@ extension WireQueryReference {
 }
 
 /// A key by which records are put in order.
+@usableFromInline
 package struct WireSort: WireMessage {
     package var key = ""
     package var isDescending = false
@@ -967,10 +1020,11 @@ package struct WireSort: WireMessage {
     package var hasOrigin: Bool { presentOrigin != nil }
     private var presentOrigin: WireQueryLocation?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSort {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -986,6 +1040,7 @@ extension WireSort {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !key.isEmpty {
@@ -1000,6 +1055,7 @@ extension WireSort {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !key.isEmpty {
             writer.number(10)
@@ -1017,6 +1073,7 @@ extension WireSort {
 }
 
 /// Asks for one page of a query's results.
+@usableFromInline
 package struct WireQueryRecords: WireMessage {
     package var database = WireDatabaseScope()
     package var query: WireQuery {
@@ -1036,12 +1093,13 @@ package struct WireQueryRecords: WireMessage {
     /// The most records in the answer. 0: the server decides.
     package var limit: UInt32 = 0
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireQueryRecords {
-    package static var elementsInAllMax: Int { 9000 }
+    @usableFromInline package static var elementsInAllMax: Int { 9000 }
 
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1063,6 +1121,7 @@ extension WireQueryRecords {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -1083,6 +1142,7 @@ extension WireQueryRecords {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -1108,16 +1168,18 @@ extension WireQueryRecords {
 }
 
 /// One page of a query's results.
+@usableFromInline
 package struct WireQueryRecordsAnswer: WireMessage {
     /// In the query's order.
     package var matches: [WireQueryMatch] = []
     /// Where to go on. Empty: there is no more. It is opaque, and belongs to this query alone.
     package var cursor: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireQueryRecordsAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1128,6 +1190,7 @@ extension WireQueryRecordsAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in matches {
@@ -1139,6 +1202,7 @@ extension WireQueryRecordsAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in matches {
             writer.number(10)
@@ -1154,6 +1218,7 @@ extension WireQueryRecordsAnswer {
 // Field by field, for hot loops that make no message objects.
 extension WireQueryRecordsAnswer {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var matches: UInt32 { 10 }
         @inlinable package static var cursor: UInt32 { 18 }
@@ -1186,6 +1251,7 @@ extension WireQueryRecordsAnswer {
 }
 
 /// A record that a query found.
+@usableFromInline
 package struct WireQueryMatch: WireMessage {
     package var record: WireRecord {
         get { presentRecord ?? WireRecord() }
@@ -1201,10 +1267,11 @@ package struct WireQueryMatch: WireMessage {
     package var hasZone: Bool { presentZone != nil }
     private var presentZone: WireZoneID?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireQueryMatch {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1223,6 +1290,7 @@ extension WireQueryMatch {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentRecord {
@@ -1234,6 +1302,7 @@ extension WireQueryMatch {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentRecord {
             writer.number(10)
@@ -1249,6 +1318,7 @@ extension WireQueryMatch {
 // Field by field, for hot loops that make no message objects.
 extension WireQueryMatch {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var record: UInt32 { 10 }
         @inlinable package static var zone: UInt32 { 18 }
@@ -1278,6 +1348,7 @@ extension WireQueryMatch {
 }
 
 /// How two values are compared. Equality of strings ignores case. Strings are ordered by their code points.
+@usableFromInline
 package enum WireComparisonOperator: WireChoice {
     case unspecified
     case equal
@@ -1289,8 +1360,9 @@ package enum WireComparisonOperator: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .unspecified }
+    @usableFromInline package init() { self = .unspecified }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .unspecified
@@ -1304,6 +1376,7 @@ package enum WireComparisonOperator: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .unspecified: 0

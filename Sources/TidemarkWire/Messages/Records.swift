@@ -2,9 +2,10 @@
 //
 // Made by tidemark-wire-generator from Protos/Records.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// A record as the server sends it.
+@usableFromInline
 package struct WireRecord: WireMessage {
     package var name = ""
     package var type = ""
@@ -33,10 +34,11 @@ package struct WireRecord: WireMessage {
     /// The name of the parent record in the same zone. Empty: none.
     package var parent = ""
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireRecord {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -54,6 +56,7 @@ extension WireRecord {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !name.isEmpty {
@@ -86,6 +89,7 @@ extension WireRecord {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !name.isEmpty {
             writer.number(10)
@@ -129,6 +133,7 @@ extension WireRecord {
 // Field by field, for hot loops that make no message objects.
 extension WireRecord {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var name: UInt32 { 10 }
         @inlinable package static var type: UInt32 { 18 }
@@ -209,6 +214,7 @@ extension WireRecord {
 
 /// Saves and deletes records in any number of zones. The part of each zone has its own place in the order, its own
 /// remembered outcome, and is atomic on its own, if asked.
+@usableFromInline
 package struct WireModifyRecords: WireMessage {
     package var database = WireDatabaseScope()
     package var stamp: WireRequestStamp {
@@ -225,12 +231,13 @@ package struct WireModifyRecords: WireMessage {
     /// the request, and returns it with the changes that this device fetches there. Empty: the kept one stays.
     package var clientChangeToken: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireModifyRecords {
-    package static var elementsInAllMax: Int { 12500 }
+    @usableFromInline package static var elementsInAllMax: Int { 12500 }
 
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -249,6 +256,7 @@ extension WireModifyRecords {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -272,6 +280,7 @@ extension WireModifyRecords {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -303,6 +312,7 @@ extension WireModifyRecords {
 // Field by field, for hot loops that make no message objects.
 extension WireModifyRecords {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var database: UInt32 { 8 }
         @inlinable package static var stamp: UInt32 { 18 }
@@ -371,6 +381,7 @@ extension WireModifyRecords {
 }
 
 /// Saves and deletes in one zone.
+@usableFromInline
 package struct WireZoneModifications: WireMessage {
     /// A request names each zone at most once.
     package var zone: WireZoneID {
@@ -383,10 +394,11 @@ package struct WireZoneModifications: WireMessage {
     /// Record names.
     package var deletes: [String] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneModifications {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -402,6 +414,7 @@ extension WireZoneModifications {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentZone {
@@ -416,6 +429,7 @@ extension WireZoneModifications {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentZone {
             writer.number(10)
@@ -435,6 +449,7 @@ extension WireZoneModifications {
 // Field by field, for hot loops that make no message objects.
 extension WireZoneModifications {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var zone: UInt32 { 10 }
         @inlinable package static var saves: UInt32 { 18 }
@@ -465,6 +480,7 @@ extension WireZoneModifications {
 }
 
 /// One record to save.
+@usableFromInline
 package struct WireRecordSave: WireMessage {
     package var name = ""
     package var type = ""
@@ -477,10 +493,11 @@ package struct WireRecordSave: WireMessage {
     /// With PARENT_SET: the parent's record name.
     package var parent = ""
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireRecordSave {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -495,6 +512,7 @@ extension WireRecordSave {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !name.isEmpty {
@@ -518,6 +536,7 @@ extension WireRecordSave {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !name.isEmpty {
             writer.number(10)
@@ -549,6 +568,7 @@ extension WireRecordSave {
 // Field by field, for hot loops that make no message objects.
 extension WireRecordSave {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var name: UInt32 { 10 }
         @inlinable package static var type: UInt32 { 18 }
@@ -607,14 +627,16 @@ extension WireRecordSave {
 }
 
 /// The outcome of a ModifyRecords.
+@usableFromInline
 package struct WireModifyRecordsAnswer: WireMessage {
     /// One for each zone, in the order of the request.
     package var zones: [WireZoneModificationResults] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireModifyRecordsAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -624,6 +646,7 @@ extension WireModifyRecordsAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in zones {
@@ -632,6 +655,7 @@ extension WireModifyRecordsAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in zones {
             writer.number(10)
@@ -643,6 +667,7 @@ extension WireModifyRecordsAnswer {
 // Field by field, for hot loops that make no message objects.
 extension WireModifyRecordsAnswer {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var zones: UInt32 { 10 }
     }
@@ -660,16 +685,18 @@ extension WireModifyRecordsAnswer {
 }
 
 /// The outcomes in one zone.
+@usableFromInline
 package struct WireZoneModificationResults: WireMessage {
     /// One for each save, in the order of the request.
     package var saves: [WireSaveResult] = []
     /// One for each delete, in the order of the request.
     package var deletes: [WireDeleteResult] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneModificationResults {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -680,6 +707,7 @@ extension WireZoneModificationResults {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in saves {
@@ -691,6 +719,7 @@ extension WireZoneModificationResults {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in saves {
             writer.number(10)
@@ -706,6 +735,7 @@ extension WireZoneModificationResults {
 // Field by field, for hot loops that make no message objects.
 extension WireZoneModificationResults {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var saves: UInt32 { 10 }
         @inlinable package static var deletes: UInt32 { 18 }
@@ -735,6 +765,7 @@ extension WireZoneModificationResults {
 }
 
 /// The outcome of one save.
+@usableFromInline
 package struct WireSaveResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -758,10 +789,11 @@ package struct WireSaveResult: WireMessage {
         set { result = .failure(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSaveResult {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -780,6 +812,7 @@ extension WireSaveResult {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch result {
@@ -792,6 +825,7 @@ extension WireSaveResult {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch result {
         case .saved(let value)?:
@@ -808,6 +842,7 @@ extension WireSaveResult {
 // Field by field, for hot loops that make no message objects.
 extension WireSaveResult {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var saved: UInt32 { 10 }
         @inlinable package static var failure: UInt32 { 18 }
@@ -837,6 +872,7 @@ extension WireSaveResult {
 }
 
 /// What the server added to a saved record.
+@usableFromInline
 package struct WireSavedRecord: WireMessage {
     package var tag: [UInt8] = []
     package var createdAt: Int64 = 0
@@ -858,10 +894,11 @@ package struct WireSavedRecord: WireMessage {
     /// from the next save what it lacks.
     package var mustFetch = false
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSavedRecord {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -881,6 +918,7 @@ extension WireSavedRecord {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !tag.isEmpty {
@@ -907,6 +945,7 @@ extension WireSavedRecord {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !tag.isEmpty {
             writer.number(10)
@@ -942,6 +981,7 @@ extension WireSavedRecord {
 // Field by field, for hot loops that make no message objects.
 extension WireSavedRecord {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var tag: UInt32 { 10 }
         @inlinable package static var createdAt: UInt32 { 16 }
@@ -1012,6 +1052,7 @@ extension WireSavedRecord {
 }
 
 /// Why a record was not saved.
+@usableFromInline
 package struct WireSaveFailure: WireMessage {
     package var failure: WireFailure {
         get { presentFailure ?? WireFailure() }
@@ -1028,10 +1069,11 @@ package struct WireSaveFailure: WireMessage {
     package var hasServerRecord: Bool { presentServerRecord != nil }
     private var presentServerRecord: WireRecord?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSaveFailure {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1050,6 +1092,7 @@ extension WireSaveFailure {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentFailure {
@@ -1061,6 +1104,7 @@ extension WireSaveFailure {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentFailure {
             writer.number(10)
@@ -1076,6 +1120,7 @@ extension WireSaveFailure {
 // Field by field, for hot loops that make no message objects.
 extension WireSaveFailure {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var failure: UInt32 { 10 }
         @inlinable package static var serverRecord: UInt32 { 18 }
@@ -1105,6 +1150,7 @@ extension WireSaveFailure {
 }
 
 /// The outcome of one delete.
+@usableFromInline
 package struct WireDeleteResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -1128,10 +1174,11 @@ package struct WireDeleteResult: WireMessage {
         set { result = .failure(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireDeleteResult {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1150,6 +1197,7 @@ extension WireDeleteResult {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch result {
@@ -1162,6 +1210,7 @@ extension WireDeleteResult {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch result {
         case .deleted(let value)?:
@@ -1178,6 +1227,7 @@ extension WireDeleteResult {
 // Field by field, for hot loops that make no message objects.
 extension WireDeleteResult {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var deleted: UInt32 { 10 }
         @inlinable package static var failure: UInt32 { 18 }
@@ -1207,6 +1257,7 @@ extension WireDeleteResult {
 }
 
 /// Asks for records by their names.
+@usableFromInline
 package struct WireFetchRecords: WireMessage {
     package var database = WireDatabaseScope()
     package var zones: [WireZoneRecordNames] = []
@@ -1217,10 +1268,11 @@ package struct WireFetchRecords: WireMessage {
     package var hasDesiredKeys: Bool { presentDesiredKeys != nil }
     private var presentDesiredKeys: WireDesiredKeys?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchRecords {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1236,6 +1288,7 @@ extension WireFetchRecords {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -1250,6 +1303,7 @@ extension WireFetchRecords {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -1267,6 +1321,7 @@ extension WireFetchRecords {
 }
 
 /// Names of records in one zone.
+@usableFromInline
 package struct WireZoneRecordNames: WireMessage {
     package var zone: WireZoneID {
         get { presentZone ?? WireZoneID() }
@@ -1276,10 +1331,11 @@ package struct WireZoneRecordNames: WireMessage {
     private var presentZone: WireZoneID?
     package var names: [String] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneRecordNames {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1294,6 +1350,7 @@ extension WireZoneRecordNames {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentZone {
@@ -1305,6 +1362,7 @@ extension WireZoneRecordNames {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentZone {
             writer.number(10)
@@ -1318,6 +1376,7 @@ extension WireZoneRecordNames {
 }
 
 /// The outcome of a FetchRecords.
+@usableFromInline
 package struct WireFetchRecordsAnswer: WireMessage {
     /// In the order of the request.
     package var results: [WireRecordResult] = []
@@ -1325,10 +1384,11 @@ package struct WireFetchRecordsAnswer: WireMessage {
     /// fewer. Then ask again for the rest.
     package var covered: UInt32 = 0
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchRecordsAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1339,6 +1399,7 @@ extension WireFetchRecordsAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in results {
@@ -1350,6 +1411,7 @@ extension WireFetchRecordsAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in results {
             writer.number(10)
@@ -1365,6 +1427,7 @@ extension WireFetchRecordsAnswer {
 // Field by field, for hot loops that make no message objects.
 extension WireFetchRecordsAnswer {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var results: UInt32 { 10 }
         @inlinable package static var covered: UInt32 { 16 }
@@ -1397,6 +1460,7 @@ extension WireFetchRecordsAnswer {
 }
 
 /// A record, or why it cannot be had.
+@usableFromInline
 package struct WireRecordResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -1420,10 +1484,11 @@ package struct WireRecordResult: WireMessage {
         set { result = .failure(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireRecordResult {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -1442,6 +1507,7 @@ extension WireRecordResult {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch result {
@@ -1454,6 +1520,7 @@ extension WireRecordResult {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch result {
         case .record(let value)?:
@@ -1470,6 +1537,7 @@ extension WireRecordResult {
 // Field by field, for hot loops that make no message objects.
 extension WireRecordResult {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var record: UInt32 { 10 }
         @inlinable package static var failure: UInt32 { 18 }
@@ -1499,6 +1567,7 @@ extension WireRecordResult {
 }
 
 /// CloudKit's save policies (section 5 of the rules).
+@usableFromInline
 package enum WireSavePolicy: WireChoice {
     case ifServerRecordUnchanged
     case changedKeys
@@ -1506,8 +1575,9 @@ package enum WireSavePolicy: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .ifServerRecordUnchanged }
+    @usableFromInline package init() { self = .ifServerRecordUnchanged }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .ifServerRecordUnchanged
@@ -1517,6 +1587,7 @@ package enum WireSavePolicy: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .ifServerRecordUnchanged: 0
@@ -1528,6 +1599,7 @@ package enum WireSavePolicy: WireChoice {
 }
 
 /// What a save does to the record's parent.
+@usableFromInline
 package enum WireParentChange: WireChoice {
     case parentUnchanged
     case parentSet
@@ -1535,8 +1607,9 @@ package enum WireParentChange: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .parentUnchanged }
+    @usableFromInline package init() { self = .parentUnchanged }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .parentUnchanged
@@ -1546,6 +1619,7 @@ package enum WireParentChange: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .parentUnchanged: 0

@@ -2,9 +2,10 @@
 //
 // Made by tidemark-wire-generator from Protos/Subscriptions.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// A request to get pushes when something changes, until it is deleted (section 10 of the rules).
+@usableFromInline
 package struct WireSubscription: WireMessage {
     /// Unique in the user's database.
     package var id = ""
@@ -25,10 +26,11 @@ package struct WireSubscription: WireMessage {
     package var hasZone: Bool { presentZone != nil }
     private var presentZone: WireZoneID?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSubscription {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -50,6 +52,7 @@ extension WireSubscription {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !id.isEmpty {
@@ -70,6 +73,7 @@ extension WireSubscription {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !id.isEmpty {
             writer.number(10)
@@ -95,6 +99,7 @@ extension WireSubscription {
 }
 
 /// How a push is shown to the user. The server keeps it and returns it as it came.
+@usableFromInline
 package struct WireNotificationInfo: WireMessage {
     package var alertBody = ""
     package var alertLocalizationKey = ""
@@ -117,10 +122,11 @@ package struct WireNotificationInfo: WireMessage {
     /// Fields that this program does not know.
     package var unknownFields: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireNotificationInfo {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -147,6 +153,7 @@ extension WireNotificationInfo {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = unknownFields.count
         if !alertBody.isEmpty {
@@ -206,6 +213,7 @@ extension WireNotificationInfo {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !alertBody.isEmpty {
             writer.number(10)
@@ -284,16 +292,18 @@ extension WireNotificationInfo {
 }
 
 /// Saves and deletes subscriptions.
+@usableFromInline
 package struct WireModifySubscriptions: WireMessage {
     package var database = WireDatabaseScope()
     package var saves: [WireSubscription] = []
     /// Subscription IDs.
     package var deletes: [String] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireModifySubscriptions {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -305,6 +315,7 @@ extension WireModifySubscriptions {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -319,6 +330,7 @@ extension WireModifySubscriptions {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -336,14 +348,16 @@ extension WireModifySubscriptions {
 }
 
 /// The outcome of a ModifySubscriptions: one result for each save and each delete, in the order of the request.
+@usableFromInline
 package struct WireModifySubscriptionsAnswer: WireMessage {
     package var saves: [WireSubscriptionResult] = []
     package var deletes: [WireSubscriptionResult] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireModifySubscriptionsAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -354,6 +368,7 @@ extension WireModifySubscriptionsAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in saves {
@@ -365,6 +380,7 @@ extension WireModifySubscriptionsAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in saves {
             writer.number(10)
@@ -378,15 +394,17 @@ extension WireModifySubscriptionsAnswer {
 }
 
 /// Asks for subscriptions.
+@usableFromInline
 package struct WireFetchSubscriptions: WireMessage {
     package var database = WireDatabaseScope()
     /// Subscription IDs. Empty: all subscriptions of this database.
     package var ids: [String] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchSubscriptions {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -397,6 +415,7 @@ extension WireFetchSubscriptions {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -408,6 +427,7 @@ extension WireFetchSubscriptions {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -421,13 +441,15 @@ extension WireFetchSubscriptions {
 }
 
 /// The outcome of a FetchSubscriptions.
+@usableFromInline
 package struct WireFetchSubscriptionsAnswer: WireMessage {
     package var subscriptions: [WireSubscriptionResult] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchSubscriptionsAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -437,6 +459,7 @@ extension WireFetchSubscriptionsAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in subscriptions {
@@ -445,6 +468,7 @@ extension WireFetchSubscriptionsAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in subscriptions {
             writer.number(10)
@@ -454,6 +478,7 @@ extension WireFetchSubscriptionsAnswer {
 }
 
 /// A subscription, or why it was not saved, deleted or found.
+@usableFromInline
 package struct WireSubscriptionResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -485,10 +510,11 @@ package struct WireSubscriptionResult: WireMessage {
         set { result = .done(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireSubscriptionResult {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -512,6 +538,7 @@ extension WireSubscriptionResult {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch result {
@@ -526,6 +553,7 @@ extension WireSubscriptionResult {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch result {
         case .subscription(let value)?:
@@ -543,6 +571,7 @@ extension WireSubscriptionResult {
 }
 
 /// Tells a client that something changed and that it should fetch. A push is a hint, and may be lost.
+@usableFromInline
 package struct WirePush: WireMessage {
     package var subscriptionID = ""
     package var database = WireDatabaseScope()
@@ -557,10 +586,11 @@ package struct WirePush: WireMessage {
     package var hasChanges: Bool { presentChanges != nil }
     private var presentChanges: WirePushedChanges?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WirePush {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -578,6 +608,7 @@ extension WirePush {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !subscriptionID.isEmpty {
@@ -598,6 +629,7 @@ extension WirePush {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !subscriptionID.isEmpty {
             writer.number(10)
@@ -625,6 +657,7 @@ extension WirePush {
 // Field by field, for hot loops that make no message objects.
 extension WirePush {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var subscriptionID: UInt32 { 10 }
         @inlinable package static var database: UInt32 { 16 }
@@ -687,6 +720,7 @@ extension WirePush {
 
 /// The answer that a FetchDatabaseChanges with these tokens would have got when the push was made. A client that has
 /// other tokens fetches instead. So does a client that got a push without changes since its last fetch.
+@usableFromInline
 package struct WirePushedChanges: WireMessage {
     package var databaseToken: [UInt8] = []
     package var zone: WireZoneID {
@@ -704,10 +738,11 @@ package struct WirePushedChanges: WireMessage {
     package var hasAnswer: Bool { presentAnswer != nil }
     private var presentAnswer: WireFetchDatabaseChangesAnswer?
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WirePushedChanges {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -728,6 +763,7 @@ extension WirePushedChanges {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !databaseToken.isEmpty {
@@ -745,6 +781,7 @@ extension WirePushedChanges {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !databaseToken.isEmpty {
             writer.number(10)
@@ -768,6 +805,7 @@ extension WirePushedChanges {
 // Field by field, for hot loops that make no message objects.
 extension WirePushedChanges {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var databaseToken: UInt32 { 10 }
         @inlinable package static var zone: UInt32 { 18 }
@@ -820,6 +858,7 @@ extension WirePushedChanges {
 }
 
 /// What a subscription watches.
+@usableFromInline
 package enum WireSubscriptionKind: WireChoice {
     case unspecified
     case query
@@ -828,8 +867,9 @@ package enum WireSubscriptionKind: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .unspecified }
+    @usableFromInline package init() { self = .unspecified }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .unspecified
@@ -840,6 +880,7 @@ package enum WireSubscriptionKind: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .unspecified: 0

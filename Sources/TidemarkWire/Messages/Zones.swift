@@ -2,19 +2,21 @@
 //
 // Made by tidemark-wire-generator from Protos/Zones.proto. Change that, and run `make protocol`.
 
-package import TidemarkBytes
+public import TidemarkBytes
 
 /// The name of a zone, and whose zone it is.
+@usableFromInline
 package struct WireZoneID: WireMessage {
     /// 1 to 255 printable ASCII characters. Only "_defaultZone" begins with "_".
     package var name = ""
     /// The owner's user record name. Empty or "__defaultOwner__": the caller.
     package var owner = ""
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneID {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -25,6 +27,7 @@ extension WireZoneID {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if !name.isEmpty {
@@ -36,6 +39,7 @@ extension WireZoneID {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if !name.isEmpty {
             writer.number(10)
@@ -51,6 +55,7 @@ extension WireZoneID {
 // Field by field, for hot loops that make no message objects.
 extension WireZoneID {
     /// The fields' tags, as `WireReader.nextTag()` returns them.
+    @usableFromInline
     package enum Tag {
         @inlinable package static var name: UInt32 { 10 }
         @inlinable package static var owner: UInt32 { 18 }
@@ -77,6 +82,7 @@ extension WireZoneID {
 }
 
 /// A zone as the server sends it.
+@usableFromInline
 package struct WireZone: WireMessage {
     package var id: WireZoneID {
         get { presentID ?? WireZoneID() }
@@ -88,10 +94,11 @@ package struct WireZone: WireMessage {
     package var capabilities: UInt32 = 0
     package var encryptionScope = WireEncryptionScope()
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZone {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -107,6 +114,7 @@ extension WireZone {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if let presentID {
@@ -121,6 +129,7 @@ extension WireZone {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if let presentID {
             writer.number(10)
@@ -138,6 +147,7 @@ extension WireZone {
 }
 
 /// Creates and deletes zones. It is not atomic: each zone has its own result.
+@usableFromInline
 package struct WireModifyZones: WireMessage {
     package var database = WireDatabaseScope()
     package var stamp: WireRequestStamp {
@@ -151,12 +161,13 @@ package struct WireModifyZones: WireMessage {
     /// One for each save, in that order. Those that are missing at the end are unspecified.
     package var encryptionScopes: [WireEncryptionScope] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireModifyZones {
-    package static var elementsInAllMax: Int { 12500 }
+    @usableFromInline package static var elementsInAllMax: Int { 12500 }
 
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -181,6 +192,7 @@ extension WireModifyZones {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -202,6 +214,7 @@ extension WireModifyZones {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -228,16 +241,18 @@ extension WireModifyZones {
 }
 
 /// The outcome of a ModifyZones.
+@usableFromInline
 package struct WireModifyZonesAnswer: WireMessage {
     /// One for each save, in the order of the request.
     package var saves: [WireZoneResult] = []
     /// One for each delete, in the order of the request. A success has no zone.
     package var deletes: [WireZoneResult] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireModifyZonesAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -248,6 +263,7 @@ extension WireModifyZonesAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in saves {
@@ -259,6 +275,7 @@ extension WireModifyZonesAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in saves {
             writer.number(10)
@@ -272,6 +289,7 @@ extension WireModifyZonesAnswer {
 }
 
 /// A zone, or why it was not saved, deleted or found.
+@usableFromInline
 package struct WireZoneResult: WireMessage {
     /// One of these, or none.
     package enum OneOfResult: Sendable, Equatable {
@@ -303,10 +321,11 @@ package struct WireZoneResult: WireMessage {
         set { result = .done(newValue) }
     }
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireZoneResult {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -330,6 +349,7 @@ extension WireZoneResult {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         switch result {
@@ -344,6 +364,7 @@ extension WireZoneResult {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         switch result {
         case .zone(let value)?:
@@ -361,23 +382,27 @@ extension WireZoneResult {
 }
 
 /// Success, with nothing to return.
+@usableFromInline
 package struct WireDone: WireMessage {
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireDone {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             try reader.skip(tag, known: 0x0)
         }
     }
 
-    package var size: Int { 0 }
+    @usableFromInline package var size: Int { 0 }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {}
 }
 
 /// Asks for zones.
+@usableFromInline
 package struct WireFetchZones: WireMessage {
     package var database = WireDatabaseScope()
     /// Empty: all zones of the database, in pages.
@@ -385,12 +410,13 @@ package struct WireFetchZones: WireMessage {
     /// From the previous answer, for all zones only. Empty: from the first zone.
     package var cursor: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchZones {
-    package static var elementsInAllMax: Int { 4200 }
+    @usableFromInline package static var elementsInAllMax: Int { 4200 }
 
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -402,6 +428,7 @@ extension WireFetchZones {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         if database != WireDatabaseScope() {
@@ -416,6 +443,7 @@ extension WireFetchZones {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         if database != WireDatabaseScope() {
             writer.number(8)
@@ -433,6 +461,7 @@ extension WireFetchZones {
 }
 
 /// The outcome of a FetchZones.
+@usableFromInline
 package struct WireFetchZonesAnswer: WireMessage {
     /// In the order of the request. If it named no zone: one page of all zones, oldest first. If a zone is deleted and
     /// created again between two pages, both may have one of its name. The later one lives.
@@ -440,10 +469,11 @@ package struct WireFetchZonesAnswer: WireMessage {
     /// Where to go on. Empty: there is no more. It is opaque.
     package var cursor: [UInt8] = []
 
-    package init() {}
+    @usableFromInline package init() {}
 }
 
 extension WireFetchZonesAnswer {
+    @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
@@ -454,6 +484,7 @@ extension WireFetchZonesAnswer {
         }
     }
 
+    @usableFromInline
     package var size: Int {
         var size = 0
         for value in zones {
@@ -465,6 +496,7 @@ extension WireFetchZonesAnswer {
         return size
     }
 
+    @usableFromInline
     package func write(to writer: inout WireWriter) {
         for value in zones {
             writer.number(10)
@@ -479,6 +511,7 @@ extension WireFetchZonesAnswer {
 
 /// Whether records are encrypted one by one or with their zone. It is chosen when a zone is created, and never
 /// changes.
+@usableFromInline
 package enum WireEncryptionScope: WireChoice {
     /// In a request: that of the zone; PER_RECORD for a new one. In an answer: not said.
     case unspecified
@@ -487,8 +520,9 @@ package enum WireEncryptionScope: WireChoice {
     /// A value that this version does not know.
     case unrecognized(Int32)
 
-    package init() { self = .unspecified }
+    @usableFromInline package init() { self = .unspecified }
 
+    @usableFromInline
     package init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .unspecified
@@ -498,6 +532,7 @@ package enum WireEncryptionScope: WireChoice {
         }
     }
 
+    @usableFromInline
     package var rawValue: Int32 {
         switch self {
         case .unspecified: 0

@@ -10,6 +10,7 @@ struct ChoicePrinter {
         let cases = choice.values.map { ($0, SwiftNames.choice($0.name, of: choice.name)) }
         printer.line()
         printer.documentation(file.comments[choice.path])
+        printer.line("@usableFromInline")
         printer.block("package enum \(name): WireChoice") { printer in
             for (value, name) in cases {
                 printer.documentation(file.comments[value.path])
@@ -19,8 +20,9 @@ struct ChoicePrinter {
             printer.line("case unrecognized(Int32)")
             printer.line()
             let zero = cases.first { $0.0.number == 0 }.map(\.1) ?? ""
-            printer.line("package init() { self = .\(zero) }")
+            printer.line("@usableFromInline package init() { self = .\(zero) }")
             printer.line()
+            printer.line("@usableFromInline")
             printer.block("package init(rawValue: Int32)") { printer in
                 printer.line("switch rawValue {")
                 for (value, name) in cases { printer.line("case \(value.number): self = .\(name)") }
@@ -28,6 +30,7 @@ struct ChoicePrinter {
                 printer.line("}")
             }
             printer.line()
+            printer.line("@usableFromInline")
             printer.block("package var rawValue: Int32") { printer in
                 printer.line("switch self {")
                 for (value, name) in cases { printer.line("case .\(name): \(value.number)") }

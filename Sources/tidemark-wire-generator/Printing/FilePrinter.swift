@@ -15,7 +15,7 @@ struct FilePrinter {
         printer.line(
             "// Made by tidemark-wire-generator from Protos/\(name).proto. Change that, and run `make protocol`.")
         printer.line()
-        printer.line("package import TidemarkBytes")
+        printer.line("public import TidemarkBytes")
         for message in file.messages { MessagePrinter(message, of: file, in: schema).print(to: &printer) }
         for choice in file.choices { ChoicePrinter(choice: choice, file: file).print(to: &printer) }
         return printer.text

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Makes the Swift code of a message: its type, and the functions that read, measure and write it.
+///
+/// All of it is usable from inline. Otherwise the inlinable functions of ``StreamPrinter`` would be called, not inlined,
+/// in other modules: measured, 2 µs more for each record that is saved.
 struct MessagePrinter {
     let message: MessageDescriptor
     let file: ProtoFile
@@ -21,14 +24,15 @@ struct MessagePrinter {
     func print(to printer: inout CodePrinter) {
         printer.line()
         printer.documentation(file.comments[message.path])
+        printer.line("@usableFromInline")
         printer.block("package struct \(typeName): WireMessage") { printer in
             printProperties(to: &printer)
-            printer.line("package init() {}")
+            printer.line("@usableFromInline package init() {}")
         }
         printer.line()
         printer.block("extension \(typeName)") { printer in
             if let elementsMax = message.elementsInAllMax {
-                printer.line("package static var elementsInAllMax: Int { \(elementsMax) }")
+                printer.line("@usableFromInline package static var elementsInAllMax: Int { \(elementsMax) }")
                 printer.line()
             }
             printReading(to: &printer)
@@ -106,6 +110,7 @@ struct MessagePrinter {
     // MARK: Reading
 
     private func printReading(to printer: inout CodePrinter) {
+        printer.line("@usableFromInline")
         printer.block("package mutating func read(_ reader: inout WireReader) throws(WireError)") { printer in
             if let depthMax = message.depthMax, let countMax = message.countInAllMax {
                 printer.line("try reader.enter(atMost: \(depthMax), inAll: \(countMax))")
@@ -199,8 +204,10 @@ struct MessagePrinter {
     private func printSize(to printer: inout CodePrinter) {
         guard !codes.isEmpty else {
             return printer.line(
-                "package var size: Int { \(message.keepsUnknownFields ? "unknownFields.count" : "0") }\n")
+                "@usableFromInline package var size: Int { \(message.keepsUnknownFields ? "unknownFields.count" : "0") }\n"
+            )
         }
+        printer.line("@usableFromInline")
         printer.block("package var size: Int") { printer in
             printer.line("var size = \(message.keepsUnknownFields ? "unknownFields.count" : "0")")
             printFields(to: &printer) { code, value, printer in
@@ -216,6 +223,7 @@ struct MessagePrinter {
 
     private func printWriting(to printer: inout CodePrinter) {
         let head = "package func write(to writer: inout WireWriter)"
+        printer.line("@usableFromInline")
         guard !codes.isEmpty || message.keepsUnknownFields else { return printer.line(head + " {}") }
         printer.block(head) { printer in
             printFields(to: &printer) { code, value, printer in

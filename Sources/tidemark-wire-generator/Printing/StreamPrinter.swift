@@ -28,6 +28,7 @@ struct StreamPrinter {
 
     private func printTags(to printer: inout CodePrinter) {
         printer.line("/// The fields' tags, as `WireReader.nextTag()` returns them.")
+        printer.line("@usableFromInline")
         printer.block("package enum Tag") { printer in
             for code in codes {
                 printer.line("@inlinable package static var \(code.name): UInt32 { \(code.tag) }")
