@@ -145,7 +145,7 @@ package final class TLSSession {
             : PagePlace.withMemory(Self.recordPlaintextBytesMax, at: receivedPlace) { read(into: $0, plaintext) }
         switch status {
         case SSL_ERROR_WANT_READ: break
-        case SSL_ERROR_ZERO_RETURN where pipe.pointee.handshakeSteps > Self.handshakeStepsMax:
+        case _ where pipe.pointee.handshakeSteps > Self.handshakeStepsMax:
             hasFailed = true
             ERR_clear_error()
             throw TLSError(.recordInvalid, detail: "too many key updates")

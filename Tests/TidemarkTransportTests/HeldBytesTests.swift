@@ -102,24 +102,25 @@ import TidemarkWebSocket
         limits.unsentBytesMax = 42 * 1024 * 1024
         try await Scene.run(wire, limits: limits) { scene in
             var accepted = scene.accepted.makeAsyncIterator()
-            func start(_ megabytes: Int, taking byteCount: Int) async throws -> (RawPeer, Recorder) {
+            var servers: [Recorder] = []
+            var peers: [RawPeer] = []
+            for (megabytes, byteCount) in [(40, 16 * 1_048_576), (16, 1_000)] {
                 let peer = try await scene.rawPeer()
                 await peer.send(RawPeer.upgrade("/record"))
                 await peer.receive { $0.count > 100 }
                 let server = try #require(await accepted.next())
                 await server.act { $0.send(.binary, [UInt8](repeating: 1, count: megabytes * 1_048_576)) }
                 await peer.receiveNoMore(than: byteCount)
-                return (peer, server)
+                servers.append(server)
+                peers.append(peer)
             }
-            let (slow, slowServer) = try await start(40, taking: 16 * 1_048_576)
-            let (next, _) = try await start(16, taking: 1_000)
-            var events = slowServer.events.makeAsyncIterator()
+            var events = servers[0].events.makeAsyncIterator()
             #expect(await events.next() == .opened)
             #expect(await events.next() == .closed("failed queueOverflow"))
-            await next.resumeReading()
-            await next.send(RawPeer.frame(.close, [3, 0xE8]))
-            #expect(await next.receiveAllEvents().last == "close 1000")
-            for peer in [slow, next] { await peer.close() }
+            await peers[1].resumeReading()
+            await peers[1].send(RawPeer.frame(.close, [3, 0xE8]))
+            #expect(await peers[1].receiveAllEvents().last == "close 1000")
+            for peer in peers { await peer.close() }
             await scene.allEnded()
         }
     }

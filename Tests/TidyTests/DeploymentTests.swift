@@ -38,6 +38,12 @@ import Testing
         #expect(server.contains("healthcheck:") && image.contains("COPY deploy/healthy "))
     }
 
+    @Test func `R-714, compose: the text of queries that are stopped does not fill PostgreSQL's log`() throws {
+        let setting = "log_min_error_statement=fatal"
+        #expect(try text("deploy/compose.yaml").contains("    command: [\"postgres\", \"-c\", \"\(setting)\"]\n"))
+        #expect(try text("deploy/README.md").contains("`\(setting.replacing("=", with: " = "))`"))
+    }
+
     @Test func `a server's private key does not get into the repository`() throws {
         #expect(try text(".gitignore").contains("\ndeploy/certificates/\n"))
     }
