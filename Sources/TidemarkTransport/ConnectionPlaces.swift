@@ -162,10 +162,22 @@ struct ConnectionPlaces {
         let own = blocks[block]?.newcomerCount ?? 0
         if own >= limits.newcomersPerAddressMax { return (.ofAddress, oldestNewcomer(of: block)) }
         guard newcomerCount >= limits.newcomersMax else { return nil }
+        // Of equals the one that has waited longest. Otherwise one of very many addresses could protect the others, by
+        // connecting anew each second.
         let largest = blocks.max { left, right in
-            (left.value.newcomerCount, left.key) < (right.value.newcomerCount, right.key)
+            let (count, other) = (left.value.newcomerCount, right.value.newcomerCount)
+            guard count == other else { return count < other }
+            return firstArrival(in: left.value) > firstArrival(in: right.value)
         }
         return (.ofServer, largest.flatMap { oldestNewcomer(of: $0.key) })
+    }
+
+    /// When its oldest newcomer came.
+    private func firstArrival(in block: Block) -> Duration {
+        for id in block.newcomers {
+            if let place = places[id], place.standing == .newcomer { return place.arrivedAt }
+        }
+        return .seconds(Int64.max)
     }
 
     private mutating func oldestNewcomer(of block: AddressBlock) -> UInt64? {

@@ -50,6 +50,21 @@ import TidemarkTestSupport
         #expect(places.arrive(1_001, from: block(1), at: .milliseconds(2)).refusal != nil)
     }
 
+    @Test func `R-721: of addresses with as many newcomers the one that came first gives way`() {
+        let limits = PlaceLimits(connectionsMax: 128)
+        let count = UInt64(limits.newcomersMax)
+        for young in 1...count {
+            var places = ConnectionPlaces(limits)
+            for id in 1...count {
+                // One of them came a moment ago, the others long before.
+                let time: Duration = id == young ? .seconds(500) : .milliseconds(Int(id))
+                #expect(places.arrive(id, from: block(Int(id)), at: time).refusal == nil)
+            }
+            let next = places.arrive(1_000, from: block(900), at: .milliseconds(500_100))
+            #expect(next.refusal == nil && next.victim?.id == (young == 1 ? 2 : 1), "\(young)")
+        }
+    }
+
     @Test func `R-721: nobody without a credential takes the places of those who have one`() {
         let limits = PlaceLimits(connectionsMax: 80, anonymousMax: 20, anonymousPerAddressMax: 5)
         var places = ConnectionPlaces(limits)
