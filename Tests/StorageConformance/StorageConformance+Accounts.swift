@@ -177,26 +177,96 @@ extension StorageConformance {
             func subscription(_ id: String, _ scope: DatabaseScope, type: String? = nil) -> Subscription {
                 Subscription(id: id, scope: scope, kind: .database, recordType: type, notificationInfo: [1, 0, 2])
             }
-            func save(_ subscription: Subscription, _ server: any Storage) async throws -> SubscriptionSave {
-                try await server.saveSubscription(subscription, of: alice, atMost: 3)
+            func save(_ subscription: Subscription, _ server: any Storage) async throws -> [FailureReason?] {
+                try await server.saveSubscriptions([subscription], of: alice, atMost: 3)
             }
-            try expectEqual(try await save(subscription("b", .private), store.first), .saved, "the first")
-            try expectEqual(try await save(subscription("a", .private), store.first), .saved, "the second")
-            try expectEqual(try await save(subscription("a", .shared), store.first), .saved, "the last one")
-            try expectEqual(try await save(subscription("c", .private), store.second), .tooMany, "one too many")
+            try expectEqual(try await save(subscription("b", .private), store.first), [nil], "the first")
+            try expectEqual(try await save(subscription("a", .private), store.first), [nil], "the second")
+            try expectEqual(try await save(subscription("a", .shared), store.first), [nil], "the last one")
             try expectEqual(
-                try await save(subscription("a", .private, type: "Note"), store.second), .saved, "none more")
+                try await save(subscription("c", .private), store.second), [.tooManySubscriptions], "one too many")
+            try expectEqual(try await save(subscription("a", .private, type: "Note"), store.second), [nil], "none more")
             try expectEqual(
                 try await store.second.subscriptions(of: alice),
                 [subscription("a", .private, type: "Note"), subscription("b", .private), subscription("a", .shared)],
                 "by scope and id, each as saved last")
             try expectEqual(try await store.first.subscriptions(of: bob), [], "nobody else sees them")
-            try expect(
-                try await store.first.deleteSubscription("a", scope: .private, of: alice), "it was there")
-            try expect(
-                !(try await store.second.deleteSubscription("a", scope: .private, of: alice)), "it is gone")
+            try expectEqual(
+                try await store.first.deleteSubscriptions(["a"], scope: .private, of: alice), ["a"], "it was there")
+            try expectEqual(
+                try await store.second.deleteSubscriptions(["a"], scope: .private, of: alice), [], "it is gone")
             try expectEqual(
                 try await store.first.subscriptions(of: alice).map(\.id), ["b", "a"], "the others stay")
+        },
+        Scenario("R-242, R-718: subscriptions that are saved together are decided in their order, each for itself") {
+            store in
+            let alice = try await store.alice()
+            try await store.createZones("a", in: alice.privateDatabase)
+            func subscription(_ id: String, in zone: String? = nil, type: String? = nil) -> Subscription {
+                Subscription(
+                    id: id, scope: .private, kind: zone == nil ? .database : .recordZone, recordType: type,
+                    zoneName: zone, notificationInfo: Array(id.utf8))
+            }
+            let before = [subscription("changed"), subscription("same", in: "a", type: "Note"), subscription("old")]
+            try expectEqual(
+                try await store.first.saveSubscriptions(before, of: alice.user, atMost: 5), [nil, nil, nil], "new ones")
+            // Each with why it is refused.
+            let saves: [(Subscription, FailureReason?)] = [
+                (subscription("new", in: "a"), nil),
+                (subscription("same", in: "a", type: "Note"), nil),
+                (subscription("lost", in: "none"), .zoneNotFound),
+                (subscription("changed", in: "a", type: "Note"), nil),
+                (subscription("last", in: "none"), .zoneNotFound),
+                (subscription("last", in: "a"), nil),
+                (subscription("over"), .tooManySubscriptions),
+                (subscription("lost", in: "none"), .zoneNotFound),
+                (subscription("new", type: "Note"), nil),
+                (subscription("new", in: "none"), .zoneNotFound),
+                (subscription("over"), .tooManySubscriptions),
+            ]
+            let kept = [
+                subscription("changed", in: "a", type: "Note"), subscription("last", in: "a"),
+                subscription("new", type: "Note"), subscription("old"), subscription("same", in: "a", type: "Note"),
+            ]
+            for (server, promise) in [(store.first, "at first"), (store.second, "when it is repeated")] {
+                let reasons = try await server.saveSubscriptions(saves.map(\.0), of: alice.user, atMost: 5)
+                try expectEqual(reasons, saves.map(\.1), promise)
+                try expectEqual(try await store.second.subscriptions(of: alice.user), kept, promise)
+            }
+            try expectEqual(
+                try await store.first.saveSubscriptions([], of: alice.user, atMost: 5), [], "none are saved")
+            let ends: [(Set<String>, String)] = [(["old", "new"], "at first"), ([], "when it is repeated")]
+            for (existing, promise) in ends {
+                try expectEqual(
+                    try await store.second.deleteSubscriptions(
+                        ["old", "none", "new", "over"], scope: .private, of: alice.user), existing, promise)
+            }
+            try expectEqual(
+                try await store.first.deleteSubscriptions(["same"], scope: .shared, of: alice.user), [],
+                "another scope's")
+            try await store.changeZones(in: alice.privateDatabase, remove: ["a"])
+            try await store.createZones("a", in: alice.privateDatabase)
+            try expectEqual(
+                try await store.first.deleteSubscriptions(
+                    ["changed", "last", "same"], scope: .private, of: alice.user), [], "they ended with their zone")
+        },
+        Scenario("I-7: requests at the same moment do not save more subscriptions together than there may be") {
+            store in
+            let alice = try await store.alice().user
+            // In different orders: without a common lock they might wait for each other's rows.
+            let requests = [["a", "b", "c", "d"], ["d", "e", "b", "f"], ["c", "b", "a", "g"]].map { ids in
+                ids.map { id in
+                    Subscription(id: id, scope: .private, kind: .database, recordType: nil, notificationInfo: [])
+                }
+            }
+            let calls = requests.enumerated().map { number, subscriptions in
+                let server = number == 1 ? store.second : store.first
+                return store.scheduler.runThrowing {
+                    try await server.saveSubscriptions(subscriptions, of: alice, atMost: 3)
+                }
+            }
+            for call in calls { _ = try await call.value }
+            try expectEqual(try await store.first.subscriptions(of: alice).count, 3, "as many as there may be")
         },
         Scenario("R-030, R-241, R-247: a subscription of a zone is kept with it, and ends with this life of it") {
             store in
@@ -207,28 +277,28 @@ extension StorageConformance {
                     id: id, scope: .private, kind: zone == nil ? .database : .recordZone, recordType: "Note",
                     zoneName: zone, notificationInfo: [7])
             }
-            func save(_ id: String, in zone: String?) async throws -> SubscriptionSave {
-                try await store.first.saveSubscription(subscription(id, in: zone), of: alice.user, atMost: 2)
+            func save(_ id: String, in zone: String?) async throws -> [FailureReason?] {
+                try await store.first.saveSubscriptions([subscription(id, in: zone)], of: alice.user, atMost: 2)
             }
             func ids() async throws -> [String] { try await store.second.subscriptions(of: alice.user).map(\.id) }
-            try expectEqual(try await save("z", in: "a"), .zoneMissing, "there is no such zone")
+            try expectEqual(try await save("z", in: "a"), [.zoneNotFound], "there is no such zone")
             try await store.createZones("a", in: database)
             try await store.createZones("a", in: try await store.bob().privateDatabase)
-            try expectEqual(try await save("z", in: "a"), .saved, "now there is")
+            try expectEqual(try await save("z", in: "a"), [nil], "now there is")
             try expectEqual(
                 try await store.second.subscriptions(of: alice.user), [subscription("z", in: "a")], "as it was saved")
-            try expectEqual(try await save("z", in: "b"), .zoneMissing, "and the old one stays")
+            try expectEqual(try await save("z", in: "b"), [.zoneNotFound], "and the old one stays")
             try expectEqual(try await ids(), ["z"], "it does")
             try await store.changeZones(in: database, remove: ["a"])
             try expectEqual(try await ids(), [], "it ended with the zone")
-            try expect(
-                !(try await store.second.deleteSubscription("z", scope: .private, of: alice.user)), "it is gone")
+            try expectEqual(
+                try await store.second.deleteSubscriptions(["z"], scope: .private, of: alice.user), [], "it is gone")
             try await store.createZones("a", in: database)
             try expectEqual(try await ids(), [], "and does not come back with the zone's name")
-            for id in ["x", "y"] { try expectEqual(try await save(id, in: "a"), .saved, "of the new zone") }
-            try expectEqual(try await save("d", in: nil), .tooMany, "two are the most")
+            for id in ["x", "y"] { try expectEqual(try await save(id, in: "a"), [nil], "of the new zone") }
+            try expectEqual(try await save("d", in: nil), [.tooManySubscriptions], "two are the most")
             try await store.changeZones(in: database, remove: ["a"])
-            try expectEqual(try await save("d", in: nil), .saved, "those that ended do not count")
+            try expectEqual(try await save("d", in: nil), [nil], "those that ended do not count")
             try expectEqual(try await ids(), ["d"], "it alone")
         },
     ]

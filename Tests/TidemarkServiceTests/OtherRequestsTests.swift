@@ -118,6 +118,45 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-718, R-242: subscriptions of one request are two calls of the store, also if answers are lost`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        var limits = Limits()
+        limits.subscriptionsMax = 200
+        let script = FaultScript()
+        let lossy = FaultScript(first: [.callAnswered: [.disconnect, .none, .disconnect]])
+        let service = fixture.server(faults: script.plan, limits: limits)
+        let again = fixture.server(faults: lossy.plan, limits: limits)
+        try fixture.scheduler.simulate {
+            let saves = (0..<250).map { number in
+                Subscription(
+                    id: "\(number)", scope: number == 7 ? .shared : .private, kind: .database, recordType: nil,
+                    notificationInfo: [])
+            }
+            let deletes = ["3", "\u{1}", "3", "4"] + (0..<146).map { "\($0 + 54)" }
+            func modify(_ service: CloudService) async throws -> SubscriptionsOutcome {
+                try await service.modifySubscriptions(
+                    saves: saves, deletes: deletes, scope: .private, of: fixture.identity.user
+                ).get()
+            }
+            let outcome = try await modify(service)
+            #expect(script.count(.callSent) == 2)
+            let refusals = (0..<250).map { number -> FailureReason? in
+                if number == 7 { return .subscriptionInvalid }
+                return number <= 200 ? nil : .tooManySubscriptions
+            }
+            #expect(outcome.saves.map(\.reason) == refusals)
+            #expect(outcome.deletes.prefix(4).map(\.reason) == [nil, .subscriptionUnknown, .subscriptionUnknown, nil])
+            #expect(outcome.deletes.dropFirst(4).allSatisfy { $0.reason == nil })
+            // The deletions have made room for what was saved before, and for no more.
+            let repeated = try await modify(again)
+            #expect(lossy.count(.callSent) == 4)
+            #expect(repeated.saves.map(\.reason) == outcome.saves.map(\.reason))
+            #expect(repeated.deletes.map(\.reason) == outcome.deletes.map(\.reason))
+        }
+    }
+
     @Test func `a deletion whose answer was lost is a success`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript(first: [.callAnswered: [.none, .disconnect]])

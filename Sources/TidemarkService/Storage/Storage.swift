@@ -239,18 +239,22 @@ package protocol Storage: AnyObject, Sendable {
 
     /// Subscriptions of zones that are gone are left out.
     func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription]
-    /// Inserts or replaces a subscription. A zone subscription belongs to the zone that has its name now, in
-    /// the user's private database.
+
+    /// Inserts or replaces subscriptions in one transaction, as ``SubscriptionSaves`` decides. A zone subscription
+    /// belongs to the zone that has its name now, in the user's private database.
     ///
-    /// - Parameter countMax: how many the user may have afterwards. Several saves at the same moment may each be the
-    ///   last one.
-    func saveSubscription(
-        _ subscription: Subscription, of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> SubscriptionSave
-    /// - Returns: whether the subscription existed.
-    func deleteSubscription(
-        _ id: String, scope: DatabaseScope, of user: UserID
-    ) async throws(StorageError) -> Bool
+    /// - Parameter countMax: how many the user may have afterwards.
+    /// - Returns: why each is refused, in their order; nil for those that are saved.
+    func saveSubscriptions(
+        _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
+    ) async throws(StorageError) -> [FailureReason?]
+
+    /// Deletes subscriptions in one transaction.
+    ///
+    /// - Returns: those that existed.
+    func deleteSubscriptions(
+        _ ids: Set<String>, scope: DatabaseScope, of user: UserID
+    ) async throws(StorageError) -> Set<String>
 
     // MARK: Assets
 
@@ -440,12 +444,4 @@ package struct ZonesMoved: Sendable {
 package enum ServerNotice: Sendable, Hashable {
     case zone(ZoneNotice)
     case credentialRevoked(CredentialID)
-}
-
-/// The result of saving a subscription. Unless it was saved, nothing is changed.
-package enum SubscriptionSave: Sendable, Equatable {
-    case saved
-    case tooMany
-    /// There is no such zone in the private database.
-    case zoneMissing
 }

@@ -21,39 +21,60 @@ extension CloudService {
         askedBy asker: Asker = Asker()
     ) async -> Result<SubscriptionsOutcome, FailureReason> {
         guard saves.count + deletes.count <= limits.itemsMax else { return .failure(.tooManyItems) }
-        var saved: [Result<Subscription, FailureReason>] = []
-        for subscription in saves { saved.append(await save(subscription, scope: scope, of: user, asker)) }
-        var deleted: [Result<Void, FailureReason>] = []
-        for id in deletes { deleted.append(await delete(id, scope: scope, of: user, asker)) }
+        let saved = await save(saves, scope: scope, of: user, asker)
+        let deleted = await delete(deletes, scope: scope, of: user, asker)
         return .success(SubscriptionsOutcome(saves: saved, deletes: deleted))
     }
 
+    /// All in one transaction, so that a turn is short however many there are.
     private func save(
-        _ subscription: Subscription, scope: DatabaseScope, of user: UserID, _ asker: Asker
-    ) async -> Result<Subscription, FailureReason> {
-        guard subscription.scope == scope else { return .failure(.subscriptionInvalid) }
-        if let reason = subscription.refusal(within: limits) { return .failure(reason) }
-        return await retry.run(askedBy: asker) { () async throws(StorageError) in
-            switch try await storage.saveSubscription(subscription, of: user, atMost: limits.subscriptionsMax) {
-            case .saved: .success(subscription)
-            case .tooMany: .failure(.tooManySubscriptions)
-            case .zoneMissing: .failure(.zoneNotFound)
+        _ subscriptions: [Subscription], scope: DatabaseScope, of user: UserID, _ asker: Asker
+    ) async -> [Result<Subscription, FailureReason>] {
+        var refusals: [FailureReason?] = subscriptions.map { subscription in
+            subscription.scope == scope ? subscription.refusal(within: limits) : .subscriptionInvalid
+        }
+        let possible = subscriptions.indices.filter { refusals[$0] == nil }
+        if !possible.isEmpty {
+            let saved = await retry.run(askedBy: asker) { () async throws(StorageError) in
+                .success(
+                    try await storage.saveSubscriptions(
+                        possible.map { subscriptions[$0] }, of: user, atMost: limits.subscriptionsMax))
             }
+            for (place, index) in possible.enumerated() {
+                switch saved {
+                case .success(let reasons): refusals[index] = reasons[place]
+                case .failure(let reason): refusals[index] = reason
+                }
+            }
+        }
+        return zip(subscriptions, refusals).map { subscription, reason in
+            reason.map { .failure($0) } ?? .success(subscription)
         }
     }
 
+    /// All in one transaction after that of the saves. In one with them, a repeated attempt might find room for more saves
+    /// than the first one did, because that has deleted something.
     private func delete(
-        _ id: String, scope: DatabaseScope, of user: UserID, _ asker: Asker
-    ) async -> Result<Void, FailureReason> {
-        guard Subscription.isID(id, limits: limits) else { return .failure(.subscriptionUnknown) }
-        // A repeated attempt may find that an earlier one deleted the subscription but got no answer: that is a
+        _ ids: [String], scope: DatabaseScope, of user: UserID, _ asker: Asker
+    ) async -> [Result<Void, FailureReason>] {
+        let possible = Set(ids.filter { Subscription.isID($0, limits: limits) })
+        guard !possible.isEmpty else { return ids.map { _ in .failure(.subscriptionUnknown) } }
+        // A repeated attempt may find that an earlier one deleted the subscriptions but got no answer: that is a
         // success.
         var isRepeated = false
-        return await retry.run(askedBy: asker) { () async throws(StorageError) in
+        let deleted: Result<Set<String>, FailureReason> = await retry.run(askedBy: asker) {
+            () async throws(StorageError) in
             let wasRepeated = isRepeated
             isRepeated = true
-            let existed = try await storage.deleteSubscription(id, scope: scope, of: user)
-            return existed || wasRepeated ? .success(()) : .failure(.subscriptionUnknown)
+            let existing = try await storage.deleteSubscriptions(possible, scope: scope, of: user)
+            return .success(wasRepeated ? possible : existing)
+        }
+        switch deleted {
+        case .success(var left):
+            // One that is named twice is deleted once.
+            return ids.map { left.remove($0) == nil ? .failure(.subscriptionUnknown) : .success(()) }
+        case .failure(let reason):
+            return ids.map { .failure(possible.contains($0) ? reason : .subscriptionUnknown) }
         }
     }
 }

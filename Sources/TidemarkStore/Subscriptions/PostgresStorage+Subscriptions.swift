@@ -9,19 +9,38 @@ extension PostgresStorage {
         try await read(sql.subscriptions.all(user)).compactMap(\.self)
     }
 
-    package func saveSubscription(
-        _ subscription: Subscription, of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> SubscriptionSave {
-        let (_, zone, saved) = try await write(
-            sql.subscriptions.clearEnded(user), sql.subscriptions.zone((user, subscription.zoneName)),
-            sql.subscriptions.save((user, subscription, countMax)))
-        if subscription.zoneName != nil, zone.isEmpty { return .zoneMissing }
-        return saved.isEmpty ? .tooMany : .saved
+    /// Locks the user's row first, so that two requests neither pass the limit together nor wait for each other's rows.
+    package func saveSubscriptions(
+        _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
+    ) async throws(StorageError) -> [FailureReason?] {
+        let zoneNames = Array(Set(subscriptions.compactMap(\.zoneName)))
+        let saves: SubscriptionSaves
+        let lease = try await acquire()
+        defer { release(lease) }
+        do {
+            let (_, _, _, kept, zones) = try await lease.connection.run(
+                Call.begin, sql.subscriptions.lockUser(user), sql.subscriptions.clearEnded(user),
+                sql.subscriptions.keys(user), sql.subscriptions.zones((user, zoneNames)))
+            saves = SubscriptionSaves(
+                subscriptions, kept: kept.rows.compactMap(\.self),
+                zones: Dictionary(zones.rows.map { ($0.name, $0.id) }) { first, _ in first }, atMost: countMax)
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+        do {
+            _ = try await lease.connection.run(
+                sql.subscriptions.save((user, Array(saves.stored.values))), Call.commit)
+            return saves.refusals
+        } catch {
+            throw StorageError(error, duringCommit: error.code == .connectionLost)
+        }
     }
 
-    package func deleteSubscription(
-        _ id: String, scope: DatabaseScope, of user: UserID
-    ) async throws(StorageError) -> Bool {
-        try await write(sql.subscriptions.delete((user, scope, id))).rows.first ?? false
+    package func deleteSubscriptions(
+        _ ids: Set<String>, scope: DatabaseScope, of user: UserID
+    ) async throws(StorageError) -> Set<String> {
+        let (_, deleted) = try await write(
+            sql.subscriptions.lockUser(user), sql.subscriptions.delete((user, scope, Array(ids))))
+        return Set(deleted.rows.filter(\.existed).map(\.id))
     }
 }

@@ -33,36 +33,62 @@ struct SubscriptionStatements: Sendable {
         .write, "clear_ended_subscriptions",
         "DELETE FROM subscription s WHERE user_id = \(\.self) AND zone_id IS NOT NULL AND NOT EXISTS (\(livingZone))")
 
-    /// The zone for a zone subscription.
-    let zone = DeclaredStatement<(user: UserID, name: String?), Void>(
-        .read, "subscription_zone",
-        """
-        SELECT z.id FROM database d JOIN zone z ON z.database_id = d.id AND z.name = \(\.name) AND z.removal IS NULL
-         WHERE d.user_id = \(\.user) AND d.scope = 2
-        """)
+    /// Whoever writes a user's subscriptions holds this lock.
+    let lockUser = DeclaredStatement<UserID, Void>(
+        .read, "lock_subscriber",
+        "SELECT id FROM container_user WHERE id = \(\.self) FOR NO KEY UPDATE")
 
-    /// No row: there would be too many, or there is no such zone.
-    let save = DeclaredStatement<(user: UserID, subscription: Subscription, countMax: Int), Void>(
-        .write, "save_subscription",
+    let keys = DeclaredStatement<UserID, Subscription.Key?>(
+        .read, "subscription_keys",
+        "SELECT scope, id FROM subscription WHERE user_id = \(\.self)"
+    ) { row throws(PostgresError) in
+        guard let scope = DatabaseScope(rawValue: try row["scope"]) else { return nil }
+        return Subscription.Key(scope: scope, id: try row["id"])
+    }
+
+    /// The living zones for zone subscriptions.
+    let zones = DeclaredStatement<(user: UserID, names: [String]), (name: String, id: ZoneID)>(
+        .read, "subscription_zones",
+        """
+        SELECT k.zone_name, z.id
+          FROM (SELECT d.id AS database_id, n.zone_name
+                  FROM database d CROSS JOIN unnest(\(\.names)) AS n (zone_name)
+                 WHERE d.user_id = \(\.user) AND d.scope = 2) AS k
+         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+        """
+    ) { row throws(PostgresError) in
+        (try row["zone_name"], try row["id"])
+    }
+
+    let save = DeclaredStatement<(user: UserID, rows: [KeptSubscription]), Void>(
+        .write, "save_subscriptions",
         """
         INSERT INTO subscription (user_id, scope, id, kind, record_type, notification_info, zone_id)
-        SELECT \(\.user), \(\.subscription.scope), \(\.subscription.id), \(\.subscription.kind), \(\.subscription.recordType), \(\.subscription.notificationInfo), z.id
-          FROM (SELECT) AS one LEFT JOIN (
-               SELECT z.id FROM database d JOIN zone z ON z.database_id = d.id AND z.name = \(\.subscription.zoneName) AND z.removal IS NULL
-                WHERE d.user_id = \(\.user) AND d.scope = 2) AS z ON true
-         WHERE (SELECT count(*) FROM subscription WHERE user_id = \(\.user) AND NOT (scope = \(\.subscription.scope) AND id = \(\.subscription.id))) < \(\.countMax)
-           AND (\(\.subscription.zoneName) IS NULL OR z.id IS NOT NULL)
+        SELECT \(\.user), k.scope, k.id, k.kind, k.record_type, k.notification_info, k.zone_id
+          FROM unnest(\(\.rows, \.scopeCode), \(\.rows, \.subscription.id), \(\.rows, \.kindCode),
+                      \(\.rows, \.subscription.recordType), \(\.rows, \.subscription.notificationInfo),
+                      \(\.rows, \.zone)) AS k (scope, id, kind, record_type, notification_info, zone_id)
             ON CONFLICT (user_id, scope, id) DO UPDATE
            SET kind = excluded.kind, record_type = excluded.record_type,
                notification_info = excluded.notification_info, zone_id = excluded.zone_id
-        RETURNING id
         """)
 
-    /// Returns a row if it existed.
-    let delete = DeclaredStatement<(user: UserID, scope: DatabaseScope, id: String), Bool>(
-        .write, "delete_subscription",
+    /// A row for each that there was.
+    let delete = DeclaredStatement<
+        (user: UserID, scope: DatabaseScope, ids: [String]), (id: String, existed: Bool)
+    >(
+        .write, "delete_subscriptions",
         """
-        DELETE FROM subscription s WHERE user_id = \(\.user) AND scope = \(\.scope) AND id = \(\.id)
-        RETURNING zone_id IS NULL OR EXISTS (\(livingZone))
-        """)
+        DELETE FROM subscription s WHERE user_id = \(\.user) AND scope = \(\.scope) AND id = ANY (\(\.ids))
+        RETURNING id, zone_id IS NULL OR EXISTS (\(livingZone)) AS existed
+        """
+    ) { row throws(PostgresError) in
+        (try row["id"], try row["existed"])
+    }
+}
+
+extension KeptSubscription {
+    // There are no arrays of smallint.
+    fileprivate var scopeCode: Int32 { Int32(subscription.scope.rawValue) }
+    fileprivate var kindCode: Int32 { Int32(subscription.kind.rawValue) }
 }

@@ -84,35 +84,37 @@ extension MemoryStore {
         try await call { tables in tables.livingSubscriptions(of: user).map(\.subscription) }
     }
 
-    package func saveSubscription(
-        _ subscription: Subscription, of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> SubscriptionSave {
+    package func saveSubscriptions(
+        _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
+    ) async throws(StorageError) -> [FailureReason?] {
         try await call { tables in
-            guard let key = tables.userKeys[user], let database = tables.users[key]?.database else { return .tooMany }
-            let zone = subscription.zoneName.flatMap { tables.livingZone(ZoneKey(database: database, name: $0)) }
-            if subscription.zoneName != nil, zone == nil { return .zoneMissing }
-            let (id, scope) = (subscription.id, subscription.scope)
-            var kept = tables.livingSubscriptions(of: user).filter { !$0.isSame(as: id, scope) }
-            guard kept.count < countMax else { return .tooMany }
-            kept.append(MemoryTables.KeptSubscription(subscription: subscription, zone: zone))
-            kept.sort {
+            guard let key = tables.userKeys[user], let database = tables.users[key]?.database else {
+                return subscriptions.map { _ in .tooManySubscriptions }
+            }
+            let living = tables.livingZones(in: database).map { ($0.key.name, $0.id) }
+            let kept = tables.livingSubscriptions(of: user).map { ($0.subscription.key, $0) }
+            var byKey = Dictionary(uniqueKeysWithValues: kept)
+            let saves = SubscriptionSaves(
+                subscriptions, kept: byKey.keys, zones: Dictionary(uniqueKeysWithValues: living), atMost: countMax)
+            byKey.merge(saves.stored) { $1 }
+            tables.users[key]?.subscriptions = byKey.values.sorted {
                 let (one, other) = ($0.subscription, $1.subscription)
                 return (one.scope.rawValue, one.id) < (other.scope.rawValue, other.id)
             }
-            tables.users[key]?.subscriptions = kept
-            return .saved
+            return saves.refusals
         }
     }
 
-    package func deleteSubscription(
-        _ id: String, scope: DatabaseScope, of user: UserID
-    ) async throws(StorageError) -> Bool {
+    package func deleteSubscriptions(
+        _ ids: Set<String>, scope: DatabaseScope, of user: UserID
+    ) async throws(StorageError) -> Set<String> {
         try await call { tables in
-            guard let key = tables.userKeys[user] else { return false }
-            let living = tables.livingSubscriptions(of: user)
-            let kept = living.filter { !$0.isSame(as: id, scope) }
+            guard let key = tables.userKeys[user] else { return [] }
+            var kept = tables.livingSubscriptions(of: user)
+            let existing = kept.map(\.subscription).filter { $0.scope == scope && ids.contains($0.id) }
+            kept.removeAll { existing.contains($0.subscription) }
             tables.users[key]?.subscriptions = kept
-            return kept.count < living.count
+            return Set(existing.map(\.id))
         }
     }
 }
@@ -124,12 +126,6 @@ extension MemoryTables {
         return kept.filter { kept in
             kept.zone.map { zone in zones[zone].map { $0.state.removal == nil } ?? false } ?? true
         }
-    }
-}
-
-extension MemoryTables.KeptSubscription {
-    fileprivate func isSame(as id: String, _ scope: DatabaseScope) -> Bool {
-        subscription.id == id && subscription.scope == scope
     }
 }
 

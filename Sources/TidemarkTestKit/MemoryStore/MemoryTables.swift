@@ -34,12 +34,6 @@ struct MemoryTables {
         var subscriptions: [KeptSubscription] = []
     }
 
-    struct KeptSubscription {
-        let subscription: Subscription
-        /// For a zone subscription: it ends with this incarnation of its zone.
-        let zone: ZoneID?
-    }
-
     /// A record that names an asset.
     struct AssetUser: Hashable {
         let zone: ZoneID

@@ -246,14 +246,16 @@ final class PlantedStorage: Storage {
         try await base.subscriptions(of: user)
     }
 
-    func saveSubscription(
-        _ subscription: Subscription, of user: UserID, atMost countMax: Int
-    ) async throws(StorageError) -> SubscriptionSave {
-        try await base.saveSubscription(subscription, of: user, atMost: countMax)
+    func saveSubscriptions(
+        _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
+    ) async throws(StorageError) -> [FailureReason?] {
+        try await base.saveSubscriptions(subscriptions, of: user, atMost: countMax)
     }
 
-    func deleteSubscription(_ id: String, scope: DatabaseScope, of user: UserID) async throws(StorageError) -> Bool {
-        try await base.deleteSubscription(id, scope: scope, of: user)
+    func deleteSubscriptions(
+        _ ids: Set<String>, scope: DatabaseScope, of user: UserID
+    ) async throws(StorageError) -> Set<String> {
+        try await base.deleteSubscriptions(ids, scope: scope, of: user)
     }
 
     func accountKey(of user: UserID) async throws(StorageError) -> StoredAccountKey {
