@@ -6,17 +6,26 @@ internal import TidemarkPostgres
 /// The SQL of subscriptions. A subscription whose zone is gone counts as deleted (R-030); the user's next save removes
 /// its row.
 struct SubscriptionStatements: Sendable {
+    /// The private database of the user `s.user_id`, for a `LATERAL` join; see ``RecordStatements`` for its form.
+    private static let privateDatabase = """
+        SELECT id FROM database WHERE user_id BETWEEN s.user_id AND s.user_id AND scope = 2 ORDER BY user_id LIMIT 1
+        """
+
     /// The living zone of the subscription `s`: all zone subscriptions are of private databases.
     private static let livingZone = """
-        SELECT z.name FROM database d JOIN zone z ON z.database_id = d.id AND z.id = s.zone_id AND z.removal IS NULL
-         WHERE d.user_id = s.user_id AND d.scope = 2
+        SELECT z.name
+          FROM (\(privateDatabase)) AS d
+         CROSS JOIN LATERAL (
+               SELECT name FROM zone
+                WHERE database_id = d.id AND id BETWEEN s.zone_id AND s.zone_id AND removal IS NULL
+                ORDER BY id LIMIT 1) AS z
         """
 
     let all = DeclaredStatement<UserID, Subscription?>(
         .read, "all_subscriptions",
         """
         SELECT s.id, s.scope, s.kind, s.record_type, s.notification_info, z.name
-          FROM subscription s LEFT JOIN LATERAL (\(livingZone)) AS z ON s.zone_id IS NOT NULL
+          FROM subscription s LEFT JOIN LATERAL (\(livingZone)) AS z ON true
          WHERE s.user_id = \(\.self) AND (s.zone_id IS NULL OR z.name IS NOT NULL)
          ORDER BY s.scope, s.id
         """
@@ -52,8 +61,9 @@ struct SubscriptionStatements: Sendable {
         """
         SELECT k.zone_name, z.id
           FROM (SELECT d.id AS database_id, n.zone_name
-                  FROM database d CROSS JOIN unnest(\(\.names)) AS n (zone_name)
-                 WHERE d.user_id = \(\.user) AND d.scope = 2) AS k
+                  FROM (SELECT \(\.user) AS user_id) AS s
+                 CROSS JOIN LATERAL (\(privateDatabase)) AS d
+                 CROSS JOIN unnest(\(\.names)) AS n (zone_name)) AS k
          CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
         """
     ) { row throws(PostgresError) in

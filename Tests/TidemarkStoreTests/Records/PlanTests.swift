@@ -12,6 +12,7 @@ import TidemarkTestSupport
 @Suite struct PlanTests {
     private static let tables = [
         "zone", "record", "request_memory", "feed_entry", "record_reference", "client_token", "asset", "asset_use",
+        "subscription",
     ]
 
     private static let fill = record(zone: "1", from: 1, to: 20_000) + ";" + refer
@@ -111,6 +112,11 @@ import TidemarkTestSupport
         (sql.zones.clearMemories, ["(ROW(database_id, zone_id, device_id) > ROW(", "TID Cond"]),
         (sql.compaction.forgetZones, ["(zone_id >= z.id)", "(id >= told.zone_id)", "TID Cond"]),
         (sql.compaction.forgetOldestZones, ["(zone_id >= z.id)", "(id >= told.zone_id)", "TID Cond"]),
+        (sql.subscriptions.all, ["(user_id = $1)"] + subscribed),
+        (sql.subscriptions.clearEnded, ["(user_id = $1)"] + subscribed),
+        (sql.subscriptions.keys, ["using subscription_pkey", "(user_id = $1)"]),
+        (sql.subscriptions.zones, ["using database_private", "(database_id = database.id) AND (name >= n.zone_name)"]),
+        (sql.subscriptions.delete, ["(user_id = $1) AND (scope = $2)"] + subscribed),
         (sql.scan.page, ["using record_pkey", "(database_id = $2) AND (ROW(zone_id, name) > ROW($3, $4))"]),
     ]
 
@@ -121,6 +127,12 @@ import TidemarkTestSupport
     /// The uses of an asset, and their zones.
     private static let use = [
         "(database_id = a.database_id) AND (sha256 >= a.sha256)", "(database_id = u.database_id) AND (id >= u.zone_id)",
+    ]
+
+    /// The zone of a subscription.
+    private static let subscribed = [
+        "using subscription_pkey", "using database_private", "(user_id >= s.user_id)",
+        "(database_id = database.id) AND (id >= s.zone_id)",
     ]
 
     /// What statistics may know when a connection makes its plans.
