@@ -2,10 +2,8 @@
 
 /// Keys, each with the space and the type of its values. Maps are compared with it without decoding anything.
 package struct FieldShapes: Sendable, Equatable {
-    /// The bytes of all keys, one after the other, ascending.
-    private var keyBytes: [UInt8] = []
-    /// Where each key ends in ``keyBytes``.
-    private var keyEnds: [Int] = []
+    private var keys = FieldKeys()
+    /// One for each key.
     private var kinds: [Kind] = []
 
     private struct Kind: Equatable {
@@ -17,27 +15,15 @@ package struct FieldShapes: Sendable, Equatable {
     package init(_ fields: [(key: String, typeCode: UInt8, isEncrypted: Bool)] = []) {
         // Keys are ASCII, so strings are in the order of their bytes.
         for (key, typeCode, isEncrypted) in fields.sorted(by: { $0.key < $1.key }) {
-            keyBytes += Array(key.utf8)
-            keyEnds.append(keyBytes.count)
+            keys.append(key.utf8)
             kinds.append(Kind(typeCode: typeCode, isEncrypted: isEncrypted))
         }
     }
 
     /// Adds a key that is not there. Takes a few microseconds for each thousand keys that there are.
     package mutating func insert(_ key: String, typeCode: UInt8, isEncrypted: Bool) {
-        let bytes = Array(key.utf8)
-        var (low, high) = (0, kinds.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let start = middle == 0 ? 0 : keyEnds[middle - 1]
-            let order = FieldWire.compare(bytes.span, 0, bytes.count, keyBytes.span, start, keyEnds[middle])
-            if order < 0 { high = middle } else { low = middle + 1 }
-        }
-        let start = low == 0 ? 0 : keyEnds[low - 1]
-        keyBytes.insert(contentsOf: bytes, at: start)
-        keyEnds.insert(start, at: low)
-        for index in low..<keyEnds.count { keyEnds[index] += bytes.count }
-        kinds.insert(Kind(typeCode: typeCode, isEncrypted: isEncrypted), at: low)
+        let index = keys.insert(Array(key.utf8))
+        kinds.insert(Kind(typeCode: typeCode, isEncrypted: isEncrypted), at: index)
     }
 
     /// Whether each entry has one of the keys, in its space and with its type. Removals always fit.
@@ -50,26 +36,12 @@ package struct FieldShapes: Sendable, Equatable {
         while cursor.advance(in: bytes) {
             let layout = cursor.current
             if layout.isRemoval { continue }
-            guard let index = index(of: cursor, in: bytes, from: next),
-                kinds[index] == Kind(typeCode: layout.typeCode, isEncrypted: layout.isEncrypted)
+            let place = keys.place(of: layout.keyStart..<layout.keyEnd, in: bytes, from: next)
+            guard place.isFound,
+                kinds[place.index] == Kind(typeCode: layout.typeCode, isEncrypted: layout.isEncrypted)
             else { return false }
-            next = index + 1
+            next = place.index + 1
         }
         return true
-    }
-
-    private func index(of cursor: FieldCursor, in bytes: Span<UInt8>, from first: Int) -> Int? {
-        var (low, high) = (first, kinds.count)
-        // The next key is the most likely one.
-        var middle = low
-        while low < high {
-            let start = middle == 0 ? 0 : keyEnds[middle - 1]
-            let order = FieldWire.compare(
-                bytes, cursor.current.keyStart, cursor.current.keyEnd, keyBytes.span, start, keyEnds[middle])
-            if order == 0 { return middle }
-            if order < 0 { high = middle } else { low = middle + 1 }
-            middle = low + (high - low) / 2
-        }
-        return nil
     }
 }

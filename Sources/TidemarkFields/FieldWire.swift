@@ -102,11 +102,20 @@ enum FieldWire {
         precondition(0 <= leftStart && leftStart <= leftEnd && leftEnd <= left.count)
         precondition(0 <= rightStart && rightStart <= rightEnd && rightEnd <= right.count)
         let common = min(leftEnd - leftStart, rightEnd - rightStart)
-        for index in 0..<common {
+        var index = 0
+        // Keys may begin alike. As long as they do, eight bytes are compared at a time.
+        while common - index >= 8,
+            left.bytes.unsafeLoadUnaligned(fromByteOffset: leftStart + index, as: UInt64.self)
+                == right.bytes.unsafeLoadUnaligned(fromByteOffset: rightStart + index, as: UInt64.self)
+        {
+            index += 8
+        }
+        while index < common {
             // In bounds: both counts were checked above.
             let difference =
                 Int(left[unchecked: leftStart + index]) - Int(right[unchecked: rightStart + index])
             if difference != 0 { return difference }
+            index += 1
         }
         return (leftEnd - leftStart) - (rightEnd - rightStart)
     }

@@ -31,6 +31,39 @@ import TidemarkTestSupport
         #expect(map.selecting(FieldSelection(["b"])).keys == ["b"])
         #expect(map.selecting(FieldSelection(["c", "a", "a", "0", "bb", "zz"])).keys == ["a", "c"])
         #expect(map.selecting(FieldSelection(["a", "b", "c"])) == map)
+        let alike = try FieldMap([Field("k", .int64(1)), Field("kk", .int64(2)), Field("kkk", .int64(3))])
+        #expect(alike.selecting(FieldSelection(["", "kk", "kkkk"])).keys == ["kk"])
+        #expect(alike.selecting(FieldSelection(["kkk", "k"])).keys == ["k", "kkk"])
+        #expect(FieldMap().selecting(FieldSelection(["k"])).isEmpty)
+    }
+
+    @Test func `R-215, R-736: of random records the same fields are selected as a filter selects`() throws {
+        var random = SeededRandom()
+        print("seed \(random.seed)")
+        for fieldCount in [0, 1, 3, 20, 200] {
+            for keyCount in [0, 1, 3, 30, 1_000] {
+                for _ in 0..<5 { try checkSelecting(of: fieldCount, by: keyCount, &random) }
+            }
+        }
+    }
+
+    /// About half of the desired keys are some that the record has, and some come several times.
+    private func checkSelecting(of fieldCount: Int, by keyCount: Int, _ random: inout SeededRandom) throws {
+        let held = Set((0..<fieldCount).map { _ in FieldKeysTests.randomKey(&random) }).sorted()
+        let fields = held.map { key in
+            Field(key, .int64(Int64(key.utf8.count)), isEncrypted: Bool.random(using: &random))
+        }
+        var wanted: [String] = keyCount % 2 == 0 ? [] : ["", "\u{E9}", String(repeating: "a", count: 300)]
+        for _ in 0..<keyCount {
+            let isHeld = !held.isEmpty && Bool.random(using: &random)
+            wanted.append(isHeld ? random.pick(held) : FieldKeysTests.randomKey(&random))
+        }
+        let selection = FieldSelection(wanted.shuffled(using: &random))
+        let selected = try FieldMap(fields).selecting(selection)
+        let isWanted = Set(wanted)
+        let expected = try FieldMap(fields.filter { isWanted.contains($0.key) })
+        #expect(selected == expected, "seed \(random.seed)")
+        #expect(selected.selecting(selection) == expected, "seed \(random.seed)")
     }
 
     @Test func `merging behaves as a dictionary does, over random maps`() throws {

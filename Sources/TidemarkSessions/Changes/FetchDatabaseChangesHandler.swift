@@ -24,6 +24,7 @@ extension RequestRouter {
             of: viewpoint.database, token: query.token, zonesMax: query.limit, tellsEnds: query.tellsEnds,
             then: question
         ).orRefusal()
+        let selected = await query.then?.selection?.fields(of: answer.zonePage?.entries ?? [])
         if viewpoint.access.scope == .private {
             context.session.answered { pushes in
                 pushes.answered(answer.page, follows: query.follows)
@@ -38,7 +39,7 @@ extension RequestRouter {
             return ServerMessage.answer(context.id, .fetchDatabaseChanges(message))
         }
         return ZonePageEncoder.message(
-            context.id, answer.page, lacksSubscription: lacks, then: zonePage, selection: query.then?.selection,
+            context.id, answer.page, lacksSubscription: lacks, then: zonePage, selected: selected,
             seenFrom: viewpoint)
     }
 

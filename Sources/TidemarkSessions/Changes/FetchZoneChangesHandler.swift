@@ -19,9 +19,10 @@ extension RequestRouter {
             device: viewpoint.device, connection: context.session.number, tellsEnds: query.tellsEnds,
             reader: viewpoint.access.scope == .private ? nil : viewpoint.access, feedsEverywhere: feedsEverywhere
         ).orRefusal()
+        let selected = await query.selection?.fields(of: page.entries)
         if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
         let naming = try await naming(page.users, for: viewpoint)
-        return ZonePageEncoder.message(context.id, page, selection: query.selection, seenFrom: naming)
+        return ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming)
     }
 
     /// The caller's view of a database whose feed is asked for: the private or the shared one. Also the public one if

@@ -29,7 +29,8 @@ extension RequestRouter {
         switch result {
         case .success(let page):
             let naming = try await naming(page.users, for: viewpoint)
-            return QueryPageEncoder.message(context.id, page, to: search, seenFrom: naming)
+            let selected = await search.selection?.fields(of: page.matches.map(\.record))
+            return QueryPageEncoder.message(context.id, page, to: search, selected: selected, seenFrom: naming)
         case .failure(let refusal): throw Refusal(refusal)
         }
     }

@@ -11,6 +11,7 @@ extension RequestRouter {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let query = try RecordsQuery(request, by: viewpoint, limits: limits)
         var answer = RecordsFetchAnswer(viewpoint: viewpoint, selection: query.selection, limits: limits)
+        var turns = SelectionTurns()
         for part in query.zones where !part.names.isEmpty {
             guard let zoneName = part.zoneName else {
                 answer.append(.zoneNotFound, count: part.names.count)
@@ -25,7 +26,10 @@ extension RequestRouter {
             switch await service.records(named: part.names, in: key, by: viewpoint.access) {
             case .success(let lookup):
                 answer.viewpoint = try await naming(lookup.users, for: viewpoint)
-                for record in lookup.records { answer.append(record, in: lookup.zone.id) }
+                for result in lookup.records {
+                    answer.append(result, in: lookup.zone.id)
+                    if query.selection != nil, case .success(let record) = result { await turns.took(record) }
+                }
                 // The service cut its answer. The client must ask for the rest again.
                 if lookup.records.count < part.names.count { return answer.message(context.id) }
             case .failure(let reason):

@@ -10,11 +10,11 @@ package import TidemarkWire
 package enum ZonePageEncoder {
     /// The answer to request `id`.
     ///
-    /// - Parameter selection: the keys that the client wants. Nil: all.
+    /// - Parameter selected: of each entry the fields that the client wants. Nil: all.
     package static func message(
-        _ id: UInt64, _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint
+        _ id: UInt64, _ page: ZonePage, selected: [FieldMap]?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        message(page, selection: selection, seenFrom: viewpoint) { writer, length in
+        message(page, selected: selected, seenFrom: viewpoint) { writer, length in
             WireServerEnvelope.write(id: id, to: &writer)
             WireServerEnvelope.begin(fetchZoneChanges: length, to: &writer)
         }
@@ -22,14 +22,16 @@ package enum ZonePageEncoder {
 
     /// The answer to request `id`, with a page of a database's feed and this page.
     ///
-    /// - Parameter lacksSubscription: whether the subscription that the client relies on no longer exists.
+    /// - Parameters:
+    ///   - lacksSubscription: whether the subscription that the client relies on no longer exists.
+    ///   - selected: as above.
     package static func message(
         _ id: UInt64, _ database: DatabasePage, lacksSubscription: Bool = false, then page: ZonePage,
-        selection: FieldSelection?, seenFrom viewpoint: Viewpoint
+        selected: [FieldMap]?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
         let answer = WireFetchDatabaseChangesAnswer(database, lacksSubscription: lacksSubscription)
         let size = answer.size
-        return message(page, selection: selection, seenFrom: viewpoint, headLength: size) { writer, length in
+        return message(page, selected: selected, seenFrom: viewpoint, headLength: size) { writer, length in
             let answerLength = size + WireFetchDatabaseChangesAnswer.size(then: length)
             WireServerEnvelope.write(id: id, to: &writer)
             WireServerEnvelope.begin(fetchDatabaseChanges: answerLength, to: &writer)
@@ -52,7 +54,7 @@ package enum ZonePageEncoder {
         changes.zoneToken = after.zone.bytes
         let (pushSize, changesSize, answerSize) = (push.size, changes.size, answer.size)
         let headLength = pushSize + changesSize + answerSize
-        return message(page, selection: nil, seenFrom: viewpoint, headLength: headLength) { [changes] writer, length in
+        return message(page, selected: nil, seenFrom: viewpoint, headLength: headLength) { [changes] writer, length in
             let answerLength = answerSize + WireFetchDatabaseChangesAnswer.size(then: length)
             let changesLength = changesSize + WirePushedChanges.size(answer: answerLength)
             WireServerEnvelope.begin(push: pushSize + WirePush.size(changes: changesLength), to: &writer)
@@ -67,12 +69,9 @@ package enum ZonePageEncoder {
 
     /// - Parameter begin: gets the length of the page, and writes what comes before it.
     private static func message(
-        _ page: ZonePage, selection: FieldSelection?, seenFrom viewpoint: Viewpoint, headLength: Int = 0,
+        _ page: ZonePage, selected: [FieldMap]?, seenFrom viewpoint: Viewpoint, headLength: Int = 0,
         begin: (inout WireWriter, Int) -> Void
     ) -> [UInt8] {
-        let selected = selection.map { selection in
-            page.entries.map { $0.isDeleted ? FieldMap() : $0.fields.selecting(selection) }
-        }
         let writer = PageWriter(page: page, token: page.token.bytes, records: RecordWriter(viewpoint, in: page.zone))
         // NB: entries are read in place. A copy would retain and release each.
         return page.entries.withUnsafeBufferPointer { entries in

@@ -2,20 +2,22 @@
 
 internal import TidemarkBytes
 package import TidemarkDomain
-internal import TidemarkFields
+package import TidemarkFields
 internal import TidemarkWire
 
 /// Writes a page of a query's results as the bytes of a `ServerEnvelope` with a `QueryRecordsAnswer`. It makes no message objects.
 package enum QueryPageEncoder {
     /// The answer to request `id`.
+    ///
+    /// - Parameter selected: of each match the fields that the client wants. Nil: all.
     package static func message(
-        _ id: UInt64, _ page: QueryPage, to search: RecordsSearch, seenFrom viewpoint: Viewpoint
+        _ id: UInt64, _ page: QueryPage, to search: RecordsSearch, selected: [FieldMap]?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        let fieldBytes = page.matches.reduce(0) { $0 + $1.record.fields.byteCount }
+        let allFields = selected ?? page.matches.map(\.record.fields)
+        let fieldBytes = allFields.reduce(0) { $0 + $1.byteCount }
         var answer = WireWriter(capacity: fieldBytes + page.matches.count * 128)
         var records = RecordWriter(viewpoint)
-        for match in page.matches {
-            let fields = search.selection.map { match.record.fields.selecting($0) } ?? match.record.fields
+        for (match, fields) in zip(page.matches, allFields) {
             records.zone = match.zone
             let length = records.size(of: match.record, fields)
             let zoneName = search.query.zoneName == nil ? match.zoneName : nil

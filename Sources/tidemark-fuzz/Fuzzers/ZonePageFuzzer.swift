@@ -14,7 +14,8 @@ extension Fuzzer {
         let id = script.number()
         let selection = script.bit() ? FieldSelection([script.text(), "title"]) : nil
         guard let page = Pages.page(&script) else { return false }
-        let bytes = ZonePageEncoder.message(id, page, selection: selection, seenFrom: Pages.viewpoint)
+        let selected = selection.map { selection in page.entries.map { $0.fields.selecting(selection) } }
+        let bytes = ZonePageEncoder.message(id, page, selected: selected, seenFrom: Pages.viewpoint)
         let expected = Pages.reference(id, page, selection).encoded
         try Finding.unless(bytes == expected, "written as \(bytes), not \(expected)")
         return true

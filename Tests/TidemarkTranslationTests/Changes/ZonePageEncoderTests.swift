@@ -47,8 +47,13 @@ import TidemarkWire
         return try ZonePage.make(of: read, for: query, store: Examples.viewpoint.store).get()
     }
 
+    private func selected(_ selection: FieldSelection?, of page: ZonePage) -> [FieldMap]? {
+        selection.map { selection in page.entries.map { $0.fields.selecting(selection) } }
+    }
+
     private func check(_ page: ZonePage, id: UInt64 = 9, selection: FieldSelection? = nil) throws {
-        let bytes = ZonePageEncoder.message(id, page, selection: selection, seenFrom: Examples.viewpoint)
+        let bytes = ZonePageEncoder.message(
+            id, page, selected: selected(selection, of: page), seenFrom: Examples.viewpoint)
         let expected = try reference(id, page, selection)
         #expect(try WireServerEnvelope(reading: bytes) == expected)
         #expect(bytes == expected.encoded)
@@ -73,7 +78,7 @@ import TidemarkWire
             for selection in [nil, FieldSelection(["title"])] {
                 let page = try page(records)
                 let bytes = ZonePageEncoder.message(
-                    300, database, then: page, selection: selection, seenFrom: Examples.viewpoint)
+                    300, database, then: page, selected: selected(selection, of: page), seenFrom: Examples.viewpoint)
                 var expected = WireServerEnvelope()
                 expected.id = 300
                 expected.fetchDatabaseChanges = WireFetchDatabaseChangesAnswer(database)
@@ -139,7 +144,7 @@ import TidemarkWire
                 modifiedBy: users.1, batchEnd: ChangeNumber(index + 1))
         }
         let page = try page(records)
-        let bytes = ZonePageEncoder.message(3, page, selection: nil, seenFrom: viewpoint)
+        let bytes = ZonePageEncoder.message(3, page, selected: nil, seenFrom: viewpoint)
         let expected = try reference(3, page, nil, seenFrom: viewpoint)
         let changes = expected.fetchZoneChanges.changes
         #expect(changes.map(\.record.createdBy) == ["", "_bob", "_carol"])

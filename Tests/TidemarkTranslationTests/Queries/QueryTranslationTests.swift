@@ -130,7 +130,9 @@ import TidemarkWire
                 of: read, for: QueryPageQuery(database: DatabaseID(3), query: search.query, recordsMax: 1, bytesMax: 1),
                 store: cursor.store, isTypeKnown: true
             ).get()
-            let message = QueryPageEncoder.message(300, page, to: search, seenFrom: Examples.viewpoint)
+            let selected = search.selection.map { [match.record.fields.selecting($0)] }
+            let message = QueryPageEncoder.message(
+                300, page, to: search, selected: selected, seenFrom: Examples.viewpoint)
             let envelope = try WireServerEnvelope(reading: message)
             #expect(envelope.encoded == message && envelope.id == 300)
             let answer = envelope.queryRecords
