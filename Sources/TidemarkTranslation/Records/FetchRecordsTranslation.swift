@@ -31,7 +31,7 @@ package struct RecordsQuery: Sendable {
 }
 
 extension FieldSelection {
-    /// The most desired keys in one request. A record cannot have that many.
+    /// The most desired keys in one request.
     private static let keysMax = 4_096
 
     init(_ keys: WireDesiredKeys) throws(Refusal) {
@@ -45,6 +45,8 @@ extension FieldSelection {
 }
 
 /// Makes the answer to a `FetchRecords`, in the order of the names, up to a number of bytes.
+///
+/// All fields of a record count, whichever of them are wanted. So the number also bounds what is read.
 package struct RecordsFetchAnswer {
     private let selection: FieldSelection?
     private var bytesLeft: Int
@@ -75,7 +77,7 @@ package struct RecordsFetchAnswer {
         switch result {
         case .success(let record):
             let fields = selection.map { record.fields.selecting($0) } ?? record.fields
-            bytesLeft -= fields.byteCount
+            bytesLeft -= record.fields.byteCount
             records.zone = zone ?? ZoneID(0)
             let length = records.size(of: record, fields)
             WireFetchRecordsAnswer.begin(results: WireRecordResult.size(record: length), to: &body)

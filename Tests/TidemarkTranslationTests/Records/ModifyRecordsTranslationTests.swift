@@ -186,4 +186,15 @@ import TidemarkWire
         let expected = WireRecord(Examples.record("a"), in: ZoneID(11), seenFrom: Examples.viewpoint)
         #expect(envelope.fetchRecords.results[1].record == expected)
     }
+
+    @Test func `R-724, R-736: what a fetch reads counts in its answer, also if few of the fields are wanted`() throws {
+        var limits = Examples.limits
+        limits.answerBytesMax = Examples.fields("a").byteCount + 1
+        var answer = RecordsFetchAnswer(
+            viewpoint: Examples.viewpoint, selection: FieldSelection(["missing"]), limits: limits)
+        for name in ["a", "b", "c"] { answer.append(.success(Examples.record(name)), in: ZoneID(11)) }
+        #expect(answer.isFull)
+        let results = try WireServerEnvelope(reading: answer.message(1)).fetchRecords.results
+        #expect(results.map(\.record.name) == ["a", "b"] && results.allSatisfy(\.record.fields.isEmpty))
+    }
 }
