@@ -147,7 +147,7 @@ struct DraftMachine: TransferMachine {
     /// If the last byte was sent, the draft may have become complete. Then it is no draft any more: what is sent from
     /// then on is named by its hash.
     private mutating func cut() -> [Action] {
-        guard window.next <= lastByte, patience.wait(after: nil) != nil else { return end(.unnamed) }
+        guard window.next <= lastByte, patience.mayTryAgain() else { return end(.unnamed) }
         return [.abandonParts] + ask()
     }
 

@@ -177,7 +177,7 @@ struct UploadMachine: TransferMachine {
 
     /// The next server may be elsewhere: it is asked.
     private mutating func cut(_ failure: TransferFailure) -> [Action] {
-        patience.reached(0)
+        patience.reachedServer()
         return tryAgain(after: failure)
     }
 
@@ -186,7 +186,7 @@ struct UploadMachine: TransferMachine {
         after failure: TransferFailure
     ) -> [Action] {
         if isPatient { return pause(after: failure) }
-        guard patience.wait(after: nil) != nil else { return end(.standsStill(failure.error)) }
+        guard patience.mayTryAgain() else { return end(.standsStill(failure.error)) }
         return [.abandonParts] + beginAttempt()
     }
 

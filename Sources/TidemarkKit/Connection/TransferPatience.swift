@@ -8,10 +8,10 @@ struct TransferPatience {
 
     /// Whether failures that may pass are tried again for as long as there is time.
     private let isPatient: Bool
-    private(set) var failures = 0
+    private var failures = 0
     /// Whether the server has been reached at all. A device that is offline from the start is told at once, and so is
     /// one that is throttled, as with calls without assets. A transfer under way waits.
-    private var hasBegun = false
+    private var hasReachedServer = false
     private var furthest: Int64 = 0
 
     /// A server that names a longer time may be reached earlier: another one may have taken its place.
@@ -23,36 +23,46 @@ struct TransferPatience {
 
     /// The server, or the file, has this many bytes.
     mutating func reached(_ byteCount: Int64) {
-        hasBegun = true
+        reachedServer()
         guard byteCount > furthest else { return }
         furthest = byteCount
         failures = 0
     }
 
-    /// - Parameter error: nil if the server was only at another offset than expected.
-    /// - Returns: seconds to wait before the next attempt; nil if there should be none.
-    mutating func wait(after error: CKError?) -> Double? {
-        failures += 1
-        guard failures < Self.failuresMax else { return nil }
-        let growing = Double(1 << (failures - 1))
-        switch error?.code {
-        case nil: return 0
-        case .networkUnavailable where hasBegun: return growing
-        case .requestRateLimited where hasBegun: return max(error?.retryAfterSeconds ?? 0, growing)
-        // Another server has the upload open, or too many are open; both last some seconds.
-        case .zoneBusy: return max(error?.retryAfterSeconds ?? 0, growing)
-        default: return nil
-        }
+    /// The server has been reached, and yet no number of bytes is known.
+    mutating func reachedServer() {
+        hasReachedServer = true
     }
 
+    /// An attempt failed, and the next one needs no pause.
+    ///
+    /// - Returns: whether there should be another attempt.
+    mutating func mayTryAgain() -> Bool {
+        failures += 1
+        return failures < Self.failuresMax
+    }
+
+    /// An attempt failed.
+    ///
     /// - Returns: how long to wait before the next attempt; nil if there should be none.
     mutating func pause(after failure: TransferFailure) -> Duration? {
+        let mayTryAgain = mayTryAgain()
         let error = failure.error
-        var pause = wait(after: error).map { min(.seconds($0), Self.pauseMax) }
+        guard !failure.isOutOfTime else { return nil }
         if isPatient, error.isWorthAnotherTry {
-            pause = error.waitBeforeRetry(failures: failures - 1, randomBits: failure.randomBits)
+            return error.waitBeforeRetry(failures: failures - 1, randomBits: failure.randomBits)
         }
-        return failure.isOutOfTime ? nil : pause
+        guard mayTryAgain else { return nil }
+        let growing = Duration.seconds(1 << (failures - 1))
+        let isForNow =
+            switch error.code {
+            case .networkUnavailable, .requestRateLimited: hasReachedServer
+            // Another server has the upload open, or too many are open; both last some seconds.
+            case .zoneBusy: true
+            default: false
+            }
+        guard isForNow else { return nil }
+        return min(max(.seconds(error.retryAfterSeconds ?? 0), growing), Self.pauseMax)
     }
 }
 
