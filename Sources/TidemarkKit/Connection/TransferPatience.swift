@@ -15,7 +15,7 @@ struct TransferPatience {
     private var furthest: Int64 = 0
 
     /// A server that names a longer time may be reached earlier: another one may have taken its place.
-    private static let pauseMax: Duration = .seconds(60)
+    private static let pauseSecondsMax = 60.0
 
     init(isPatient: Bool = false) {
         self.isPatient = isPatient
@@ -62,7 +62,7 @@ struct TransferPatience {
             default: false
             }
         guard isForNow else { return nil }
-        return min(max(.seconds(error.retryAfterSeconds ?? 0), growing), Self.pauseMax)
+        return max(growing, .seconds(min(error.retryAfterSeconds ?? 0, Self.pauseSecondsMax)))
     }
 }
 

@@ -34,6 +34,14 @@ import Testing
         #expect(patience.pause(after: busy) == .seconds(3))
     }
 
+    @Test func `I-6: a server may name any time, and a transfer waits a minute for it`() {
+        for seconds in [61, 1e300, Double.infinity] {
+            var patience = TransferPatience()
+            let busy = TransferFailure(error: CKError(.zoneBusy, message: "", retryAfter: seconds))
+            #expect(patience.pause(after: busy) == .seconds(60))
+        }
+    }
+
     @Test func `only what passes by is waited for`() {
         var patience = TransferPatience()
         patience.reached(1)
