@@ -14,12 +14,21 @@ struct ChunkForm {
     func request(
         for part: Range<Int64>, of file: AssetSource, read: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(CKError) -> EncodedRequest {
-        var chunk = chunk
-        chunk.offset = UInt64(part.lowerBound)
-        let head = EncodedRequest.head(of: chunk, in: envelope, byteCount: part.count)
+        let head = head(of: part)
         let bytes = try file.bytes(
             at: part.lowerBound, count: part.count, after: head, before: EncodedRequest.idBytesMax)
         bytes.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[head.count...])) }
         return EncodedRequest(bytes)
+    }
+
+    /// A request for a part that was read already. Copies it, so it should be small.
+    func request(with content: [UInt8], at offset: Int64) -> EncodedRequest {
+        EncodedRequest(head(of: offset..<offset + Int64(content.count)) + content)
+    }
+
+    private func head(of part: Range<Int64>) -> [UInt8] {
+        var chunk = chunk
+        chunk.offset = UInt64(part.lowerBound)
+        return EncodedRequest.head(of: chunk, in: envelope, byteCount: part.count)
     }
 }

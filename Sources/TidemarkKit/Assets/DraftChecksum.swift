@@ -24,9 +24,9 @@ final class DraftChecksum {
 
     /// Takes in the last bytes.
     ///
-    /// - Returns: the checksum of everything; nil if some bytes were never read.
-    func finish(with last: [UInt8], at offset: Int64) -> [UInt8]? {
+    /// - Returns: the checksum of everything; empty if some bytes were never read.
+    func finish(with last: [UInt8], at offset: Int64) -> [UInt8] {
         last.withUnsafeBytes { add($0, at: offset) }
-        return checksum.take()?.finish()
+        return checksum.take()?.finish() ?? []
     }
 }

@@ -56,21 +56,26 @@ struct DraftDriver: TransferDriver {
         case .takePlace(let waits):
             return .placed(byteCountMax: try await parts.takePlace(waits: waits))
         case .send(let part, let isLast):
-            parts.add(database.begin(try request(for: part, isLast: isLast)))
+            parts.add(database.begin(try isLast ? lastRequest(part) : request(part)))
             return .sent
-        case .awaitAnswer(let hashing):
-            return hashing && !parts.isOldestAnswered ? try await hash() : try await answer()
+        case .hashUnlessAnswered:
+            return parts.isOldestAnswered ? try await answer() : try await hash()
+        case .awaitAnswer:
+            return try await answer()
         }
     }
 
-    private mutating func request(for part: Range<Int64>, isLast: Bool) throws(CKError) -> EncodedRequest {
+    private func request(_ part: Range<Int64>) throws(CKError) -> EncodedRequest {
+        try form.request(for: part, of: source) { checksum.add($0, at: part.lowerBound) }
+    }
+
+    /// The checksum stands before the bytes of the part, so these are read first.
+    private func lastRequest(_ part: Range<Int64>) throws(CKError) -> EncodedRequest {
+        let last = try source.bytes(at: part.lowerBound, count: part.count)
         var form = form
-        if isLast {
-            let last = try source.bytes(at: part.lowerBound, count: part.count)
-            form.chunk.checksum = checksum.finish(with: last, at: part.lowerBound) ?? []
-            form.chunk.isNamedByContent = true
-        }
-        return try form.request(for: part, of: source) { checksum.add($0, at: part.lowerBound) }
+        form.chunk.checksum = checksum.finish(with: last, at: part.lowerBound)
+        form.chunk.isNamedByContent = true
+        return form.request(with: last, at: part.lowerBound)
     }
 
     /// Lets others run as well, because they share the thread.

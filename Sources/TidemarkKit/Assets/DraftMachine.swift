@@ -11,11 +11,12 @@ internal import TidemarkFields
 /// | `asking` | asks how far the server is with the draft | `placing` from there |
 /// | `placing` | takes a place on the connection for the next part | `sending`; without a place `awaiting` |
 /// | `sending` | reads the part and sends it | `placing` |
-/// | `awaiting` | hashes a piece, or waits for the answer to the oldest part | `awaiting`; `placing`; see below |
+/// | `awaiting` | waits for the answer to the oldest part; hashes a piece meanwhile | `placing`; `awaiting`; see below |
 /// | `ended` | nothing any more | |
 ///
-/// In `awaiting` a hashed piece leads to `awaiting` again, and an answer to `placing`. An answer that says the hash leads
-/// to `ended`, and so does the answer to the last part if nothing is left to send.
+/// In `awaiting` an answer leads to `placing`, and a hashed piece to `awaiting` again. A piece is hashed only if there is
+/// no answer yet and the network leaves time for it (``HashingPace``). An answer that says the hash leads to `ended`, and
+/// so does the answer to the last part if nothing is left to send.
 ///
 /// Nothing is lost if a draft ends early. The driver's caller computes the rest of the hash, and ``UploadMachine`` asks
 /// how much of the file the server has by then. So every failure ends the draft, except a cut in `awaiting`. Then it is
@@ -55,8 +56,9 @@ struct DraftMachine: TransferMachine {
         /// - waits: whether to wait for a place. A transfer that has parts under way must not.
         case takePlace(waits: Bool)
         case send(Range<Int64>, isLast: Bool)
-        /// - hashing: whether to hash a piece instead if there is no answer yet.
-        case awaitAnswer(hashing: Bool)
+        /// Hash a piece of the file. But if the oldest part is answered already, take the answer.
+        case hashUnlessAnswered
+        case awaitAnswer
     }
 
     enum Outcome: Equatable {
@@ -119,15 +121,16 @@ struct DraftMachine: TransferMachine {
     private mutating func send(_ byteCountMax: Int?) -> [Action] {
         guard let byteCountMax else { return awaitOldest() }
         state = .sending
-        let isLast = window.next == lastByte
-        let toLast = Int(clamping: lastByte - window.next)
-        return [.send(window.add(byteCountMax: isLast ? 1 : min(byteCountMax, toLast)), isLast: isLast)]
+        // The last byte is a part of its own.
+        let bytesBeforeLast = Int(clamping: lastByte - window.next)
+        let isLast = bytesBeforeLast == 0
+        return [.send(window.add(byteCountMax: isLast ? 1 : min(byteCountMax, bytesBeforeLast)), isLast: isLast)]
     }
 
     private mutating func awaitOldest() -> [Action] {
         guard !window.isEmpty else { return end(.unnamed) }
         state = .awaiting
-        return [.awaitAnswer(hashing: !isHashed && pace.pieces > 0)]
+        return [!isHashed && pace.pieces > 0 ? .hashUnlessAnswered : .awaitAnswer]
     }
 
     private mutating func hashed(_ isAtEnd: Bool) -> [Action] {
@@ -136,6 +139,8 @@ struct DraftMachine: TransferMachine {
         return awaitOldest()
     }
 
+    /// Any other number of bytes than this part brings the server to ends the draft, because the upload goes on from
+    /// there. After an upload nothing would, so it accepts what is still under way as well.
     private mutating func took(_ progress: UploadProgress, _ time: PartTime) -> [Action] {
         guard let part = window.removeOldest(), progress.byteCount == part.upperBound else { return end(.unnamed) }
         patience.reached(part.upperBound)

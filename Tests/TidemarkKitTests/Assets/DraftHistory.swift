@@ -98,7 +98,8 @@ struct DraftHistory {
             hasPlace = true
             return .placed(byteCountMax: random.pick([16_384, 65_536, 524_288]))
         case .send(let part, let isLast): return send(part, isLast: isLast)
-        case .awaitAnswer(let hashing): return hashing && Bool.random(using: &random) ? hash() : answer()
+        case .hashUnlessAnswered: return Bool.random(using: &random) ? hash() : answer()
+        case .awaitAnswer: return answer()
         }
     }
 

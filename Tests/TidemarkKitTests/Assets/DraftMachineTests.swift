@@ -72,8 +72,8 @@ import TidemarkTestSupport
         .placing: [.placed: "sending send(Range(0..<300000), isLast: false)"],
         .sending: [.sent: "placing takePlace(waits: false)"],
         .awaiting: [
-            .hashed: "awaiting awaitAnswer(hashing: true)",
-            .hashedAll: "awaiting awaitAnswer(hashing: false)",
+            .hashed: "awaiting hashUnlessAnswered",
+            .hashedAll: "awaiting awaitAnswer",
             .tookPart: "placing report(300000) takePlace(waits: true)",
             .tookPartSlowly: "placing report(300000) takePlace(waits: true)",
             .tookAll: "ended report(300000) abandonParts named",
@@ -104,12 +104,12 @@ import TidemarkTestSupport
             #expect(machine.handle(.told(UploadProgress(byteCount: 4, isComplete: false))) == [.takePlace(waits: true)])
             #expect(machine.handle(.placed(byteCountMax: 100)) == [.send(4..<10, isLast: false)])
             guard isSettled else {
-                #expect(machine.handle(.sent) == [.awaitAnswer(hashing: true)])
+                #expect(machine.handle(.sent) == [.hashUnlessAnswered])
                 continue
             }
             #expect(machine.handle(.sent) == [.takePlace(waits: false)])
             #expect(machine.handle(.placed(byteCountMax: 100)) == [.send(10..<11, isLast: true)])
-            #expect(machine.handle(.sent) == [.awaitAnswer(hashing: false)])
+            #expect(machine.handle(.sent) == [.awaitAnswer])
             // The draft may be complete by now, and be no draft any more.
             #expect(machine.handle(.failed(.cut)) == [.abandonParts])
             #expect(machine.outcome == .unnamed)
@@ -121,8 +121,8 @@ import TidemarkTestSupport
         for sample in Self.path(to: .sending) + [.sent, .placed, .sent, .placedNone] as [Sample] {
             _ = machine.handle(sample.event)
         }
-        #expect(machine.handle(Sample.hashedAll.event) == [.awaitAnswer(hashing: false)])
-        #expect(machine.handle(Sample.tookPart.event) == [.report(300_000), .awaitAnswer(hashing: false)])
+        #expect(machine.handle(Sample.hashedAll.event) == [.awaitAnswer])
+        #expect(machine.handle(Sample.tookPart.event) == [.report(300_000), .awaitAnswer])
         #expect(machine.handle(Sample.tookElse.event) == [.report(600_000), .abandonParts])
         #expect(machine.outcome == .unnamed)
     }
