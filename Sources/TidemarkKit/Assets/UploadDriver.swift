@@ -54,15 +54,12 @@ struct UploadDriver: TransferDriver {
         case .takePlace(let waits):
             return .placed(byteCountMax: try await parts.takePlace(waits: waits))
         case .send(let part):
-            let request = try await FileThread.run { [form, file] () throws(CKError) in
-                try form.request(for: part, of: file.source)
-            }
-            parts.add(database.begin(request))
+            parts.add(database.begin(try form.request(for: part, of: file.source)))
             return .sent
         case .awaitAnswer:
             return .answered(try UploadProgress(await parts.answer()))
         case .checkFile:
-            try await FileThread.run { [file] () throws(CKError) in try file.checkUnchanged() }
+            try file.checkUnchanged()
             return .unchanged
         case .pause(let wait):
             try await database.pause(wait)

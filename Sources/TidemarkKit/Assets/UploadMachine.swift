@@ -24,12 +24,20 @@ struct UploadProgress: Equatable {
 /// | `pausing` | lets time pass after a failure that may pass | another attempt |
 /// | `ended` | nothing any more | |
 ///
-/// An attempt begins with `asking`, and the first one of a small file with `placing`. After a cut there is another
-/// attempt, and also if the server has another number of bytes than it should have. Several of these in a row without
-/// progress lead to `ended`. But a patient upload goes through `pausing` before each of them, and only the end of its
-/// time leads to `ended`. Any other failure leads to `pausing`, as long as ``TransferPatience`` lasts; otherwise, and in `placing`,
-/// `judging` and `pausing`, to `ended`. An event that does not belong to the state is a fault of the driver. It ends
-/// the upload with an error, because to go on could send the wrong bytes.
+/// An attempt begins with `asking`, and the first one of a small file with `placing`. What goes wrong leads to:
+///
+/// | what goes wrong | state | what comes next | of a patient upload |
+/// | --- | --- | --- | --- |
+/// | the server has another number of bytes than it should | any | an attempt | `pausing` |
+/// | the connection is cut | `awaiting` | an attempt | `pausing` |
+/// | any failure | `placing`, `judging`, `pausing` | `ended` | `ended` |
+/// | the content is another (`assetFileModified`), the first time | the others | `judging` | `judging` |
+/// | any other failure | the others | `pausing` | `pausing` |
+///
+/// There is an attempt, or `pausing`, only as long as ``TransferPatience`` lasts. Otherwise the upload has `ended`.
+///
+/// An event that does not belong to the state is a fault of the driver. It ends the upload with an error, because to go
+/// on could send the wrong bytes.
 struct UploadMachine: TransferMachine {
     enum State: CaseIterable {
         case idle, asking, placing, sending, awaiting, proving, judging, pausing, ended
@@ -106,12 +114,12 @@ struct UploadMachine: TransferMachine {
         case (.placing, .placed(let byteCountMax)): send(byteCountMax)
         case (.sending, .sent): sendMore()
         case (.awaiting, .answered(let progress)): took(progress)
-        case (.awaiting, .failed(let failure)) where failure.error.isCut: cut(failure)
         case (.proving, .unchanged): end(.uploaded)
         case (.judging, .unchanged): judged()
+        case (.pausing, .paused): beginAttempt()
+        case (.awaiting, .failed(let failure)) where failure.error.isCut: cut(failure)
         case (.placing, .failed(let failure)), (.judging, .failed(let failure)), (.pausing, .failed(let failure)):
             end(.failed(failure.error))
-        case (.pausing, .paused): beginAttempt()
         case (.asking, .failed(let failure)), (.sending, .failed(let failure)), (.awaiting, .failed(let failure)),
             (.proving, .failed(let failure)):
             failed(failure)
@@ -154,7 +162,7 @@ struct UploadMachine: TransferMachine {
 
     private mutating func awaitOldest() -> [Action] {
         // Everything is answered, and yet the server does not call it complete.
-        guard !window.isEmpty else { return tryAgain(after: .serverHas(byteCount, of: byteCount)) }
+        guard !window.isEmpty else { return attemptAgain(after: .serverHas(byteCount, of: byteCount)) }
         state = .awaiting
         return [.awaitAnswer]
     }
@@ -170,21 +178,26 @@ struct UploadMachine: TransferMachine {
         }
         // The server may have taken what is still under way as well.
         let isOnItsWay = (part.upperBound...window.next).contains(reached)
-        return [.report(reached)] + (isOnItsWay ? sendMore() : tryAgain(after: .serverHas(reached, of: byteCount)))
+        return [.report(reached)] + (isOnItsWay ? sendMore() : attemptAgain(after: .serverHas(reached, of: byteCount)))
     }
 
-    // MARK: Failures
+    private mutating func judged() -> [Action] {
+        hasJudged = true
+        return beginAttempt()
+    }
+
+    // MARK: What goes wrong, as in the table
 
     /// The next server may be elsewhere: it is asked.
     private mutating func cut(_ failure: TransferFailure) -> [Action] {
         patience.reachedServer()
-        return tryAgain(after: failure)
+        return attemptAgain(after: failure)
     }
 
-    /// - Parameter failure: what ended the attempt.
-    private mutating func tryAgain(
-        after failure: TransferFailure
-    ) -> [Action] {
+    /// A patient upload lets time pass before it.
+    ///
+    /// - Parameter failure: what ended the last attempt.
+    private mutating func attemptAgain(after failure: TransferFailure) -> [Action] {
         if isPatient { return pause(after: failure) }
         guard patience.mayTryAgain() else { return end(.standsStill(failure.error)) }
         return [.abandonParts] + beginAttempt()
@@ -203,11 +216,6 @@ struct UploadMachine: TransferMachine {
         guard let wait = patience.pause(after: failure) else { return end(.failed(failure.error)) }
         state = .pausing
         return [.abandonParts, .pause(wait)]
-    }
-
-    private mutating func judged() -> [Action] {
-        hasJudged = true
-        return beginAttempt()
     }
 
     private mutating func end(_ outcome: Outcome) -> [Action] {
