@@ -18,7 +18,6 @@ struct DownloadDriver: TransferDriver {
     private var received: ArraySlice<UInt8> = []
     /// The question for the checksum.
     private var question: PendingAnswer?
-    private var url: URL?
 
     /// - Parameter file: gets the content.
     init(
@@ -38,15 +37,16 @@ struct DownloadDriver: TransferDriver {
             byteCount: content.byteCount, writtenByteCount: file.byteCount, isPatient: database.isPatient)
         let outcome = await run(machine, from: .begun)
         if let question { database.connection.abandon(question) }
-        if case .failed(let error) = outcome {
-            throw error.code == .networkFailure && !database.isOutOfTime ? stalled(error) : error
+        switch outcome {
+        case .downloaded(let url): return url
+        case .failed(let error): throw error
+        case .standsStill(let last): throw standsStill(after: last)
+        case .damaged: throw damaged
         }
-        guard let url else { throw Self.damaged(recordID) }
-        return url
     }
 
     /// - Parameter last: no answer came in time.
-    private func stalled(_ last: CKError) -> CKError {
+    private func standsStill(after last: CKError) -> CKError {
         CKError(
             last.code,
             message: "The download of an asset of record \(recordID.recordName) in zone \(recordID.zoneID.zoneName) "
@@ -54,7 +54,7 @@ struct DownloadDriver: TransferDriver {
             userInfo: last.userInfo.merging([CKError.stalledDownloadKey: true]) { $1 })
     }
 
-    private static func damaged(_ recordID: CKRecord.ID) -> CKError {
+    private var damaged: CKError {
         CKError(
             .assetNotAvailable,
             text: "An asset of record \(recordID.recordName) in zone \(recordID.zoneID.zoneName) came damaged, twice. "
@@ -77,7 +77,9 @@ struct DownloadDriver: TransferDriver {
             question = database.askForChecksum(of: content, recordID)
             return nil
         case .expectChecksum:
-            try await expectChecksum()
+            if let asked = question.take(), let checksum = await database.checksum(from: asked) {
+                file.expect(checksum)
+            }
             return nil
         case .takePlace(let waits):
             return .placed(byteCountMax: try await parts.takePlace(waits: waits))
@@ -91,25 +93,15 @@ struct DownloadDriver: TransferDriver {
             received = chunk.content
             return .received(byteCount: received.count)
         case .write:
-            try await write()
+            defer { received = [] }
+            try file.append(received)
             return .written
         case .finish:
-            url = try await file.finish()
-            return .finished(isGenuine: url != nil)
+            guard let url = try await file.finish() else { return .damaged }
+            return .finished(url)
         case .pause(let wait):
             try await database.pause(wait)
             return .paused
         }
-    }
-
-    private mutating func expectChecksum() async throws(CKError) {
-        guard let asked = question.take(), let checksum = await database.checksum(from: asked) else { return }
-        try await FileThread.run { [file] () throws(CKError) in file.expect(checksum) }
-    }
-
-    private mutating func write() async throws(CKError) {
-        let bytes = received
-        received = []
-        try await FileThread.run { [file] () throws(CKError) in try file.append(bytes) }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
+
 /// How to bring an asset's content into a file, as a function of what happened: no file, no connection, no clock.
 /// ``DownloadDriver`` carries out what it decides.
 ///
@@ -31,8 +33,10 @@ struct DownloadMachine: TransferMachine {
         /// The oldest part came, with so many bytes.
         case received(byteCount: Int)
         case written
-        /// - isGenuine: whether it is the wanted content. If it is not, the file is empty again.
-        case finished(isGenuine: Bool)
+        /// The file has the wanted content, and its name.
+        case finished(URL)
+        /// The file had another content, and is empty again.
+        case damaged
         case paused
         case failed(TransferFailure)
     }
@@ -57,8 +61,10 @@ struct DownloadMachine: TransferMachine {
     }
 
     enum Outcome {
-        case downloaded
+        case downloaded(URL)
         case failed(CKError)
+        /// No answer came in time, although there is time for the download. The error says so.
+        case standsStill(CKError)
         /// The content was another one than was asked for, twice.
         case damaged
     }
@@ -97,11 +103,12 @@ struct DownloadMachine: TransferMachine {
         case (.placing, .placed(let byteCountMax)): fetch(byteCountMax)
         case (.awaiting, .received(let byteCount)): received(byteCount)
         case (.writing, .written): written()
-        case (.finishing, .finished(let isGenuine)): isGenuine ? end(.downloaded) : damaged()
+        case (.finishing, .finished(let file)): end(.downloaded(file))
+        case (.finishing, .damaged): damaged()
         case (.pausing, .paused): beginAttempt()
         case (.awaiting, .failed(let failure)), (.writing, .failed(let failure)): failed(failure)
         case (.placing, .failed(let failure)), (.finishing, .failed(let failure)), (.pausing, .failed(let failure)):
-            end(.failed(failure.error))
+            end(after: failure)
         case (.ended, _): []
         default: end(.failed(.brokenTransfer))
         }
@@ -116,23 +123,18 @@ struct DownloadMachine: TransferMachine {
     private mutating func beginAttempt() -> [Action] {
         receivedByteCount = nil
         window.restart(at: writtenByteCount)
-        return fetchMore()
+        return next()
     }
 
-    /// As many parts are under way as there are places.
-    private mutating func fetchMore() -> [Action] {
-        guard window.hasMore else { return goOn() }
-        state = .placing
-        return [.takePlace(waits: window.isEmpty && receivedByteCount == nil)]
-    }
-
-    private mutating func fetch(_ byteCountMax: Int?) -> [Action] {
-        guard let byteCountMax else { return goOn() }
-        return [.fetch(window.add(byteCountMax: byteCountMax))] + fetchMore()
-    }
-
-    /// What came is written only now, while the next parts are on their way.
-    private mutating func goOn() -> [Action] {
+    /// As many parts are under way as there are places. What came is written only then, while these are on their way.
+    ///
+    /// - Parameter isFull: whether there was no place just now.
+    private mutating func next(isFull: Bool = false) -> [Action] {
+        let isIdle = window.isEmpty && receivedByteCount == nil
+        if window.hasMore, isIdle || !isFull {
+            state = .placing
+            return [.takePlace(waits: isIdle)]
+        }
         if receivedByteCount != nil {
             state = .writing
             defer { awaitsChecksum = false }
@@ -142,9 +144,13 @@ struct DownloadMachine: TransferMachine {
             state = .awaiting
             return [.awaitAnswer]
         }
-        guard !window.hasMore else { return fetchMore() }
         state = .finishing
         return [.finish]
+    }
+
+    private mutating func fetch(_ byteCountMax: Int?) -> [Action] {
+        guard let byteCountMax else { return next(isFull: true) }
+        return [.fetch(window.add(byteCountMax: byteCountMax))] + next()
     }
 
     private mutating func received(_ byteCount: Int) -> [Action] {
@@ -152,19 +158,25 @@ struct DownloadMachine: TransferMachine {
             return end(.failed(CloudDatabase.wrongAnswer(to: .fetchAssetChunk)))
         }
         receivedByteCount = byteCount
-        return fetchMore()
+        return next()
     }
 
     private mutating func written() -> [Action] {
         writtenByteCount += Int64(receivedByteCount.take() ?? 0)
         patience.reached(writtenByteCount)
-        return [.report(writtenByteCount)] + goOn()
+        // It was full before the write, or nothing is left to ask for.
+        return [.report(writtenByteCount)] + next(isFull: true)
     }
 
     private mutating func failed(_ failure: TransferFailure) -> [Action] {
-        guard let wait = patience.pause(after: failure) else { return end(.failed(failure.error)) }
+        guard let wait = patience.pause(after: failure) else { return end(after: failure) }
         state = .pausing
         return [.abandonParts, .pause(wait)]
+    }
+
+    private mutating func end(after failure: TransferFailure) -> [Action] {
+        let standsStill = failure.error.code == .networkFailure && !failure.isOutOfTime
+        return end(standsStill ? .standsStill(failure.error) : .failed(failure.error))
     }
 
     /// The second time nothing of an earlier download is used.

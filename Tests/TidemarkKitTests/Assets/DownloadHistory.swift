@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import TidemarkTestSupport
 
 @testable import TidemarkKit
@@ -64,7 +65,8 @@ struct DownloadHistory {
         case .downloaded?:
             expect(isFinished && fileByteCount == byteCount, "the file has \(fileByteCount) of \(byteCount)")
             expect(!isFileDamaged, "the file is damaged")
-        case .failed(let error)?: expect(told.contains(error.code), "nobody told \(error.code)")
+        case .failed(let error)?, .standsStill(let error)?:
+            expect(told.contains(error.code), "nobody told \(error.code)")
         case .damaged?: expect(fileByteCount == 0, "damaged content is left behind")
         case nil: break
         }
@@ -160,8 +162,8 @@ struct DownloadHistory {
         expect(fileByteCount == byteCount && underWay.isEmpty, "it ends with \(fileByteCount) of \(byteCount)")
         if happens() { return failure(.assetNotAvailable) }
         isFinished = !isFileDamaged
-        guard isFileDamaged else { return .finished(isGenuine: true) }
+        guard isFileDamaged else { return .finished(URL(fileURLWithPath: "/file")) }
         (fileByteCount, next, isFileDamaged) = (0, 0, false)
-        return .finished(isGenuine: false)
+        return .damaged
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 import TidemarkTestSupport
 
@@ -14,7 +15,7 @@ import TidemarkTestSupport
     /// Every kind of event.
     private enum Sample: String, CaseIterable {
         case begun, placed, placedNone, received, receivedTooLittle, receivedTooMuch, receivedNothing, written
-        case finished, finishedDamaged, paused, failedForNow, failedForGood
+        case finished, damaged, paused, failedByTimeout, failedLate, failedForNow, failedForGood
 
         var event: Machine.Event {
             switch self {
@@ -26,9 +27,11 @@ import TidemarkTestSupport
             case .receivedTooMuch: .received(byteCount: 300_001)
             case .receivedNothing: .received(byteCount: 0)
             case .written: .written
-            case .finished: .finished(isGenuine: true)
-            case .finishedDamaged: .finished(isGenuine: false)
+            case .finished: .finished(URL(fileURLWithPath: "/file"))
+            case .damaged: .damaged
             case .paused: .paused
+            case .failedByTimeout: .failed(TransferFailure(error: CKError(.networkFailure)))
+            case .failedLate: .failed(TransferFailure(error: CKError(.networkFailure), isOutOfTime: true))
             case .failedForNow: .failed(TransferFailure(error: CKError(.zoneBusy)))
             case .failedForGood: .failed(TransferFailure(error: CKError(.assetNotAvailable)))
             }
@@ -56,6 +59,7 @@ import TidemarkTestSupport
             switch machine.outcome {
             case .downloaded?: ["downloaded"]
             case .damaged?: ["damaged"]
+            case .standsStill?: ["standsStill"]
             case .failed(let error)?: ["\(error.code)"]
             case nil: []
             }
@@ -69,6 +73,8 @@ import TidemarkTestSupport
             .placed: "placing fetch(Range(100000..<400000)) takePlace(waits: false)",
             .placedNone: "placing takePlace(waits: true)",
             // Only a cancelled task gets no place after waiting for one.
+            .failedByTimeout: "ended abandonParts standsStill",
+            .failedLate: "ended abandonParts networkFailure",
             .failedForNow: "ended abandonParts zoneBusy",
             .failedForGood: "ended abandonParts assetNotAvailable",
         ],
@@ -77,22 +83,30 @@ import TidemarkTestSupport
             .receivedTooLittle: "ended abandonParts internalError",
             .receivedTooMuch: "ended abandonParts internalError",
             .receivedNothing: "ended abandonParts internalError",
+            .failedByTimeout: "ended abandonParts standsStill",
+            .failedLate: "ended abandonParts networkFailure",
             .failedForNow: "pausing abandonParts pause(1.0 seconds)",
             .failedForGood: "ended abandonParts assetNotAvailable",
         ],
         .writing: [
             .written: "placing report(400000) takePlace(waits: true)",
+            .failedByTimeout: "ended abandonParts standsStill",
+            .failedLate: "ended abandonParts networkFailure",
             .failedForNow: "pausing abandonParts pause(1.0 seconds)",
             .failedForGood: "ended abandonParts assetNotAvailable",
         ],
         .finishing: [
             .finished: "ended abandonParts downloaded",
-            .finishedDamaged: "placing takePlace(waits: true)",
+            .damaged: "placing takePlace(waits: true)",
+            .failedByTimeout: "ended abandonParts standsStill",
+            .failedLate: "ended abandonParts networkFailure",
             .failedForNow: "ended abandonParts zoneBusy",
             .failedForGood: "ended abandonParts assetNotAvailable",
         ],
         .pausing: [
             .paused: "placing takePlace(waits: true)",
+            .failedByTimeout: "ended abandonParts standsStill",
+            .failedLate: "ended abandonParts networkFailure",
             .failedForNow: "ended abandonParts zoneBusy",
             .failedForGood: "ended abandonParts assetNotAvailable",
         ],
@@ -168,6 +182,7 @@ import TidemarkTestSupport
             switch history.machine.outcome {
             case .downloaded?: ends["downloaded", default: 0] += 1
             case .damaged?: ends["damaged", default: 0] += 1
+            case .standsStill?: ends["standsStill", default: 0] += 1
             case .failed(let error)?: ends["\(error.code)", default: 0] += 1
             case nil: ends["none", default: 0] += 1
             }
