@@ -16,37 +16,31 @@ extension CloudDatabase {
         var failures: [CKRecord.ID: CKError] = [:]
     }
 
+    /// What is to be sent of one record's assets.
+    private struct UploadPlan {
+        /// Of each asset that has a file to be sent.
+        var contents: FieldObjects.Assets = [:]
+        /// Content that occurs several times is sent once, and completes in all places at the same time.
+        var jobs: [FieldAsset: TransferJob<AssetFile>] = [:]
+    }
+
     /// Reads the files of all assets to be saved, then uploads what the server does not have.
     func uploadAssets(
         of records: [CKRecord], all: Bool, progress: Progress?
     ) async throws(CKError) -> UploadedAssets {
+        let meter = await meter(ofAssetsOf: records, all: all, progress)
         var uploaded = UploadedAssets()
         var jobs: [TransferJob<AssetFile>] = []
-        let meter = await meter(ofAssetsOf: records, all: all, progress)
-        var place = 0
+        var nextPlace = 0
         for record in records {
             let assets = record.sentAssets(all: all)
             guard !assets.isEmpty else { continue }
-            let places = place..<place + assets.count
-            place = places.upperBound
+            let places = nextPlace..<nextPlace + assets.count
+            nextPlace = places.upperBound
             do throws(CKError) {
-                var contents: FieldObjects.Assets = [:]
-                // Content that occurs several times is sent once, and completes in all places at the same time.
-                var files: [FieldAsset: (file: AssetFile, places: [Int])] = [:]
-                for (place, asset) in zip(places, assets) {
-                    if let content = contents[ObjectIdentifier(asset)] {
-                        files[content]?.places.append(place)
-                        continue
-                    }
-                    let report = meter.report(of: [place])
-                    guard let file = try await file(of: asset, in: record.recordID.zoneID, report) else { continue }
-                    contents[ObjectIdentifier(asset)] = file.content
-                    files[file.content] = (file, (files[file.content]?.places ?? []) + [place])
-                }
-                uploaded.contents[record.recordID] = contents
-                jobs += files.values.map {
-                    TransferJob(recordID: record.recordID, content: $0.file.content, item: $0.file, places: $0.places)
-                }
+                let plan = try await plan(assets, of: record.recordID, places, meter)
+                uploaded.contents[record.recordID] = plan.contents
+                jobs += plan.jobs.values
             } catch {
                 guard error.isAboutAsset else { throw error }
                 uploaded.failures[record.recordID] = error
@@ -56,10 +50,31 @@ extension CloudDatabase {
             try await upload(job.item, for: job.recordID, report: report)
         }
         if let reason = Self.reason(of: outcomes) { throw reason }
-        for (job, outcome) in zip(jobs, outcomes) {
-            if case .failure(let error) = outcome { uploaded.failures[job.recordID] = error }
-        }
+        for case (let job, .failure(let error)) in zip(jobs, outcomes) { uploaded.failures[job.recordID] = error }
         return uploaded
+    }
+
+    /// Reads the files.
+    ///
+    /// - Parameter places: of the assets in the meter.
+    private func plan(
+        _ assets: [CKAsset], of recordID: CKRecord.ID, _ places: Range<Int>, _ meter: TransferMeter
+    ) async throws(CKError) -> UploadPlan {
+        var plan = UploadPlan()
+        for (place, asset) in zip(places, assets) {
+            let id = ObjectIdentifier(asset)
+            if let content = plan.contents[id] {
+                plan.jobs[content]?.places.append(place)
+                continue
+            }
+            guard let file = try await file(of: asset, in: recordID.zoneID, meter.report(of: [place])) else { continue }
+            let content = file.content
+            let earlier = plan.jobs[content]?.places ?? []
+            plan.contents[id] = content
+            plan.jobs[content] = TransferJob(
+                recordID: recordID, content: content, item: file, places: earlier + [place])
+        }
+        return plan
     }
 
     /// Counts large files from the first byte on, although they are sent before their hash is known.

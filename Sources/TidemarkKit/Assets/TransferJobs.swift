@@ -20,8 +20,8 @@ extension CloudDatabase {
                 repeating: .failure(CKError(.operationCancelled)), count: jobs.count)
             var (next, ended) = (0, 0)
             var isEnding = false
-            while ended < next || (next < jobs.count && !isEnding) {
-                while next < jobs.count, !isEnding, next - ended < Self.transfersMax {
+            while true {
+                while !isEnding, next < jobs.count, next - ended < Self.transfersMax {
                     let (index, job) = (next, jobs[next])
                     group.addTask {
                         do throws(CKError) {
@@ -32,15 +32,14 @@ extension CloudDatabase {
                     }
                     next += 1
                 }
-                guard let (index, outcome) = await group.next() else { break }
-                outcomes[index] = outcome
+                guard let (index, outcome) = await group.next() else { return outcomes }
                 ended += 1
-                if case .failure(let error) = outcome, !error.isAboutAsset, !isEnding {
+                outcomes[index] = outcome
+                if case .failure(let error) = outcome, !error.isAboutAsset {
                     isEnding = true
                     group.cancelAll()
                 }
             }
-            return outcomes
         }
     }
 
@@ -59,7 +58,7 @@ struct TransferJob<Item: Sendable>: Sendable {
     let content: FieldAsset
     let item: Item
     /// Its places in the ``TransferMeter``: all that have this content.
-    let places: [Int]
+    var places: [Int]
 }
 
 /// Adds up the progress of each record's assets and reports it, one call at a time.
