@@ -11,12 +11,12 @@ internal import TidemarkFields
 /// | `asking` | asks how far the server is with the draft | `placing` from there |
 /// | `placing` | takes a place on the connection for the next part | `sending`; without a place `awaiting` |
 /// | `sending` | reads the part and sends it | `placing` |
-/// | `awaiting` | waits for the answer to the oldest part; hashes a piece meanwhile | `placing`; `awaiting`; see below |
+/// | `awaiting` | waits for the oldest part's answer, or hashes a piece | `placing`; `awaiting`; see below |
 /// | `ended` | nothing any more | |
 ///
-/// In `awaiting` an answer leads to `placing`, and a hashed piece to `awaiting` again. A piece is hashed only if there is
-/// no answer yet and the network leaves time for it (``HashingPace``). An answer that says the hash leads to `ended`, and
-/// so does the answer to the last part if nothing is left to send.
+/// In `awaiting` an answer leads to `placing`, and a hashed piece to `awaiting` again. A piece is hashed only if there
+/// is no answer yet and the network leaves time for it (``HashingPace``). An answer that says the hash leads to `ended`,
+/// and so does the answer to the last part if nothing is left to send.
 ///
 /// Nothing is lost if a draft ends early. The driver's caller computes the rest of the hash, and ``UploadMachine`` asks
 /// how much of the file the server has by then. So every failure ends the draft, except a cut in `awaiting`. Then it is

@@ -95,8 +95,8 @@ struct UploadMachine: TransferMachine {
     /// Whether the file was found unchanged after the server had said that the content is another.
     private var hasJudged = false
 
-    /// Files up to this size are sent without a question whether the server has them, at first. A server may have a part
-    /// of them from an earlier attempt.
+    /// Files up to this size are sent without a question whether the server has them, at first. A server may have a
+    /// part of them from an earlier attempt.
     static let unaskedBytesMax: Int64 = 262_144
 
     /// - Parameter isPatient: whether it is tried again for as long as there is time.
