@@ -188,6 +188,8 @@ extension PostgresType {
         case .bool: "boolean"
         case .bytea: "bytea"
         case .timestamptz: "timestamptz"
+        case .int2: "smallint"
+        case .int4: "integer"
         case .int8: "bigint"
         case .text: "text"
         case .uuid: "uuid"
