@@ -276,9 +276,9 @@ let package = Package(
             "TidemarkSessionsTests",
             [
                 "SessionTestSupport",
-                "TidemarkSessions", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkWire",
-                "TidemarkScheduling", "TidemarkFairness", "TidemarkTelemetry", "TidemarkCrypto", "TidemarkBytes",
-                "TidemarkTestKit", "TidemarkTestSupport",
+                "TidemarkSessions", "TidemarkService", "TidemarkTranslation", "TidemarkDomain", "TidemarkFields",
+                "TidemarkWire", "TidemarkScheduling", "TidemarkFairness", "TidemarkTelemetry", "TidemarkCrypto",
+                "TidemarkBytes", "TidemarkTestKit", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkServerTests",

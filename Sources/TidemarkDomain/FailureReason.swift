@@ -141,7 +141,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case fieldNotSortable = 68
     /// results cannot be sorted by this key.
     case sortInvalid = 69
-    /// the cursor belongs to another query, or to the zones of another database.
+    /// the cursor belongs to another query, or to the zones of another database, or is damaged.
     case cursorInvalid = 70
     /// the shared database has no query over all zones.
     case zoneRequired = 71

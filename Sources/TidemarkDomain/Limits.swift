@@ -19,6 +19,12 @@ package struct Limits: Sendable, Equatable {
     package var tombstonesPassedMax = 5_000
     /// Zones of one page of all zones of a database. With the longest names a page has about 56 KB.
     package var pageZonesMax = 200
+    /// Keys of one page of the keys of zones. A page has about 100 KB. A zone's keys are not divided, so a page has
+    /// room for ``zoneKeysMax`` in any case.
+    package var pageKeysMax = 1_000
+    /// Bytes of the subscriptions in one page, as they are sent. Those of most users fit into one. A single
+    /// subscription is always within it.
+    package var pageSubscriptionBytesMax = 131_072
     /// Stored bytes after which a page, a group or an answer is cut. It bounds the server's answers as the other limits
     /// bound its requests.
     package var answerBytesMax = 4_194_304

@@ -267,6 +267,24 @@ import TidemarkKit
         #expect(try await failure { try await database.subscription(for: "all") }.code == .unknownItem)
     }
 
+    @Test func `R-744: long subscriptions are listed and fetched, however many answers that takes`() async throws {
+        let database = try await makeDatabase()
+        let ids = (0..<100).map { "subscription \(100 + $0)" }
+        let long = CKSubscription.NotificationInfo(alertBody: String(repeating: "x", count: 4_000))
+        let subscriptions = ids.map { id in
+            let subscription = CKDatabaseSubscription(subscriptionID: id)
+            subscription.notificationInfo = long
+            return subscription
+        }
+        _ = try await database.modifySubscriptions(saving: subscriptions, deleting: [])
+        let all = try await database.allSubscriptions()
+        #expect(all.map(\.subscriptionID) == ids)
+        #expect(all.allSatisfy { $0.notificationInfo?.alertBody == long.alertBody })
+        let found = try await database.subscriptions(for: ids + ["none"])
+        #expect(found.count == 101 && code(found["none"]) == .unknownItem)
+        for id in ids { #expect(try found[id]?.get().subscriptionID == id) }
+    }
+
     @Test func `I-5: another account sees nothing of it`() async throws {
         let site = try await DevServer.shared()
         let alice = site.makeContainer("alice").privateCloudDatabase

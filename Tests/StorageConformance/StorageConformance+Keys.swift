@@ -79,7 +79,7 @@ extension StorageConformance {
             let other = ZoneKey(database: database, name: "other")
             _ = try await store.save(zoneKey(2), in: other, after: nil)
             try await store.changeZones(in: database, remove: ["notes"])
-            let gone = try await store.second.zoneKeys(of: ["other", "notes", "none"], in: database)
+            let gone = try await store.second.zoneKeys(of: ["other", "notes", "none"], in: database, keysMax: 100)
             try expectEqual(
                 gone,
                 [
@@ -91,6 +91,40 @@ extension StorageConformance {
             try expectEqual(refused, ZoneKeysRead(keys: nil, lastRemoval: .deleted), "not in a zone that is gone")
             try await store.changeZones(in: database, create: ["notes"])
             try expectEqual(try await store.zoneKeys("notes", in: database), [], "a new life")
+        },
+        Scenario("R-744: a page of keys ends before the first zone whose keys do not fit") { store in
+            let database = try await store.alice().privateDatabase
+            let zones = try await store.createZones("one", "bare", "three", "ended", "two", in: database).map(\.key)
+            let keys = (1...6).map { zoneKey(UInt8($0)) }
+            let owned = [("one", keys[..<1]), ("three", keys[1..<4]), ("two", keys[4...])]
+            for (name, keys) in owned {
+                let zone = try require(zones.first { $0.name == name }, "a zone")
+                var newest: [UInt8]?
+                for key in keys {
+                    _ = try await store.save(key, in: zone, after: newest)
+                    newest = key.id
+                }
+            }
+            try await store.changeZones(in: database, remove: ["ended"])
+            let names = ["one", "bare", "three", "ended", "two", "never"]
+            let all = [
+                ZoneKeysRead(keys: [keys[0]]), ZoneKeysRead(keys: []), ZoneKeysRead(keys: Array(keys[1..<4])),
+                ZoneKeysRead(keys: nil, lastRemoval: .deleted), ZoneKeysRead(keys: Array(keys[4...])),
+                ZoneKeysRead(keys: nil),
+            ]
+            func page(_ names: [String], _ keysMax: Int) async throws -> [ZoneKeysRead] {
+                try await store.second.zoneKeys(of: names, in: database, keysMax: keysMax)
+            }
+            // A zone without keys counts as one, and what is not there as none.
+            for (keysMax, count) in [(1, 1), (2, 2), (4, 2), (5, 4), (6, 4), (7, 6), (100, 6)] {
+                try expectEqual(try await page(names, keysMax), Array(all[..<count]), "of \(keysMax) keys")
+            }
+            var found: [ZoneKeysRead] = []
+            for _ in 0..<3 { found += try await page(Array(names[found.count...]), 3) }
+            try expectEqual(found, all, "page by page")
+            try expectEqual(try await page(["two", "two"], 3), [all[4]], "a zone that is named twice counts twice")
+            try expectEqual(try await page(["three"], 2), [], "no part of a zone's keys")
+            try expectEqual(try await page([], 3), [], "no names")
         },
         Scenario("R-067: a transaction knows the keys of its zone, and of no other, if it asks") { store in
             let database = try await store.alice().privateDatabase
@@ -129,6 +163,6 @@ extension StorageFixture {
     }
 
     fileprivate func zoneKeys(_ name: String, in database: DatabaseID) async throws -> [WrappedZoneKey]? {
-        try await first.zoneKeys(of: [name], in: database).first?.keys
+        try await first.zoneKeys(of: [name], in: database, keysMax: 100).first?.keys
     }
 }

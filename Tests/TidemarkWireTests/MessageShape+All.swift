@@ -231,6 +231,7 @@ extension MessageShape {
             [
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 128),
+                FieldShape(3, "in_pages", .bool),
             ]),
         MessageShape(
             "WireFetchKeysAnswer", TidemarkWire.WireFetchKeysAnswer.self, WireJudge.WireFetchKeysAnswer.self,
@@ -564,11 +565,14 @@ extension MessageShape {
             [
                 FieldShape(1, "database", .choice),
                 FieldShape(2, "ids", .string, elementsMax: 4096, bytesMax: 65536),
+                FieldShape(3, "cursor", .bytes, bytesMax: 1024),
+                FieldShape(4, "in_pages", .bool),
             ]),
         MessageShape(
             "WireFetchSubscriptionsAnswer", TidemarkWire.WireFetchSubscriptionsAnswer.self, WireJudge.WireFetchSubscriptionsAnswer.self,
             [
                 FieldShape(1, "subscriptions", .message("WireSubscriptionResult"), elementsMax: 65536),
+                FieldShape(2, "cursor", .bytes),
             ]),
         MessageShape(
             "WireSubscriptionResult", TidemarkWire.WireSubscriptionResult.self, WireJudge.WireSubscriptionResult.self,

@@ -81,6 +81,10 @@ package nonisolated struct WireFetchKeys: Sendable {
   /// At most 100.
   package var zones: [WireZoneID] = []
 
+  /// Whether the client asks again for the zones that an answer leaves out. Older clients do not: if the keys do not fit
+  /// into one answer, they get LIMIT_EXCEEDED.
+  package var inPages: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -101,7 +105,8 @@ package nonisolated struct WireFetchKeysAnswer: Sendable {
   /// Clears the value of `account`. Subsequent reads from it will return its default value.
   package mutating func clearAccount() {self._account = nil}
 
-  /// In the order of the request.
+  /// In the order of the request. The answer has at most about 1,000 keys, and covers fewer zones if there are more, but at least
+  /// one. Then ask again for the rest.
   package var zones: [WireZoneKeysResult] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -316,7 +321,7 @@ nonisolated extension WireEncryptionMode: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchKeys"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zones\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zones\0\u{3}in_pages\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -326,6 +331,7 @@ nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._Messa
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularEnumField(value: &self.database) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.zones) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.inPages) }()
       default: break
       }
     }
@@ -338,12 +344,16 @@ nonisolated extension WireFetchKeys: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.zones.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.zones, fieldNumber: 2)
     }
+    if self.inPages != false {
+      try visitor.visitSingularBoolField(value: self.inPages, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireFetchKeys, rhs: WireFetchKeys) -> Bool {
     if lhs.database != rhs.database {return false}
     if lhs.zones != rhs.zones {return false}
+    if lhs.inPages != rhs.inPages {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -258,6 +258,13 @@ package nonisolated struct WireFetchSubscriptions: Sendable {
   /// Subscription IDs. Empty: all subscriptions of this database.
   package var ids: [String] = []
 
+  /// From the previous answer, for all subscriptions only. Empty: from the first one.
+  package var cursor: Data = Data()
+
+  /// Whether the client asks again for what an answer leaves out. Older clients do not: if the subscriptions do not fit into
+  /// one answer, they get LIMIT_EXCEEDED.
+  package var inPages: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -269,7 +276,12 @@ package nonisolated struct WireFetchSubscriptionsAnswer: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// In the order of the request. They take at most about 128 KiB, and cover fewer IDs if there is more, but at least one. Then ask
+  /// again for the rest. If the request named none: one page of all subscriptions, by their IDs.
   package var subscriptions: [WireSubscriptionResult] = []
+
+  /// For all subscriptions: where to go on. Empty: there is no more. It is opaque.
+  package var cursor: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -726,7 +738,7 @@ nonisolated extension WireModifySubscriptionsAnswer: SwiftProtobuf.Message, Swif
 
 nonisolated extension WireFetchSubscriptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchSubscriptions"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}ids\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}ids\0\u{1}cursor\0\u{3}in_pages\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -736,6 +748,8 @@ nonisolated extension WireFetchSubscriptions: SwiftProtobuf.Message, SwiftProtob
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularEnumField(value: &self.database) }()
       case 2: try { try decoder.decodeRepeatedStringField(value: &self.ids) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.cursor) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.inPages) }()
       default: break
       }
     }
@@ -748,12 +762,20 @@ nonisolated extension WireFetchSubscriptions: SwiftProtobuf.Message, SwiftProtob
     if !self.ids.isEmpty {
       try visitor.visitRepeatedStringField(value: self.ids, fieldNumber: 2)
     }
+    if !self.cursor.isEmpty {
+      try visitor.visitSingularBytesField(value: self.cursor, fieldNumber: 3)
+    }
+    if self.inPages != false {
+      try visitor.visitSingularBoolField(value: self.inPages, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireFetchSubscriptions, rhs: WireFetchSubscriptions) -> Bool {
     if lhs.database != rhs.database {return false}
     if lhs.ids != rhs.ids {return false}
+    if lhs.cursor != rhs.cursor {return false}
+    if lhs.inPages != rhs.inPages {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -761,7 +783,7 @@ nonisolated extension WireFetchSubscriptions: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension WireFetchSubscriptionsAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FetchSubscriptionsAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}subscriptions\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}subscriptions\0\u{1}cursor\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -770,6 +792,7 @@ nonisolated extension WireFetchSubscriptionsAnswer: SwiftProtobuf.Message, Swift
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.subscriptions) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.cursor) }()
       default: break
       }
     }
@@ -779,11 +802,15 @@ nonisolated extension WireFetchSubscriptionsAnswer: SwiftProtobuf.Message, Swift
     if !self.subscriptions.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.subscriptions, fieldNumber: 1)
     }
+    if !self.cursor.isEmpty {
+      try visitor.visitSingularBytesField(value: self.cursor, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireFetchSubscriptionsAnswer, rhs: WireFetchSubscriptionsAnswer) -> Bool {
     if lhs.subscriptions != rhs.subscriptions {return false}
+    if lhs.cursor != rhs.cursor {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

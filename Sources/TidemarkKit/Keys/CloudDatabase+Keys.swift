@@ -19,17 +19,18 @@ extension CloudDatabase {
         var zones: [CKRecordZone.ID: Result<[WireZoneKey], CKError>] = [:]
     }
 
+    /// An answer covers the first zones of its request, at least one. The others are asked for again.
     private func serverKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ServerKeys {
         var found = ServerKeys()
         var rest = zoneIDs[...]
-        repeat {
+        while true {
             let zoneIDs = rest.prefix(Self.keyZonesMax)
-            rest = rest.dropFirst(Self.keyZonesMax)
             var request = WireFetchKeys()
             request.database = wireScope
             request.zones = zoneIDs.map { WireZoneID($0) }
+            request.inPages = true
             guard case .fetchKeys(let answer) = try await self.request({ [request] _ in .fetchKeys(request) }).answer,
-                answer.zones.count == zoneIDs.count
+                answer.zones.count <= zoneIDs.count, zoneIDs.isEmpty || !answer.zones.isEmpty
             else { throw Self.wrongAnswer(to: .fetchKeys) }
             found.account = answer.account
             for (zoneID, result) in zip(zoneIDs, answer.zones) {
@@ -39,8 +40,10 @@ extension CloudDatabase {
                 case nil: throw Self.wrongAnswer(to: .fetchKeys)
                 }
             }
-        } while !rest.isEmpty
-        return found
+            rest = rest.dropFirst(answer.zones.count)
+            guard !rest.isEmpty else { return found }
+            try checkMayGoOn()
+        }
     }
 
     /// Under which name a key is kept on this device.

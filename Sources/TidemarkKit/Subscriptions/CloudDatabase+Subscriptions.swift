@@ -47,26 +47,46 @@ extension CloudDatabase {
         for ids: [CKSubscription.ID]
     ) async throws(CKError) -> [CKSubscription.ID: Result<CKSubscription, CKError>] {
         guard !ids.isEmpty else { return [:] }
-        let answers = try await fetchSubscriptions(ids)
-        guard answers.count == ids.count else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
         var results: [CKSubscription.ID: Result<CKSubscription, CKError>] = [:]
-        for (id, answer) in zip(ids, answers) { results[id] = take(answer) }
-        return results
+        var rest = ids[...]
+        while true {
+            let answers = try await fetchSubscriptions(Array(rest)).subscriptions
+            // An answer covers the first of the IDs, at least one. The others are asked for again.
+            guard 1...rest.count ~= answers.count else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
+            for (id, answer) in zip(rest, answers) { results[id] = take(answer) }
+            rest = rest.dropFirst(answers.count)
+            guard !rest.isEmpty else { return results }
+            try checkMayGoOn()
+        }
     }
 
+    /// They come in pages, by ID.
     func allSubscriptions() async throws(CKError) -> [CKSubscription] {
-        try await fetchSubscriptions([]).compactMap { try? take($0).get() }
+        var all: [CKSubscription] = []
+        var page = try await fetchSubscriptions([])
+        while true {
+            all += page.subscriptions.compactMap { try? take($0).get() }
+            guard !page.cursor.isEmpty else { return all }
+            // A server that sends nothing and says that there is more would be asked for ever.
+            guard !page.subscriptions.isEmpty else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
+            try checkMayGoOn()
+            page = try await fetchSubscriptions([], after: page.cursor)
+        }
     }
 
-    private func fetchSubscriptions(_ ids: [CKSubscription.ID]) async throws(CKError) -> [WireSubscriptionResult] {
+    private func fetchSubscriptions(
+        _ ids: [CKSubscription.ID], after cursor: [UInt8] = []
+    ) async throws(CKError) -> WireFetchSubscriptionsAnswer {
         var request = WireFetchSubscriptions()
         request.database = wireScope
         request.ids = ids
+        request.cursor = cursor
+        request.inPages = true
         guard
             case .fetchSubscriptions(let answer) =
                 try await self.request({ [request] _ in .fetchSubscriptions(request) }).answer
         else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
-        return answer.subscriptions
+        return answer
     }
 
     private func take(_ result: WireSubscriptionResult) -> Result<CKSubscription, CKError> {

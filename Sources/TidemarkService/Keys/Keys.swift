@@ -5,10 +5,10 @@ internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
 extension CloudService {
-    /// The user's account key, and the keys of zones by name.
+    /// The user's account key, and the keys of zones by name, as many as fit into a page.
     ///
-    /// - Returns: the zones in that order, `zoneNameInvalid` for a name that no zone can have. `tooManyItems` over
-    ///   ``Limits/keyZonesMax``; `keysUnavailable` and
+    /// - Returns: the zones in that order, `zoneNameInvalid` for a name that no zone can have. If not all fit, the first
+    ///   ones, and at least one. `tooManyItems` over ``Limits/keyZonesMax``; `keysUnavailable` and
     ///   `masterKeyWrong` if the account's key is in escrow and cannot be read.
     package func keys(
         of user: UserID, zonesNamed names: [String], in database: DatabaseID
@@ -18,16 +18,30 @@ extension CloudService {
         let possible = names.filter { ZoneName.isValid($0, limits: limits) }
         let read = await retry.run { () async throws(StorageError) in
             let stored = try await storage.accountKey(of: user)
-            return .success((stored, try await storage.zoneKeys(of: possible, in: database)))
+            let zones = try await storage.zoneKeys(
+                of: possible, in: database, keysMax: max(limits.pageKeysMax, limits.zoneKeysMax))
+            return .success((stored, zones))
         }
         return read.flatMap { stored, zones in
-            var found = zones.map(\.outcome)[...]
-            let all = names.map { name in
-                ZoneName.isValid(name, limits: limits)
-                    ? found.popFirst() ?? .failure(.zoneNotFound) : .failure(.zoneNameInvalid)
-            }
+            let all = outcomes(zones, of: names)
             return opened(stored, of: user).map { ($0, all) }
         }
+    }
+
+    /// One outcome for each name, up to the first zone that was not read.
+    private func outcomes(_ read: [ZoneKeysRead], of names: [String]) -> [Result<[WrappedZoneKey], FailureReason>] {
+        var rest = read[...]
+        var outcomes: [Result<[WrappedZoneKey], FailureReason>] = []
+        for name in names {
+            if !ZoneName.isValid(name, limits: limits) {
+                outcomes.append(.failure(.zoneNameInvalid))
+            } else if let zone = rest.popFirst() {
+                outcomes.append(zone.outcome)
+            } else {
+                break
+            }
+        }
+        return outcomes
     }
 
     /// Saves the account's key, unless it has one.

@@ -319,8 +319,13 @@ package protocol Storage: AnyObject, Sendable {
     /// - Returns: whether it is the store's master key.
     func claimMasterKey(check: [UInt8]) async throws(StorageError) -> Bool
 
-    /// One entry for each name, in that order.
-    func zoneKeys(of names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneKeysRead]
+    /// One entry for each name, in that order, up to the first zone whose keys do not fit. No more are read.
+    ///
+    /// - Parameter keysMax: how many keys fit. A zone without keys counts as one. At least as many as a zone may have, or
+    ///   there may be no entry at all.
+    func zoneKeys(
+        of names: [String], in database: DatabaseID, keysMax: Int
+    ) async throws(StorageError) -> [ZoneKeysRead]
 
     /// Adds a key to the living zone if its newest key is `newest` (nil: it has none), and if it has fewer than
     /// `countMax`.

@@ -6,7 +6,7 @@ internal import TidemarkTranslation
 internal import TidemarkWire
 
 extension RequestRouter {
-    /// Returns the caller's account key, and the keys of zones.
+    /// Returns the caller's account key, and a page of the keys of zones.
     func fetchKeys(_ request: WireFetchKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         try ItemCount.check(request.zones.count, atMost: limits.keyZonesMax)
@@ -14,12 +14,11 @@ extension RequestRouter {
         let found = try await service.keys(
             of: try viewpoint.keyHolder, zonesNamed: names.compactMap(\.self), in: viewpoint.database
         ).orRefusal()
-        var zones = found.zones[...]
-        var answer = WireFetchKeysAnswer()
-        answer.account = WireAccountKey(found.account)
-        answer.zones = names.map { name in
-            guard name != nil, let keys = zones.popFirst() else { return WireZoneKeysResult(.failure(.zoneNotFound)) }
-            return WireZoneKeysResult(keys)
+        let answer = WireFetchKeysAnswer(found.account, found.zones, of: names)
+        guard request.inPages || answer.zones.count == names.count else {
+            throw Refusal(
+                .tooManyItems,
+                "The keys of these zones do not fit into one answer. Ask for fewer at once, or update the client.")
         }
         return ServerMessage.answer(context.id, .fetchKeys(answer))
     }

@@ -6,23 +6,54 @@ internal import TidemarkTranslation
 internal import TidemarkWire
 
 extension RequestRouter {
-    /// The caller's subscriptions, all or by ID.
+    /// The caller's subscriptions, all or by ID, as many as fit into a page.
     func fetchSubscriptions(
         _ request: WireFetchSubscriptions, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         guard let user = viewpoint.user else { throw Refusal(.notAuthenticated) }
         try ItemCount.check(request.ids.count, atMost: limits.itemsMax)
+        guard case .success(let start) = SubscriptionsCursor.opened(request.cursor) else {
+            throw Refusal(.cursorInvalid, "The cursor is damaged. Fetch the subscriptions again from the first page.")
+        }
         let all = try await service.subscriptions(in: viewpoint.access.scope, of: user).orRefusal()
         if viewpoint.access.scope == .private { await pushes.subscriptionsRead(all, of: viewpoint.database) }
-        let results: [Result<Subscription, FailureReason>]
-        if request.ids.isEmpty {
-            results = all.map { .success($0) }
-        } else {
-            let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
-            results = request.ids.map { id in known[id].map { .success($0) } ?? .failure(.subscriptionUnknown) }
+        let rest = all.drop(while: { one in start.map { one.id <= $0.lastID } ?? false })
+        let wanted: [Result<Subscription, FailureReason>] =
+            request.ids.isEmpty ? rest.map { .success($0) } : Self.named(request.ids, among: all)
+        var answer = SubscriptionsFetchAnswer(limits: limits)
+        await answer.appendInTurns(wanted)
+        guard request.inPages || answer.count == wanted.count else {
+            throw Refusal(
+                .tooManyItems,
+                "The subscriptions do not fit into one answer. Ask for fewer by their IDs, or update the client.")
         }
-        let answer = WireFetchSubscriptionsAnswer(results, within: limits)
-        return ServerMessage.answer(context.id, .fetchSubscriptions(answer))
+        let isCut = request.ids.isEmpty && answer.count < rest.count
+        let last = isCut ? rest.prefix(answer.count).last : nil
+        return answer.message(context.id, then: last.map { SubscriptionsCursor(lastID: $0.id) })
+    }
+
+    private static func named(
+        _ ids: [String], among all: [Subscription]
+    ) -> [Result<Subscription, FailureReason>] {
+        let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
+        return ids.map { id in known[id].map { .success($0) } ?? .failure(.subscriptionUnknown) }
+    }
+}
+
+extension SubscriptionsFetchAnswer {
+    /// Bytes of subscriptions in one turn of the event loop. They may be thousands of empty texts. To read and measure one
+    /// takes some 100 ns at the most, so a turn takes a millisecond or two.
+    private static let bytesPerTurn = 32_768
+
+    /// Adds results up to the bytes of a page. Others have their turn on the event loop in between.
+    mutating func appendInTurns(_ results: [Result<Subscription, FailureReason>]) async {
+        var turnEnd = Self.bytesPerTurn
+        for result in results {
+            guard append(result) else { return }
+            guard byteCount >= turnEnd else { continue }
+            turnEnd = byteCount + Self.bytesPerTurn
+            await Task.yield()
+        }
     }
 }

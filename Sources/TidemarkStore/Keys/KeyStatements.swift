@@ -20,8 +20,12 @@ struct KeyStatements: Sendable {
         (try row["ordinal"], try row["id"])
     }
 
-    /// The keys of zones. A zone without keys has a row of nulls.
-    let readZoneKeys = DeclaredStatement<(database: DatabaseID, names: [String]), (ordinal: Int, key: WrappedZoneKey?)>(
+    /// The keys of zones, in the order of the names. A zone without keys has a row of nulls. `rowsMax` is nil for all.
+    ///
+    /// NB: `unnest … WITH ORDINALITY` is known to be in order, so nothing is sorted, and nothing is read beyond the limit.
+    let readZoneKeys = DeclaredStatement<
+        (database: DatabaseID, names: [String], rowsMax: Int?), (ordinal: Int, key: WrappedZoneKey?)
+    >(
         .read, "read_zone_keys",
         """
         SELECT k.ordinal, y.id, y.account_key_id, y.wrapped
@@ -32,6 +36,7 @@ struct KeyStatements: Sendable {
                SELECT id, account_key_id, wrapped, number FROM zone_key
                 WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                 ORDER BY database_id, zone_id, number) AS y ON true
+         ORDER BY k.ordinal LIMIT \(\.rowsMax)
         """
     ) { row throws(PostgresError) in
         guard let id: [UInt8] = try row["id"] else { return (try row["ordinal"], nil) }

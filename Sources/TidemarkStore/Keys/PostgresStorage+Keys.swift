@@ -34,11 +34,14 @@ extension PostgresStorage {
     }
 
     package func zoneKeys(
-        of names: [String], in database: DatabaseID
+        of names: [String], in database: DatabaseID, keysMax: Int
     ) async throws(StorageError) -> [ZoneKeysRead] {
         guard !names.isEmpty else { return [] }
-        let rows = try await read(sql.keys.readZoneKeys((database, names)))
-        return try await withRemovals(Self.zoneKeys(rows, names), names, in: database)
+        let rows = try await read(sql.keys.readZoneKeys((database, names, keysMax + 1)))
+        var covered = names
+        // The zone of the row that does not fit is not read to its end.
+        if rows.count > keysMax, let last = rows.last { covered.removeSubrange((last.ordinal - 1)...) }
+        return try await withRemovals(Self.zoneKeys(rows, covered), covered, in: database)
     }
 
     package func saveZoneKey(
@@ -46,15 +49,18 @@ extension PostgresStorage {
     ) async throws(StorageError) -> ZoneKeysRead {
         let (_, keys) = try await writeRepeatably(
             sql.keys.saveZoneKey((zone, newest, key, now, countMax)),
-            sql.keys.readZoneKeys((zone.database, [zone.name])))
+            sql.keys.readZoneKeys((zone.database, [zone.name], nil)))
         let found = Self.zoneKeys(keys.rows, [zone.name])
         return try await withRemovals(found, [zone.name], in: zone.database)[0]
     }
 
+    /// The keys of each zone. Rows of other zones are left out.
     private static func zoneKeys(_ rows: [(ordinal: Int, key: WrappedZoneKey?)], _ names: [String]) -> [ZoneKeysRead] {
         var found = names.map { _ in ZoneKeysRead(keys: nil) }
-        for (ordinal, key) in rows {
-            found[ordinal - 1].keys = (found[ordinal - 1].keys ?? []) + (key.map { [$0] } ?? [])
+        for (ordinal, key) in rows where ordinal <= found.count {
+            if found[ordinal - 1].keys == nil { found[ordinal - 1].keys = [] }
+            // In place: a new array for each key would make a zone of many keys expensive.
+            if let key { found[ordinal - 1].keys?.append(key) }
         }
         return found
     }

@@ -28,9 +28,19 @@ extension MemoryStore {
     }
 
     package func zoneKeys(
-        of names: [String], in database: DatabaseID
+        of names: [String], in database: DatabaseID, keysMax: Int
     ) async throws(StorageError) -> [ZoneKeysRead] {
-        try await call { tables in names.map { tables.zoneKeys(of: ZoneKey(database: database, name: $0)) } }
+        try await call { tables in
+            var found: [ZoneKeysRead] = []
+            var keyCount = 0
+            for name in names {
+                let read = tables.zoneKeys(of: ZoneKey(database: database, name: name))
+                if let keys = read.keys { keyCount += max(1, keys.count) }
+                guard keyCount <= keysMax else { break }
+                found.append(read)
+            }
+            return found
+        }
     }
 
     package func saveZoneKey(

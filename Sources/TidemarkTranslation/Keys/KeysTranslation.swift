@@ -46,6 +46,29 @@ extension WireZoneKeys {
     }
 }
 
+extension WireFetchKeysAnswer {
+    /// - Parameters:
+    ///   - found: the keys of the zones with names, as many as fit into a page. The answer ends before the first
+    ///     one that is left out.
+    ///   - names: all zones of the request. Nil: somebody else's, which is not there for the caller.
+    package init(
+        _ account: AccountKey, _ found: [Result<[WrappedZoneKey], FailureReason>], of names: [String?]
+    ) {
+        self.init()
+        self.account = WireAccountKey(account)
+        var rest = found[...]
+        for name in names {
+            if name == nil {
+                zones.append(WireZoneKeysResult(.failure(.zoneNotFound)))
+            } else if let keys = rest.popFirst() {
+                zones.append(WireZoneKeysResult(keys))
+            } else {
+                break
+            }
+        }
+    }
+}
+
 extension WireZoneKeysResult {
     package init(_ result: Result<[WrappedZoneKey], FailureReason>) {
         self.init()

@@ -85,13 +85,6 @@ extension WireModifySubscriptionsAnswer {
     }
 }
 
-extension WireFetchSubscriptionsAnswer {
-    package init(_ results: [Result<Subscription, FailureReason>], within limits: Limits) {
-        self.init()
-        subscriptions = results.map { WireSubscriptionResult($0, within: limits) }
-    }
-}
-
 extension WireSubscriptionResult {
     fileprivate static var success: Self {
         var result = Self()
@@ -99,7 +92,7 @@ extension WireSubscriptionResult {
         return result
     }
 
-    fileprivate init(_ result: Result<Subscription, FailureReason>, within limits: Limits) {
+    init(_ result: Result<Subscription, FailureReason>, within limits: Limits) {
         switch result {
         case .success(let subscription):
             self.init()

@@ -10,6 +10,9 @@ package struct WireFetchKeys: WireMessage {
     package var database = WireDatabaseScope()
     /// At most 100.
     package var zones: [WireZoneID] = []
+    /// Whether the client asks again for the zones that an answer leaves out. Older clients do not: if the keys
+    /// do not fit into one answer, they get LIMIT_EXCEEDED.
+    package var inPages = false
 
     @usableFromInline package init() {}
 }
@@ -23,7 +26,8 @@ extension WireFetchKeys {
             switch tag {
             case 8: self.database = try reader.choice()
             case 18: try reader.append(to: &self.zones, atMost: 128)
-            default: try reader.skip(tag, known: 0x6)
+            case 24: self.inPages = try reader.flag()
+            default: try reader.skip(tag, known: 0xE)
             }
         }
     }
@@ -36,6 +40,9 @@ extension WireFetchKeys {
         }
         for value in zones {
             size += 1 + WireSize.message(value)
+        }
+        if inPages {
+            size += 1 + WireSize.flag(inPages)
         }
         return size
     }
@@ -50,6 +57,10 @@ extension WireFetchKeys {
             writer.number(18)
             writer.message(value)
         }
+        if inPages {
+            writer.number(24)
+            writer.flag(inPages)
+        }
     }
 }
 
@@ -62,7 +73,8 @@ package struct WireFetchKeysAnswer: WireMessage {
     }
     package var hasAccount: Bool { presentAccount != nil }
     private var presentAccount: WireAccountKey?
-    /// In the order of the request.
+    /// In the order of the request. The answer has at most about 1,000 keys, and covers fewer zones if there are more,
+    /// but at least one. Then ask again for the rest.
     package var zones: [WireZoneKeysResult] = []
 
     @usableFromInline package init() {}

@@ -399,6 +399,11 @@ package struct WireFetchSubscriptions: WireMessage {
     package var database = WireDatabaseScope()
     /// Subscription IDs. Empty: all subscriptions of this database.
     package var ids: [String] = []
+    /// From the previous answer, for all subscriptions only. Empty: from the first one.
+    package var cursor: [UInt8] = []
+    /// Whether the client asks again for what an answer leaves out. Older clients do not: if the subscriptions
+    /// do not fit into one answer, they get LIMIT_EXCEEDED.
+    package var inPages = false
 
     @usableFromInline package init() {}
 }
@@ -410,7 +415,9 @@ extension WireFetchSubscriptions {
             switch tag {
             case 8: self.database = try reader.choice()
             case 18: try reader.append(to: &self.ids, atMost: 4_096, bytesMax: 65_536)
-            default: try reader.skip(tag, known: 0x6)
+            case 26: self.cursor = try reader.content(atMost: 1_024)
+            case 32: self.inPages = try reader.flag()
+            default: try reader.skip(tag, known: 0x1E)
             }
         }
     }
@@ -423,6 +430,12 @@ extension WireFetchSubscriptions {
         }
         for value in ids {
             size += 1 + WireSize.text(value)
+        }
+        if !cursor.isEmpty {
+            size += 1 + WireSize.content(cursor)
+        }
+        if inPages {
+            size += 1 + WireSize.flag(inPages)
         }
         return size
     }
@@ -437,13 +450,25 @@ extension WireFetchSubscriptions {
             writer.number(18)
             writer.text(value)
         }
+        if !cursor.isEmpty {
+            writer.number(26)
+            writer.content(cursor)
+        }
+        if inPages {
+            writer.number(32)
+            writer.flag(inPages)
+        }
     }
 }
 
 /// The outcome of a FetchSubscriptions.
 @usableFromInline
 package struct WireFetchSubscriptionsAnswer: WireMessage {
+    /// In the order of the request. They take at most about 128 KiB, and cover fewer IDs if there is more, but at least
+    /// one. Then ask again for the rest. If the request named none: one page of all subscriptions, by their IDs.
     package var subscriptions: [WireSubscriptionResult] = []
+    /// For all subscriptions: where to go on. Empty: there is no more. It is opaque.
+    package var cursor: [UInt8] = []
 
     @usableFromInline package init() {}
 }
@@ -454,7 +479,8 @@ extension WireFetchSubscriptionsAnswer {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try reader.append(to: &self.subscriptions, atMost: 65_536)
-            default: try reader.skip(tag, known: 0x2)
+            case 18: self.cursor = try reader.content()
+            default: try reader.skip(tag, known: 0x6)
             }
         }
     }
@@ -465,6 +491,9 @@ extension WireFetchSubscriptionsAnswer {
         for value in subscriptions {
             size += 1 + WireSize.message(value)
         }
+        if !cursor.isEmpty {
+            size += 1 + WireSize.content(cursor)
+        }
         return size
     }
 
@@ -473,6 +502,10 @@ extension WireFetchSubscriptionsAnswer {
         for value in subscriptions {
             writer.number(10)
             writer.message(value)
+        }
+        if !cursor.isEmpty {
+            writer.number(18)
+            writer.content(cursor)
         }
     }
 }

@@ -96,7 +96,8 @@ private enum Envelopes {
             _ = try AccountKey(request.account).refusal
         case .saveZoneKey(let request):
             _ = WrappedZoneKey(request.key).refusal
-        case .fetchSubscriptions: break
+        case .fetchSubscriptions(let request):
+            _ = SubscriptionsCursor.opened(request.cursor)
         case .queryRecords(let request):
             let search = try RecordsSearch(request, by: viewpoint, limits: limits)
             if search.query.refusal(fields: .unknown, scope: .private, limits: limits) != nil { return }
@@ -150,6 +151,7 @@ private enum EnvelopeSeeds {
         client {
             $0.fetchKeys.database = .private
             $0.fetchKeys.zones = [zone("notes")]
+            $0.fetchKeys.inPages = true
         },
         client {
             $0.saveAccountKey.account.mode = .escrowed
@@ -193,6 +195,12 @@ private enum EnvelopeSeeds {
             subscription.kind = .database
             $0.modifySubscriptions.saves = [subscription]
             $0.modifySubscriptions.deletes = ["old"]
+        },
+        client {
+            $0.fetchSubscriptions.database = .private
+            $0.fetchSubscriptions.ids = ["all"]
+            $0.fetchSubscriptions.cursor = SubscriptionsCursor(lastID: "all").bytes
+            $0.fetchSubscriptions.inPages = true
         },
     ]
 

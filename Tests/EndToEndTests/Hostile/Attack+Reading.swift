@@ -108,7 +108,7 @@ extension Attack {
     private static let picture = [UInt8](repeating: 7, count: 8 * 524_288)
     private static let pictureHash = ContentHash.of(picture)
 
-    /// Ten bytes that ask for a megabyte.
+    /// Ten bytes that ask for a page.
     private static let subscriptions = Attack(
         testDescription: "lists of 250 long subscriptions", connections: 4, underWay: 250,
         byNobody: .none("nobody has subscriptions"),
@@ -118,6 +118,7 @@ extension Attack {
         fill: {
             $0.fetchSubscriptions = WireFetchSubscriptions()
             $0.fetchSubscriptions.database = $1
+            $0.fetchSubscriptions.inPages = true
         })
 
     private static let keys = Attack(
@@ -136,5 +137,6 @@ extension Attack {
             $0.fetchKeys = WireFetchKeys()
             $0.fetchKeys.database = $1
             $0.fetchKeys.zones = (0..<100).map { zone("secret \($0)") }
+            $0.fetchKeys.inPages = true
         })
 }

@@ -272,8 +272,10 @@ final class PlantedStorage: Storage {
         try await base.claimMasterKey(check: check)
     }
 
-    func zoneKeys(of names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneKeysRead] {
-        try await base.zoneKeys(of: names, in: database)
+    func zoneKeys(
+        of names: [String], in database: DatabaseID, keysMax: Int
+    ) async throws(StorageError) -> [ZoneKeysRead] {
+        try await base.zoneKeys(of: names, in: database, keysMax: keysMax)
     }
 
     func saveZoneKey(

@@ -86,6 +86,32 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-744: a page has the keys of whole zones, and names that no zone can have keep their places`() throws {
+        let fixture = try ServiceFixture(zones: ["a", "b", "c"])
+        try fixture.scheduler.simulate {
+            func page(_ names: [String], keysMax: Int) async throws -> [Result<[WrappedZoneKey], FailureReason>] {
+                var limits = Limits()
+                (limits.pageKeysMax, limits.zoneKeysMax) = (keysMax, 2)
+                return try await service(fixture, nil, limits: limits).keys(
+                    of: fixture.identity.user, zonesNamed: names, in: fixture.identity.privateDatabase
+                ).get().zones
+            }
+            let filling = service(fixture, nil)
+            _ = try await filling.saveZoneKey(zoneKey(1), in: fixture.key("a"), after: nil).get()
+            _ = try await filling.saveZoneKey(zoneKey(2), in: fixture.key("c"), after: nil).get()
+            _ = try await filling.saveZoneKey(zoneKey(3), in: fixture.key("c"), after: zoneKey(2).id).get()
+            let names = ["_x", "a", "none", "b", "_y", "c", "_z"]
+            let all: [Result<[WrappedZoneKey], FailureReason>] = [
+                .failure(.zoneNameInvalid), .success([zoneKey(1)]), .failure(.zoneNotFound), .success([]),
+                .failure(.zoneNameInvalid), .success([zoneKey(2), zoneKey(3)]), .failure(.zoneNameInvalid),
+            ]
+            #expect(try await page(names, keysMax: 4) == all)
+            #expect(try await page(names, keysMax: 3) == Array(all[..<5]))
+            #expect(try await page(Array(names[5...]), keysMax: 3) == Array(all[5...]))
+            #expect(try await page(["c"], keysMax: 1) == [all[5]], "there is room for the keys of one zone")
+        }
+    }
+
     @Test func `I-7: a zone has so many keys, and a request asks for so many zones`() throws {
         let fixture = try ServiceFixture()
         var limits = Limits()

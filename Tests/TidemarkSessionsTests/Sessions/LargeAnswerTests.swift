@@ -154,6 +154,36 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-744: no answer to a client that asks for long subscriptions is longer than a page`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        var saving = WireModifySubscriptions()
+        saving.database = .private
+        saving.saves = (0..<250).map { number in
+            var subscription = TestClient.subscription("subscription \(1_000 + number)")
+            subscription.notificationInfo.alertBody = String(repeating: "x", count: 4_000)
+            return subscription
+        }
+        _ = try client.ask(.modifySubscriptions(saving))
+        var request = WireFetchSubscriptions()
+        request.database = .private
+        #expect(try client.ask(.fetchSubscriptions(request))?.code == .limitExceeded)
+        request.inPages = true
+        var found: [String] = []
+        var sizes: [Int] = []
+        repeat {
+            let answer = try client.ask(.fetchSubscriptions(request))
+            guard case .fetchSubscriptions(let page)? = answer else { throw SessionWorld.Unexpected(answer) }
+            found += page.subscriptions.map(\.subscription.id)
+            sizes.append(page.size)
+            request.cursor = page.cursor
+        } while !request.cursor.isEmpty && sizes.count < 100
+        #expect(found == saving.saves.map(\.id))
+        #expect(sizes.count == 8)
+        let most = Limits().pageSubscriptionBytesMax
+        #expect(sizes.dropLast().allSatisfy { (most - 5_000...most + 100).contains($0) }, "\(sizes)")
+    }
+
     @Test func `R-111, R-716: conflicts cost a client that does not read no more than its other answers`() throws {
         let world = SessionWorld()
         let client = try world.enter()

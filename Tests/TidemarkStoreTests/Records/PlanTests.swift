@@ -12,7 +12,7 @@ import TidemarkTestSupport
 @Suite struct PlanTests {
     private static let tables = [
         "zone", "record", "request_memory", "feed_entry", "record_reference", "client_token", "asset", "asset_use",
-        "subscription",
+        "subscription", "zone_key",
     ]
 
     private static let fill = record(zone: "1", from: 1, to: 20_000) + ";" + refer
@@ -117,6 +117,10 @@ import TidemarkTestSupport
         (sql.subscriptions.keys, ["using subscription_pkey", "(user_id = $1)"]),
         (sql.subscriptions.zones, ["using database_private", "(database_id = database.id) AND (name >= n.zone_name)"]),
         (sql.subscriptions.delete, ["(user_id = $1) AND (scope = $2)"] + subscribed),
+        (
+            sql.keys.readZoneKeys,
+            ["(database_id = $1) AND (name >= n.zone_name)", "(database_id = $1) AND (zone_id >= zone.id)"]
+        ),
         (sql.scan.page, ["using record_pkey", "(database_id = $2) AND (ROW(zone_id, name) > ROW($3, $4))"]),
     ]
 
@@ -164,6 +168,9 @@ import TidemarkTestSupport
                     }
                 }
             }
+            // a page of keys is read, and no more.
+            let keys = try await explain(sql.keys.readZoneKeys.statement, pool)
+            #expect(!keys.contains("Sort"), "\(keys)")
             await pool.stop()
         }
     }

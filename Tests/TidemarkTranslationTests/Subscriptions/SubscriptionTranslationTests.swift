@@ -17,13 +17,22 @@ import TidemarkWire
         return wish
     }
 
+    /// An answer with as many of the results as fit.
+    private func answer(
+        _ results: [Result<Subscription, FailureReason>], within limits: Limits = Examples.limits,
+        then cursor: SubscriptionsCursor? = nil
+    ) throws -> WireFetchSubscriptionsAnswer {
+        var answer = SubscriptionsFetchAnswer(limits: limits)
+        let count = results.prefix(while: { answer.append($0) }).count
+        #expect(answer.count == count)
+        return try WireServerEnvelope(reading: answer.message(7, then: cursor)).fetchSubscriptions
+    }
+
     @Test func `R-240: a subscription comes back as it was saved`() throws {
         let subscription = try Subscription(wish, scope: .private)
         #expect(subscription.id == "all-changes")
         #expect(subscription.kind == .database)
-        #expect(
-            WireFetchSubscriptionsAnswer([.success(subscription)], within: Examples.limits).subscriptions[0]
-                .subscription == wish)
+        #expect(try answer([.success(subscription)]).subscriptions.map(\.subscription) == [wish])
     }
 
     @Test func `R-243: no notification info stays none`() throws {
@@ -31,9 +40,26 @@ import TidemarkWire
         (silent.id, silent.kind, silent.recordType) = (wish.id, wish.kind, wish.recordType)
         let subscription = try Subscription(silent, scope: .private)
         #expect(subscription.notificationInfo.isEmpty)
-        #expect(
-            WireFetchSubscriptionsAnswer([.success(subscription)], within: Examples.limits).subscriptions[0]
-                .subscription == silent)
+        #expect(try answer([.success(subscription)]).subscriptions.map(\.subscription) == [silent])
+    }
+
+    @Test func `R-744: an answer has as many subscriptions as fit into its bytes, and one in any case`() throws {
+        let subscription = try Subscription(wish, scope: .private)
+        let results: [Result<Subscription, FailureReason>] = [
+            .success(subscription), .failure(.subscriptionUnknown), .success(subscription),
+        ]
+        let whole = try answer(results)
+        #expect(whole.subscriptions.count == 3)
+        var limits = Limits()
+        limits.pageSubscriptionBytesMax = whole.size
+        #expect(try answer(results, within: limits) == whole, "all bytes that it has count")
+        limits.pageSubscriptionBytesMax = whole.size - 1
+        let cursor = SubscriptionsCursor(lastID: "all-changes")
+        let cut = try answer(results, within: limits, then: cursor)
+        #expect(cut.subscriptions == Array(whole.subscriptions.dropLast()))
+        #expect(cut.cursor == cursor.bytes && whole.cursor.isEmpty)
+        limits.pageSubscriptionBytesMax = 1
+        #expect(try answer(results, within: limits).subscriptions == Array(whole.subscriptions.prefix(1)))
     }
 
     @Test func `R-251: desired keys and unknown kinds are refused, each wish on its own`() throws {
