@@ -23,20 +23,17 @@ package struct RecordAccess: Hashable, Sendable {
     }
 
     /// What the caller may do with one record. This is the only place that decides it, for reading as for writing.
-    ///
-    /// - Parameters:
-    ///   - type: the record's type.
-    ///   - creator: the user who created the record; nil if it does not exist yet.
-    package func effectivePermission(onType type: String, createdBy creator: UserID?) -> Permissions {
+    package func effectivePermission(on place: RecordPlace) -> Permissions {
         switch scope {
         case .private:
             // only the owner gets this far.
             return .all
         case .public:
-            let grants = grants[type] ?? .standard
+            let grants = grants[place.type] ?? .standard
             // writing needs an account, whatever the world is granted.
             guard let user else { return grants.permissions(of: [.world]).intersection(.read) }
-            let builtIn: Set<Role> = creator == user ? [.world, .authenticated, .creator] : [.world, .authenticated]
+            let isCreator = place.creator == user
+            let builtIn: Set<Role> = isCreator ? [.world, .authenticated, .creator] : [.world, .authenticated]
             return grants.permissions(of: builtIn.union(roles))
         case .shared:
             // what the shares that cover a record allow. Sharing does not exist yet.
@@ -46,6 +43,6 @@ package struct RecordAccess: Hashable, Sendable {
 
     /// Whether the caller may read the record. For one who may not, it does not exist (I-5).
     package func mayRead(_ record: RecordState) -> Bool {
-        effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read)
+        effectivePermission(on: RecordPlace(of: record)).contains(.read)
     }
 }

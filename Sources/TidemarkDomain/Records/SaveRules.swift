@@ -133,11 +133,11 @@ struct SaveRules {
     func mayChange(_ record: RecordState) -> Bool { permissions(on: record).contains(.write) }
 
     private func permissions(on record: RecordState) -> Permissions {
-        request.access.effectivePermission(onType: record.type, createdBy: record.createdBy)
+        request.access.effectivePermission(on: RecordPlace(of: record))
     }
 
     private func permissions(onNew type: String) -> Permissions {
-        request.access.effectivePermission(onType: type, createdBy: nil)
+        request.access.effectivePermission(on: RecordPlace(type: type, creator: nil))
     }
 
     /// The tombstone that a deleted record leaves.

@@ -29,7 +29,7 @@ import TidemarkFields
         user: UserID?, type: String, creator: UserID?, expected: Permissions
     ) {
         let access = RecordAccess(scope: .public, user: user, grants: Self.grants)
-        #expect(access.effectivePermission(onType: type, createdBy: creator) == expected)
+        #expect(access.effectivePermission(on: RecordPlace(type: type, creator: creator)) == expected)
     }
 
     @Test func `R-008: a role of the container's own`() {
@@ -38,15 +38,16 @@ import TidemarkFields
             as [(Set<Role>, Permissions)]
         {
             let access = RecordAccess(scope: .public, user: alice, grants: grants, roles: roles)
-            #expect(access.effectivePermission(onType: "Page", createdBy: bob) == expected)
+            #expect(access.effectivePermission(on: RecordPlace(type: "Page", creator: bob)) == expected)
         }
     }
 
     @Test func `R-009, R-010: the owner may do everything in private, and the shared database owns nothing`() {
         for creator in [nil, alice, bob] {
-            #expect(RecordAccess.owner(alice).effectivePermission(onType: "Note", createdBy: creator) == .all)
+            let place = RecordPlace(type: "Note", creator: creator)
+            #expect(RecordAccess.owner(alice).effectivePermission(on: place) == .all)
             let shared = RecordAccess(scope: .shared, user: alice)
-            #expect(shared.effectivePermission(onType: "Note", createdBy: creator) == [])
+            #expect(shared.effectivePermission(on: place) == [])
         }
     }
 
