@@ -122,7 +122,7 @@ package final class ZoneOverlay {
         }
         guard failure.reason.isConflict else { return failure }
         // the record that is in the way now, with which the client has to merge. If it is gone by now, or if the
-        // user may no longer read it, the failure says so.
+        // user may no longer read it, the failure is the same.
         let current = table?.living(save.name).flatMap { access.mayRead($0) ? $0 : nil }
         // the client fetches a record that is not read here.
         if current != nil, table?.isUnread(save.name) == true { return failure }
