@@ -46,7 +46,9 @@ package struct ZonePage: Sendable, Equatable {
         return .success(
             ZonePage(
                 entries: isWhole ? read.records : read.records[..<end].filter(query.wants), zone: zone.id,
-                token: .zone(zone.key, store: store, position: query.next(number, in: zone, isLast: isLast)),
+                token: .zone(
+                    zone.key, viewer: query.reader?.viewer, store: store,
+                    position: query.next(number, in: zone, isLast: isLast)),
                 moreComing: !isLast, clientToken: read.clientToken))
     }
 }
@@ -66,7 +68,7 @@ extension ZonePageQuery {
     ) -> Result<ZonePageQuery, FailureReason> {
         if key.name == ZoneName.default, !feedsEverywhere { return .failure(.feedUnavailable) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
-        return ChangeToken.position(in: key, from: token, store: store).map { position in
+        return ChangeToken.position(in: key, viewer: reader?.viewer, from: token, store: store).map { position in
             ZonePageQuery(
                 key: key, after: position, recordsMax: limits.pageCount(requested: limit),
                 bytesMax: limits.answerBytesMax, device: device, tellsEnds: tellsEnds, reader: reader,

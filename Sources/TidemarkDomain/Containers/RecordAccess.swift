@@ -22,6 +22,14 @@ package struct RecordAccess: Hashable, Sendable {
         RecordAccess(scope: .private, user: user)
     }
 
+    /// Nil for an owner, who reads everything: feeds then leave nothing out.
+    package var unlessOwner: RecordAccess? { scope == .private ? nil : self }
+
+    /// The user who reads others' records here. Change tokens and cursors name this user, and are good for nobody else
+    /// . Nil where they name nobody: in a private database, which its owner reads, and in the public one, which
+    /// all read.
+    package var viewer: UserID? { scope == .shared ? user : nil }
+
     /// What the caller may do with one record. This is the only place that decides it, for reading as for writing.
     package func effectivePermission(on place: RecordPlace) -> Permissions {
         switch scope {
