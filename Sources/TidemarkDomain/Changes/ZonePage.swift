@@ -59,6 +59,7 @@ extension ZonePageQuery {
     /// - Parameters:
     ///   - token: as the client sent it; empty for a first fetch.
     ///   - limit: the most records; 0 leaves it to the server.
+    ///   - device: the caller's, by its own bits.
     ///   - tellsEnds: whether a first fetch includes all deletions.
     ///   - reader: the caller's access, unless everything may be read.
     ///   - feedsEverywhere: whether the default zone has a feed too.
@@ -71,8 +72,8 @@ extension ZonePageQuery {
         return ChangeToken.position(in: key, viewer: reader?.viewer, from: token, store: store).map { position in
             ZonePageQuery(
                 key: key, after: position, recordsMax: limits.pageCount(requested: limit),
-                bytesMax: limits.answerBytesMax, device: device, tellsEnds: tellsEnds, reader: reader,
-                feedsEverywhere: feedsEverywhere, tombstonesPassedMax: limits.tombstonesPassedMax)
+                bytesMax: limits.answerBytesMax, device: reader?.marking(device) ?? device, tellsEnds: tellsEnds,
+                reader: reader, feedsEverywhere: feedsEverywhere, tombstonesPassedMax: limits.tombstonesPassedMax)
         }
     }
 

@@ -30,6 +30,16 @@ package struct RecordAccess: Hashable, Sendable {
     /// all read.
     package var viewer: UserID? { scope == .shared ? user : nil }
 
+    /// What stands in this database for one of the caller's devices, or for a life of one.
+    ///
+    /// Two accounts may use the same bits. A private database has its owner's devices alone, and keeps their
+    /// bits as they are. Elsewhere the user is mixed in. So nobody reads, or takes the place of, what another's device
+    /// left. Whoever is not signed in leaves nothing, and is ``DeviceID/nobody``.
+    package func marking(_ device: DeviceID) -> DeviceID {
+        if scope == .private { return device }
+        return user.map(device.marked(with:)) ?? .nobody
+    }
+
     /// What the caller may do with one record. This is the only place that decides it, for reading as for writing.
     package func effectivePermission(on place: RecordPlace) -> Permissions {
         switch scope {

@@ -85,7 +85,7 @@ struct SaveRules {
             RecordState(
                 name: save.name, type: save.type, fields: .init().merging(save.fields), changeNumber: 0,
                 isDeleted: false, parent: save.parent.applied(to: nil), createdAt: moment, createdBy: request.user,
-                createdByDevice: request.id.device, modifiedAt: moment, modifiedBy: request.user, batchEnd: 0),
+                createdByDevice: request.memoryDevice, modifiedAt: moment, modifiedBy: request.user, batchEnd: 0),
             over: tombstone)
     }
 

@@ -60,7 +60,7 @@ package final class ZoneOverlay {
         if table.changeNumber > changeNumber { movedBy.insert(request.id.life) }
         memories[life, default: RequestMemory()].remember(outcome.encoded, of: request.id, limits: limits)
         decidedFor.insert(life)
-        if !request.clientToken.isEmpty { clientTokens[request.id.device] = request.clientToken }
+        if !request.clientToken.isEmpty { clientTokens[request.memoryDevice] = request.clientToken }
         return .success(outcome)
     }
 
