@@ -56,7 +56,7 @@ package final class RecordsRequest: Sendable {
             access: access, clientToken: clientToken)
     }
 
-    /// The life in whose memory the outcome is kept.
+    /// The life in whose memory the outcome is kept, and which gets no push for what it changes.
     package var memoryLife: DeviceID { access.marking(id.life) }
 
     /// The device that is named as the creator of records and with client change tokens.

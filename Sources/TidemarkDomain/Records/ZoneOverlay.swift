@@ -18,8 +18,8 @@ package final class ZoneOverlay {
     private let memoryEpoch: Int64
     private var decidedFor: Set<DeviceID> = []
     private var clientTokens: [DeviceID: [UInt8]] = [:]
-    /// The lives of devices whose requests changed records. The zone is pushed to all other lives. Empty if no
-    /// push is due.
+    /// The lives of devices whose requests changed records, as ``RecordsRequest/memoryLife``. The zone is pushed to all
+    /// other lives. Empty if no push is due.
     package private(set) var movedBy: Set<DeviceID> = []
 
     package init(snapshot: ZoneSnapshot, store: StoreIncarnation, limits: Limits) {
@@ -57,7 +57,7 @@ package final class ZoneOverlay {
         defer { self.table = table }
         let changeNumber = table.changeNumber
         let outcome = Self.decide(request, on: &table, use: use, limits: limits, now: now)
-        if table.changeNumber > changeNumber { movedBy.insert(request.id.life) }
+        if table.changeNumber > changeNumber { movedBy.insert(life) }
         memories[life, default: RequestMemory()].remember(outcome.encoded, of: request.id, limits: limits)
         decidedFor.insert(life)
         if !request.clientToken.isEmpty { clientTokens[request.memoryDevice] = request.clientToken }

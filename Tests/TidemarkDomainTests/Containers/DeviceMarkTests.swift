@@ -21,12 +21,14 @@ import TidemarkDomain
             clientToken: clientToken)
     }
 
-    /// What a group of requests to an empty zone writes.
-    private func decided(_ requests: [RecordsRequest], in zone: TestZone) throws -> ZoneChanges {
+    /// What a group of requests to an empty zone writes, and whom it names as those who changed it.
+    private func decided(
+        _ requests: [RecordsRequest], in zone: TestZone
+    ) throws -> (changes: ZoneChanges, movedBy: Set<DeviceID>) {
         let overlay = ZoneOverlay(
             snapshot: ZoneSnapshot(key: zone.key, zone: zone.zone), store: store, limits: Limits())
         for request in requests { #expect(overlay.apply(request, now: 1_000).reasons == [nil]) }
-        return try #require(overlay.changes)
+        return (try #require(overlay.changes), overlay.movedBy)
     }
 
     @Test func `R-355: but for private databases, what stands for a device is its user's alone`() {
@@ -39,24 +41,26 @@ import TidemarkDomain
         #expect(Self.access(.public, nil).marking(phone) == .nobody)
     }
 
-    @Test func `R-211, R-222, R-355: what devices with the same bits do is kept apart by their users`() throws {
+    @Test func `R-211, R-222, R-248, R-355: what devices with the same bits do is kept apart by their users`() throws {
         let zone = TestZone(name: ZoneName.default)
         let users = [Self.access(.public, alice), Self.access(.public, bob)]
         let requests = try zip(["a", "b"], users).map { name, access in
             try request(name, by: access, in: zone.key.name, clientToken: Array(name.utf8))
         }
-        let changes = try decided(requests, in: zone)
+        let (changes, movedBy) = try decided(requests, in: zone)
         let (alices, bobs) = (users[0].marking(phone), users[1].marking(phone))
         #expect(changes.clientTokens == [alices: [0x61], bobs: [0x62]])
         #expect(changes.records.map(\.createdByDevice) == [alices, bobs])
+        #expect(movedBy == [users[0].marking(life), users[1].marking(life)])
+        #expect(!movedBy.contains(life), "the owner of the zone may have the same bits")
     }
 
-    @Test func `R-211, R-222: in a private database a device stands for itself`() throws {
+    @Test func `R-211, R-222, R-248: in a private database a device stands for itself`() throws {
         let zone = TestZone()
         let own = try request("a", by: .owner(alice), in: zone.key.name, clientToken: [7])
-        let changes = try decided([own], in: zone)
+        let (changes, movedBy) = try decided([own], in: zone)
         #expect(changes.clientTokens == [phone: [7]] && changes.records.map(\.createdByDevice) == [phone])
-        #expect(changes.memories.keys.sorted() == [life])
+        #expect(changes.memories.keys.sorted() == [life] && movedBy == [life])
     }
 
     @Test func `R-211, R-355: a first fetch tells a device of deletions of its user's records alone`() throws {
