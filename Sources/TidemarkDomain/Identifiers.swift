@@ -80,7 +80,8 @@ package struct DeviceID: Hashable, Comparable, Sendable {
     /// The life of a change that no device made. Such a change is pushed to every device.
     package static let nobody = DeviceID(high: 0, low: 0)
 
-    /// The same life, mixed with the user's ID: no other user has this value.
+    /// The bits mixed with the user's ID: another user with the same bits has another value. To choose bits that give
+    /// somebody else's value, one must know that one's bits, which nobody is told.
     package func marked(with user: UserID) -> DeviceID {
         DeviceID(high: high ^ (UInt64(bitPattern: user.rawValue) &* 0x9E37_79B9_7F4A_7C15), low: low)
     }

@@ -359,7 +359,7 @@ private struct FirstFetch: Sendable {
         let read = try await storage.zonePage(query)
         let page = try ZonePage.make(of: read.value, for: query, store: store).get()
         let position = try require(
-            try ChangeToken.position(in: key, from: page.token.bytes, store: store).get(), "a position")
+            try ChangeToken.position(in: key, viewer: nil, from: page.token.bytes, store: store).get(), "a position")
         try expect(position.number > number, "each page gets further")
         let batches = Set(page.entries.map(\.batchEnd))
         try expect(self.batches.isDisjoint(with: batches), "a batch that fits is on one page")

@@ -128,8 +128,8 @@ extension StorageFixture {
             let position = QueryOrder(query).position(of: last.record, in: last.zoneName)
             // As it comes back from a client.
             let cursor = QueryCursor(
-                store: try await first.incarnation(), database: database, query: query, position: position)
-            after = try QueryCursor.opened(cursor.bytes, for: query, in: database).get()?.position
+                store: try await first.incarnation(), database: database, viewer: nil, query: query, position: position)
+            after = try QueryCursor.opened(cursor.bytes, for: query, in: database, viewer: nil).get()?.position
         }
         throw StorageConformanceFailure(description: "broken: pages end")
     }

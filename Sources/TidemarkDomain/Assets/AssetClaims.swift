@@ -38,7 +38,7 @@ package struct AssetClaims: Sendable, Equatable {
 
 extension RecordAccess {
     func mayRead(_ holder: AssetClaims.Holder) -> Bool {
-        effectivePermission(onType: holder.type, createdBy: holder.createdBy).contains(.read)
+        effectivePermission(on: RecordPlace(type: holder.type, creator: holder.createdBy)).contains(.read)
     }
 }
 

@@ -4,16 +4,22 @@
 ///
 /// It names its feed, so that the server notices a token of another feed.
 package enum ChangeToken: Sendable, Equatable {
-    /// A place in the feed of one zone. `zoneName` is the ``nameMark(of:)`` of the zone's name.
-    case zone(store: StoreIncarnation, database: DatabaseID, zoneName: UInt64, position: ZonePageQuery.Position)
-    /// A place in the feed of a database. `viewer` is the private database of the user who sees it.
+    /// A place in the feed of one zone. `database` is its owner's, `zoneName` the ``nameMark(of:)`` of its name, and
+    /// `viewer` is ``RecordAccess/viewer``.
+    case zone(
+        store: StoreIncarnation, database: DatabaseID, zoneName: UInt64, viewer: UserID?,
+        position: ZonePageQuery.Position)
+    /// A place in the feed of a database. `viewer` is the private or shared database of the user who sees it.
     case database(store: StoreIncarnation, viewer: DatabaseID, position: FeedPosition)
 
     /// A place in the feed of a zone.
+    ///
+    /// - Parameter viewer: as ``RecordAccess/viewer``.
     package static func zone(
-        _ key: ZoneKey, store: StoreIncarnation, position: ZonePageQuery.Position
+        _ key: ZoneKey, viewer: UserID?, store: StoreIncarnation, position: ZonePageQuery.Position
     ) -> ChangeToken {
-        .zone(store: store, database: key.database, zoneName: nameMark(of: key.name), position: position)
+        .zone(
+            store: store, database: key.database, zoneName: nameMark(of: key.name), viewer: viewer, position: position)
     }
 
     /// A short hash that stands for a zone's name in a token. It tells a token of another zone (a mistake, R-200) from
@@ -25,22 +31,27 @@ package enum ChangeToken: Sendable, Equatable {
 
     // MARK: Bytes
 
+    // NB: clients read versions and kinds, too (`FeedPlace` in TidemarkKit). And they keep tokens for years: what was
+    // given out once must be read for ever, or each device fetches everything anew.
     private static let version: UInt64 = 1
     private static let zoneKind: UInt64 = 1
     private static let databaseKind: UInt64 = 2
+    /// As ``zoneKind``, and the viewer after that.
+    private static let viewedZoneKind: UInt64 = 3
 
     package var bytes: [UInt8] {
         var writer = CompactWriter()
         writer.write(Self.version)
         switch self {
-        case .zone(let store, let database, let zoneName, let position):
-            writer.write(Self.zoneKind)
+        case .zone(let store, let database, let zoneName, let viewer, let position):
+            writer.write(viewer == nil ? Self.zoneKind : Self.viewedZoneKind)
             writer.write(store.rawValue)
             writer.write(UInt64(bitPattern: database.rawValue))
             writer.write(zoneName)
             writer.write(UInt64(bitPattern: position.zone.rawValue))
             writer.write(UInt64(bitPattern: position.number))
             writer.write(UInt64(bitPattern: position.begunAt))
+            if let viewer { writer.write(UInt64(bitPattern: viewer.rawValue)) }
         case .database(let store, let viewer, let position):
             writer.write(Self.databaseKind)
             writer.write(store.rawValue)
@@ -64,12 +75,18 @@ package enum ChangeToken: Sendable, Equatable {
         let incarnation = StoreIncarnation(store)
         let owner = DatabaseID(Int64(bitPattern: database))
         switch kind {
-        case Self.zoneKind:
+        case Self.zoneKind, Self.viewedZoneKind:
             guard let mark = reader.readNumber(), let zone = reader.readNumber() else { return nil }
             guard let number = reader.readChangeNumber(), let begunAt = reader.readChangeNumber() else { return nil }
             let position = ZonePageQuery.Position(
                 zone: ZoneID(Int64(bitPattern: zone)), number: number, begunAt: begunAt)
-            self = .zone(store: incarnation, database: owner, zoneName: mark, position: position)
+            var viewer: UserID?
+            if kind == Self.viewedZoneKind {
+                guard let user = reader.readNumber() else { return nil }
+                viewer = UserID(Int64(bitPattern: user))
+            }
+            self = .zone(
+                store: incarnation, database: owner, zoneName: mark, viewer: viewer, position: position)
         case Self.databaseKind:
             guard let number = reader.readChangeNumber() else { return nil }
             var ahead: [FeedPosition.Ahead] = []
@@ -89,7 +106,7 @@ package enum ChangeToken: Sendable, Equatable {
     /// The incarnation of the store that it belongs to.
     package var store: StoreIncarnation {
         switch self {
-        case .zone(let store, _, _, _), .database(let store, _, _): store
+        case .zone(let store, _, _, _, _), .database(let store, _, _): store
         }
     }
 
@@ -97,18 +114,20 @@ package enum ChangeToken: Sendable, Equatable {
 
     /// Where a client's token points in the feed of a zone; nil if the client has none (empty bytes).
     ///
-    /// `tokenInvalid` for a token of another feed, `tokenExpired` for one of another incarnation of the store
-    /// . The incarnation is checked first, because the numbers of databases may differ between incarnations.
-    /// ``ZonePage`` checks what depends on the zone's current state.
+    /// `tokenInvalid` for a token of another feed or another viewer, `tokenExpired` for one of another
+    /// incarnation of the store. The incarnation is checked first, because the numbers of databases and users
+    /// may differ between incarnations. ``ZonePage`` checks what depends on the zone's current state.
+    ///
+    /// - Parameter viewer: as ``RecordAccess/viewer``.
     package static func position(
-        in key: ZoneKey, from bytes: [UInt8], store: StoreIncarnation
+        in key: ZoneKey, viewer: UserID?, from bytes: [UInt8], store: StoreIncarnation
     ) -> Result<ZonePageQuery.Position?, FailureReason> {
         if bytes.isEmpty { return .success(nil) }
-        guard case .zone(let tokenStore, let database, let mark, let position)? = ChangeToken(bytes: bytes),
+        guard case .zone(let tokenStore, let database, let mark, let user, let position)? = ChangeToken(bytes: bytes),
             mark == nameMark(of: key.name)
         else { return .failure(.tokenInvalid) }
         guard tokenStore == store else { return .failure(.tokenExpired) }
-        guard database == key.database else { return .failure(.tokenInvalid) }
+        guard database == key.database, user == viewer else { return .failure(.tokenInvalid) }
         return .success(position)
     }
 

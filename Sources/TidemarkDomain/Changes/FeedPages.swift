@@ -8,7 +8,8 @@ package struct ZonePageQuery: Sendable {
     package let recordsMax: Int
     /// The page is cut once the stored bytes of its fields pass this. It holds at least one record.
     package var bytesMax: Int
-    /// The device that asks. Its first fetch includes tombstones of records that it created.
+    /// The device that asks, as ``RecordAccess/marking(_:)``. Its first fetch includes tombstones of records that it
+    /// created.
     package let device: DeviceID
     /// Whether a fetch without a token includes all tombstones. For a device that had some of the zone before and lost
     /// its token.

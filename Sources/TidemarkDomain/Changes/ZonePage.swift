@@ -46,7 +46,9 @@ package struct ZonePage: Sendable, Equatable {
         return .success(
             ZonePage(
                 entries: isWhole ? read.records : read.records[..<end].filter(query.wants), zone: zone.id,
-                token: .zone(zone.key, store: store, position: query.next(number, in: zone, isLast: isLast)),
+                token: .zone(
+                    zone.key, viewer: query.reader?.viewer, store: store,
+                    position: query.next(number, in: zone, isLast: isLast)),
                 moreComing: !isLast, clientToken: read.clientToken))
     }
 }
@@ -57,6 +59,7 @@ extension ZonePageQuery {
     /// - Parameters:
     ///   - token: as the client sent it; empty for a first fetch.
     ///   - limit: the most records; 0 leaves it to the server.
+    ///   - device: the caller's, by its own bits.
     ///   - tellsEnds: whether a first fetch includes all deletions.
     ///   - reader: the caller's access, unless everything may be read.
     ///   - feedsEverywhere: whether the default zone has a feed too.
@@ -66,11 +69,11 @@ extension ZonePageQuery {
     ) -> Result<ZonePageQuery, FailureReason> {
         if key.name == ZoneName.default, !feedsEverywhere { return .failure(.feedUnavailable) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
-        return ChangeToken.position(in: key, from: token, store: store).map { position in
+        return ChangeToken.position(in: key, viewer: reader?.viewer, from: token, store: store).map { position in
             ZonePageQuery(
                 key: key, after: position, recordsMax: limits.pageCount(requested: limit),
-                bytesMax: limits.answerBytesMax, device: device, tellsEnds: tellsEnds, reader: reader,
-                feedsEverywhere: feedsEverywhere, tombstonesPassedMax: limits.tombstonesPassedMax)
+                bytesMax: limits.answerBytesMax, device: reader?.marking(device) ?? device, tellsEnds: tellsEnds,
+                reader: reader, feedsEverywhere: feedsEverywhere, tombstonesPassedMax: limits.tombstonesPassedMax)
         }
     }
 

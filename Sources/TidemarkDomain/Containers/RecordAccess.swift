@@ -22,21 +22,36 @@ package struct RecordAccess: Hashable, Sendable {
         RecordAccess(scope: .private, user: user)
     }
 
-    /// What the caller may do with one record. This is the only place that decides it, for reading as for writing.
+    /// Nil for an owner, who reads everything: feeds then leave nothing out.
+    package var unlessOwner: RecordAccess? { scope == .private ? nil : self }
+
+    /// The user who reads others' records here. Change tokens and cursors name this user, and are good for nobody else
+    /// . Nil where they name nobody: in a private database, which its owner reads, and in the public one, which
+    /// all read.
+    package var viewer: UserID? { scope == .shared ? user : nil }
+
+    /// What stands in this database for one of the caller's devices, or for a life of one.
     ///
-    /// - Parameters:
-    ///   - type: the record's type.
-    ///   - creator: the user who created the record; nil if it does not exist yet.
-    package func effectivePermission(onType type: String, createdBy creator: UserID?) -> Permissions {
+    /// Two accounts may use the same bits. A private database has its owner's devices alone, and keeps their
+    /// bits as they are. Elsewhere the user is mixed in. So nobody reads, or takes the place of, what another's device
+    /// left. Whoever is not signed in leaves nothing, and is ``DeviceID/nobody``.
+    package func marking(_ device: DeviceID) -> DeviceID {
+        if scope == .private { return device }
+        return user.map(device.marked(with:)) ?? .nobody
+    }
+
+    /// What the caller may do with one record. This is the only place that decides it, for reading as for writing.
+    package func effectivePermission(on place: RecordPlace) -> Permissions {
         switch scope {
         case .private:
             // only the owner gets this far.
             return .all
         case .public:
-            let grants = grants[type] ?? .standard
+            let grants = grants[place.type] ?? .standard
             // writing needs an account, whatever the world is granted.
             guard let user else { return grants.permissions(of: [.world]).intersection(.read) }
-            let builtIn: Set<Role> = creator == user ? [.world, .authenticated, .creator] : [.world, .authenticated]
+            let isCreator = place.creator == user
+            let builtIn: Set<Role> = isCreator ? [.world, .authenticated, .creator] : [.world, .authenticated]
             return grants.permissions(of: builtIn.union(roles))
         case .shared:
             // what the shares that cover a record allow. Sharing does not exist yet.
@@ -46,6 +61,6 @@ package struct RecordAccess: Hashable, Sendable {
 
     /// Whether the caller may read the record. For one who may not, it does not exist (I-5).
     package func mayRead(_ record: RecordState) -> Bool {
-        effectivePermission(onType: record.type, createdBy: record.createdBy).contains(.read)
+        effectivePermission(on: RecordPlace(of: record)).contains(.read)
     }
 }

@@ -4,25 +4,34 @@
 /// Opaque to clients, which send it back with the same query.
 package struct QueryCursor: Sendable, Hashable {
     package let store: StoreIncarnation
+    /// The owner's.
     package let database: DatabaseID
+    /// As ``RecordAccess/viewer``.
+    package let viewer: UserID?
     /// Stands for the query: its type, zone, predicate and sorts.
     package let digest: UInt64
     package let position: QueryPosition
 
-    package init(store: StoreIncarnation, database: DatabaseID, query: Query, position: QueryPosition) {
+    package init(
+        store: StoreIncarnation, database: DatabaseID, viewer: UserID?, query: Query, position: QueryPosition
+    ) {
         self.store = store
         self.database = database
+        self.viewer = viewer
         digest = query.digest
         self.position = position
     }
 
     private static let version: UInt64 = 1
+    /// As ``version``, with the viewer after the database.
+    private static let viewedVersion: UInt64 = 2
 
     package var bytes: [UInt8] {
         var writer = CompactWriter()
-        writer.write(Self.version)
+        writer.write(viewer == nil ? Self.version : Self.viewedVersion)
         writer.write(store.rawValue)
         writer.write(UInt64(bitPattern: database.rawValue))
+        if let viewer { writer.write(UInt64(bitPattern: viewer.rawValue)) }
         writer.write(digest)
         writer.write(position.values.count)
         for value in position.values { writer.write(value) }
@@ -35,9 +44,15 @@ package struct QueryCursor: Sendable, Hashable {
     package init?(bytes: [UInt8]) {
         guard let content = TokenChecksum.opening(bytes) else { return nil }
         var reader = CompactReader(content)
-        guard reader.readNumber() == Self.version, let store = reader.readNumber(), let database = reader.readNumber(),
-            let digest = reader.readNumber(), let count = reader.readCount()
+        guard let version = reader.readNumber(), version == Self.version || version == Self.viewedVersion,
+            let store = reader.readNumber(), let database = reader.readNumber()
         else { return nil }
+        var viewer: UserID?
+        if version == Self.viewedVersion {
+            guard let user = reader.readNumber() else { return nil }
+            viewer = UserID(Int64(bitPattern: user))
+        }
+        guard let digest = reader.readNumber(), let count = reader.readCount() else { return nil }
         var values: [IndexValue?] = []
         for _ in 0..<count {
             guard let value = reader.readIndexValue() else { return nil }
@@ -46,19 +61,22 @@ package struct QueryCursor: Sendable, Hashable {
         guard let recordName = reader.readText(), let zoneName = reader.readText(), reader.isAtEnd else { return nil }
         self.store = StoreIncarnation(store)
         self.database = DatabaseID(Int64(bitPattern: database))
+        self.viewer = viewer
         self.digest = digest
         position = QueryPosition(values: values, recordName: recordName, zoneName: zoneName)
     }
 
     /// A client's cursor; nil if it has none (empty bytes). `cursorInvalid` for a cursor that was cut or garbled, or
-    /// that belongs to another query, zone or database. The caller checks whether it is of this incarnation of
-    /// the store, because it learns the incarnation together with the page.
+    /// that belongs to another query, zone, database or viewer. The caller checks whether it is of this
+    /// incarnation of the store, because it learns the incarnation together with the page.
+    ///
+    /// - Parameter viewer: as ``RecordAccess/viewer``.
     package static func opened(
-        _ bytes: [UInt8], for query: Query, in database: DatabaseID
+        _ bytes: [UInt8], for query: Query, in database: DatabaseID, viewer: UserID?
     ) -> Result<QueryCursor?, FailureReason> {
         if bytes.isEmpty { return .success(nil) }
-        guard let cursor = QueryCursor(bytes: bytes), cursor.database == database, cursor.digest == query.digest,
-            cursor.position.values.count == query.effectiveSorts.count
+        guard let cursor = QueryCursor(bytes: bytes), cursor.database == database, cursor.viewer == viewer,
+            cursor.digest == query.digest, cursor.position.values.count == query.effectiveSorts.count
         else { return .failure(.cursorInvalid) }
         return .success(cursor)
     }

@@ -73,10 +73,12 @@ package struct QueryPage: Sendable, Equatable {
     /// Nil if there is no more.
     package let cursor: QueryCursor?
 
-    /// - Parameter isTypeKnown: whether the schema has the record type.
+    /// - Parameters:
+    ///   - viewer: as ``RecordAccess/viewer``.
+    ///   - isTypeKnown: whether the schema has the record type.
     /// - Returns: the page, or why there is none: the zone is missing, then the type is unknown.
     package static func make(
-        of read: QueryPageRead, for page: QueryPageQuery, store: StoreIncarnation, isTypeKnown: Bool
+        of read: QueryPageRead, for page: QueryPageQuery, viewer: UserID?, store: StoreIncarnation, isTypeKnown: Bool
     ) -> Result<QueryPage, QueryRefusal> {
         guard read.isZoneFound else { return .failure(QueryRefusal(.missingZone(read.lastRemoval))) }
         guard isTypeKnown else {
@@ -87,7 +89,8 @@ package struct QueryPage: Sendable, Equatable {
             // If a store said that there is more and returned nothing, the client would ask for ever.
             guard let last = read.matches.last else { return .failure(QueryRefusal(.serverFault)) }
             let position = QueryOrder(page.query).position(of: last.record, in: last.zoneName)
-            cursor = QueryCursor(store: store, database: page.database, query: page.query, position: position)
+            cursor = QueryCursor(
+                store: store, database: page.database, viewer: viewer, query: page.query, position: position)
         }
         return .success(QueryPage(matches: read.matches, cursor: cursor))
     }

@@ -6,10 +6,11 @@ extension RecordAccess {
     ///
     /// - Returns: nil if the caller may read no record of the type.
     package func narrowing(_ query: Query) -> Query? {
-        if effectivePermission(onType: query.recordType, createdBy: nil).contains(.read) { return query }
-        guard let user, effectivePermission(onType: query.recordType, createdBy: user).contains(.read) else {
-            return nil
+        func mayRead(createdBy creator: UserID?) -> Bool {
+            effectivePermission(on: RecordPlace(type: query.recordType, creator: creator)).contains(.read)
         }
+        if mayRead(createdBy: nil) { return query }
+        guard let user, mayRead(createdBy: user) else { return nil }
         var narrowed = query
         narrowed.predicate = .and([.compare(.system(.creatorUserRecordID), .equal, .user(user)), query.predicate])
         return narrowed

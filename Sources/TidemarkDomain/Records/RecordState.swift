@@ -20,7 +20,8 @@ package final class RecordState: @unchecked Sendable {
     package let parent: String?
     package let createdAt: Timestamp
     package let createdBy: UserID
-    /// The device that created the record. Its first fetch includes the record's tombstone.
+    /// The device that created the record, as ``RecordsRequest/memoryDevice``. Its first fetch includes the record's
+    /// tombstone.
     package let createdByDevice: DeviceID
     package let modifiedAt: Timestamp
     package let modifiedBy: UserID

@@ -56,11 +56,11 @@ package final class RecordsRequest: Sendable {
             access: access, clientToken: clientToken)
     }
 
-    /// The life in whose memory the outcome is kept. All users of a public database share its zone. There the
-    /// user is mixed into the life, because two accounts may use the same bits.
-    package var memoryLife: DeviceID {
-        access.scope == .private ? id.life : id.life.marked(with: user)
-    }
+    /// The life in whose memory the outcome is kept, and which gets no push for what it changes.
+    package var memoryLife: DeviceID { access.marking(id.life) }
+
+    /// The device that is named as the creator of records and with client change tokens.
+    package var memoryDevice: DeviceID { access.marking(id.device) }
 }
 
 /// One record to be saved.

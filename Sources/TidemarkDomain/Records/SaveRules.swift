@@ -38,13 +38,14 @@ struct SaveRules {
         if let refusal = save.schemaRefusal { return .refuse(ItemFailure(refusal)) }
         let previous = table[save.name]
         let current = previous?.isDeleted == false ? previous : nil
-        if let current, !permissions(on: current).contains(.write) {
+        if let current, !mayChange(current) {
             return .refuse(ItemFailure(refusal(of: save, overForeign: current)))
         }
         if let current, current.type != save.type { return .refuse(ItemFailure(.recordTypeChanged)) }
         if table.isUnread(save.name) { return .refuse(refusalOfUnread) }
         switch request.policy.verdict(tag: save.tag, current: current.map { table.tag(of: $0) }) {
         case .refuse(let reason):
+            // A conflict shows the record: who gets this far may read it.
             return .refuse(ItemFailure(reason, serverRecord: current, serverZone: current.map { _ in table.zone }))
         case .create:
             // every user may create their own user record, whatever the grants are.
@@ -70,7 +71,7 @@ struct SaveRules {
     /// from being deleted, so it takes the right to change the parent.
     func refusal(ofParent parent: RecordState?) -> FailureReason? {
         guard let parent, permissions(on: parent).contains(.read) else { return .parentMissing }
-        return permissions(on: parent).contains(.write) ? nil : .notPermitted
+        return mayChange(parent) ? nil : .notPermitted
     }
 
     /// what a batch can do without is left for another request.
@@ -84,7 +85,7 @@ struct SaveRules {
             RecordState(
                 name: save.name, type: save.type, fields: .init().merging(save.fields), changeNumber: 0,
                 isDeleted: false, parent: save.parent.applied(to: nil), createdAt: moment, createdBy: request.user,
-                createdByDevice: request.id.device, modifiedAt: moment, modifiedBy: request.user, batchEnd: 0),
+                createdByDevice: request.memoryDevice, modifiedAt: moment, modifiedBy: request.user, batchEnd: 0),
             over: tombstone)
     }
 
@@ -127,17 +128,22 @@ struct SaveRules {
     /// may not read is not there.
     func planDelete(of name: String, on table: ZoneTable) -> PlannedDelete {
         guard let current = table.living(name), permissions(on: current).contains(.read) else { return .skip }
-        return permissions(on: current).contains(.write) ? .write(tombstone(of: current)) : .refuse(.notPermitted)
+        return mayChange(current) ? .write(tombstone(of: current)) : .refuse(.notPermitted)
     }
 
-    func mayChange(_ record: RecordState) -> Bool { permissions(on: record).contains(.write) }
+    /// Whether the user may change and delete the record. Permission to write is not enough: what the user may not read
+    /// is not there. Otherwise a save that fails would show it.
+    func mayChange(_ record: RecordState) -> Bool {
+        let permissions = permissions(on: record)
+        return permissions.contains(.read) && permissions.contains(.write)
+    }
 
     private func permissions(on record: RecordState) -> Permissions {
-        request.access.effectivePermission(onType: record.type, createdBy: record.createdBy)
+        request.access.effectivePermission(on: RecordPlace(of: record))
     }
 
     private func permissions(onNew type: String) -> Permissions {
-        request.access.effectivePermission(onType: type, createdBy: nil)
+        request.access.effectivePermission(on: RecordPlace(type: type, creator: nil))
     }
 
     /// The tombstone that a deleted record leaves.

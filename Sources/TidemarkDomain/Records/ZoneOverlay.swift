@@ -18,8 +18,8 @@ package final class ZoneOverlay {
     private let memoryEpoch: Int64
     private var decidedFor: Set<DeviceID> = []
     private var clientTokens: [DeviceID: [UInt8]] = [:]
-    /// The lives of devices whose requests changed records. The zone is pushed to all other lives. Empty if no
-    /// push is due.
+    /// The lives of devices whose requests changed records, as ``RecordsRequest/memoryLife``. The zone is pushed to all
+    /// other lives. Empty if no push is due.
     package private(set) var movedBy: Set<DeviceID> = []
 
     package init(snapshot: ZoneSnapshot, store: StoreIncarnation, limits: Limits) {
@@ -57,10 +57,10 @@ package final class ZoneOverlay {
         defer { self.table = table }
         let changeNumber = table.changeNumber
         let outcome = Self.decide(request, on: &table, use: use, limits: limits, now: now)
-        if table.changeNumber > changeNumber { movedBy.insert(request.id.life) }
+        if table.changeNumber > changeNumber { movedBy.insert(life) }
         memories[life, default: RequestMemory()].remember(outcome.encoded, of: request.id, limits: limits)
         decidedFor.insert(life)
-        if !request.clientToken.isEmpty { clientTokens[request.id.device] = request.clientToken }
+        if !request.clientToken.isEmpty { clientTokens[request.memoryDevice] = request.clientToken }
         return .success(outcome)
     }
 
@@ -122,7 +122,7 @@ package final class ZoneOverlay {
         }
         guard failure.reason.isConflict else { return failure }
         // the record that is in the way now, with which the client has to merge. If it is gone by now, or if the
-        // user may no longer read it, the failure says so.
+        // user may no longer read it, the failure is the same.
         let current = table?.living(save.name).flatMap { access.mayRead($0) ? $0 : nil }
         // the client fetches a record that is not read here.
         if current != nil, table?.isUnread(save.name) == true { return failure }

@@ -176,7 +176,7 @@ package struct ZoneChanges: Sendable {
     package let memories: [DeviceID: RequestMemory]
     /// How the stored deleteSelf references change.
     package let references: ReferenceChanges
-    /// The client change tokens to insert or replace.
+    /// The client change tokens to insert or replace, by ``RecordsRequest/memoryDevice``.
     package let clientTokens: [DeviceID: [UInt8]]
     /// How many of them the database keeps.
     package let clientTokensMax: Int

@@ -5,7 +5,7 @@
 /// It consists of the device's life and a counter in that life. The nonce tells two processes apart that have the same
 /// life. No part of it comes from a clock: setting a clock cannot make two requests the same or a new one look old.
 package struct RequestID: Hashable, Sendable {
-    /// The device that is named as the creator of records and with client change tokens.
+    /// The device, which two accounts may have: ``RecordsRequest/memoryDevice`` tells them apart.
     package let device: DeviceID
     /// The life of the device: 128 random bits that a process makes for its connection. Two copies of one
     /// device have two lives. A client that sends none has a single life, with the device's ID.

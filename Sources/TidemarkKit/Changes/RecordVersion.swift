@@ -118,7 +118,8 @@ struct FeedPlace: Equatable, Sendable {
         }
         let life = StoreLife(rawValue: numbers[2])
         switch numbers[1] {
-        case Self.zoneKind where numbers.count > 6: self.init(life: life, zone: numbers[5], number: numbers[6])
+        case Self.zoneKind where numbers.count > 6, Self.viewedZoneKind where numbers.count > 6:
+            self.init(life: life, zone: numbers[5], number: numbers[6])
         case Self.databaseKind: self.init(life: life, zone: 0, number: numbers[4])
         default: return nil
         }
@@ -129,6 +130,8 @@ struct FeedPlace: Equatable, Sendable {
     private static let tokenVersion: UInt64 = 1
     private static let zoneKind: UInt64 = 1
     private static let databaseKind: UInt64 = 2
+    /// Of a zone of another user.
+    private static let viewedZoneKind: UInt64 = 3
 
     /// Whether a feed that was read to its end here continues from that earlier place. It does not if the store has
     /// another incarnation, or was restored without beginning a new one. The numbers of zones, and those of versions in

@@ -6,7 +6,7 @@ extension CloudService {
     /// One page of the feed of changed zones (R-203 … R-207).
     ///
     /// - Parameters:
-    ///   - viewer: the user's private database, to which the feed belongs.
+    ///   - viewer: the user's private or shared database, to which the feed belongs.
     ///   - token: from the page before; empty for a first fetch, which lists the existing zones.
     ///   - zonesMax: the most zones that the client wants; 0 leaves it to the server.
     ///   - tellsEnds: whether a first fetch includes zones that are gone.
@@ -19,7 +19,7 @@ extension CloudService {
 
     /// As above, with a page of the feed of a zone that has probably changed, in the same round trip to the store.
     ///
-    /// - Parameter question: its caller may read all of the zone.
+    /// - Parameter question: of the viewer.
     package func databaseChanges(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
     ) async -> Result<DatabasePageAndZone, FailureReason> {

@@ -37,7 +37,7 @@ extension CloudService {
                     return .success(.failure(refusal))
                 }
                 let opened: QueryCursor?
-                switch QueryCursor.opened(cursor, for: narrowed ?? query, in: database) {
+                switch QueryCursor.opened(cursor, for: narrowed ?? query, in: database, viewer: access.viewer) {
                 case .failure(let reason): return .failure(reason)
                 case .success(let cursor): opened = cursor
                 }
@@ -65,7 +65,8 @@ extension CloudService {
                     continue
                 }
                 return .success(
-                    QueryPage.make(of: read.value, for: page, store: read.store, isTypeKnown: type != nil))
+                    QueryPage.make(
+                        of: read.value, for: page, viewer: access.viewer, store: read.store, isTypeKnown: type != nil))
             }
             throw StorageError(.unavailable, detail: "the schema does not come to rest")
         }

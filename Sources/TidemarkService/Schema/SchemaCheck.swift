@@ -133,9 +133,9 @@ extension RecordAccess {
     /// Whether the user's roles allow this save over the current record.
     fileprivate func mayTry(_ save: RecordSave, over current: RecordState?) -> Bool {
         guard let current, !current.isDeleted else {
-            return effectivePermission(onType: save.type, createdBy: nil).contains(.create)
+            return effectivePermission(on: RecordPlace(type: save.type, creator: nil)).contains(.create)
         }
-        return effectivePermission(onType: current.type, createdBy: current.createdBy).contains(.write)
+        return effectivePermission(on: RecordPlace(of: current)).contains(.write)
     }
 }
 

@@ -417,8 +417,8 @@ package protocol ZonesTransaction: AnyObject, Sendable {
 /// "Zone Z of database D changed": what a server tells the others after a commit.
 package struct ZoneNotice: Sendable, Hashable {
     package let database: DatabaseID
-    /// The life of the device that made the change, which gets no push. `nobody` if several made changes, or an
-    /// operator did: then all are told.
+    /// The life of the device that made the change, which gets no push, as ``RecordsRequest/memoryLife``.
+    /// `nobody` if several made changes, or an operator did: then all are told.
     package let life: DeviceID
     /// Empty if the set of zones changed rather than a zone's records.
     package let zoneName: String

@@ -17,7 +17,7 @@ extension RequestRouter {
         let page = try await service.zoneChanges(
             in: ZoneKey(database: viewpoint.database, name: zoneName), token: query.token, recordsMax: query.limit,
             device: viewpoint.device, connection: context.session.number, tellsEnds: query.tellsEnds,
-            reader: viewpoint.access.scope == .private ? nil : viewpoint.access, feedsEverywhere: feedsEverywhere
+            reader: viewpoint.access.unlessOwner, feedsEverywhere: feedsEverywhere
         ).orRefusal()
         let selected = await query.selection?.fields(of: page.entries)
         if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }

@@ -7,7 +7,8 @@ internal import TidemarkDomain
 struct DatabaseWatch {
     let user: UserID
     let account: AccountID
-    /// The life of each session's device.
+    /// The life of each session's device. They are the owner's, whose bits stand in notices as they are
+    /// (``RecordAccess/marking(_:)``).
     private(set) var sessions: [UInt64: DeviceID] = [:]
     /// The owner's subscriptions of the private database; nil if they have not been read yet, or were forgotten.
     private(set) var subscriptions: [Subscription]?

@@ -84,7 +84,7 @@ struct DevicePushMachine: Sendable {
 
     /// The device is answered a page of the feed of one of its private database's zones.
     mutating func answered(_ page: ZonePage) {
-        guard case .zone(_, _, _, let position) = page.token else { return }
+        guard case .zone(_, _, _, _, let position) = page.token else { return }
         if zones[page.zone] == nil, zones.count >= Self.zonesMax { zones = [:] }
         zones[page.zone] = position
     }
@@ -106,8 +106,8 @@ struct DevicePushMachine: Sendable {
         answered(pages.zone)
         return PushedPages(
             databaseToken: .database(store: place.store, viewer: viewer, position: place.position),
-            zoneToken: .zone(news.before.key, store: place.store, position: zone), database: pages.database,
-            zone: pages.zone)
+            zoneToken: .zone(news.before.key, viewer: nil, store: place.store, position: zone),
+            database: pages.database, zone: pages.zone)
     }
 
     // MARK: Numbers

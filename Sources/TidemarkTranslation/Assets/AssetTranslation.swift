@@ -58,12 +58,8 @@ extension AssetUpload {
 }
 
 extension Viewpoint {
-    /// In a public database all users upload, so the account is part of the name: two accounts may have the same device bytes
-    ///
-    fileprivate var uploader: DeviceID {
-        guard access.scope != .private, let user = access.user else { return device }
-        return device.marked(with: user)
-    }
+    /// In a public database all users upload, so the user is part of the name.
+    fileprivate var uploader: DeviceID { access.marking(device) }
 
     fileprivate var owner: UserID? { access.scope == .private ? nil : access.user }
 }

@@ -103,7 +103,7 @@ private enum Envelopes {
             if search.query.refusal(fields: .unknown, scope: .private, limits: limits) != nil { return }
             try Finding.unless(search.query.size.refusal(within: limits) == nil, "a query of any size")
             _ = QueryEvaluator(search.query.predicate)
-            _ = QueryCursor.opened(search.cursor, for: search.query, in: viewpoint.database)
+            _ = QueryCursor.opened(search.cursor, for: search.query, in: viewpoint.database, viewer: nil)
         }
     }
 
@@ -176,8 +176,8 @@ private enum EnvelopeSeeds {
             $0.fetchZoneChanges.limit = 10
             $0.fetchZoneChanges.token = [UInt8](
                 ChangeToken.zone(
-                    ZoneKey(database: Envelopes.viewpoint.database, name: "notes"), store: Envelopes.viewpoint.store,
-                    position: .init(zone: ZoneID(11), number: 5)
+                    ZoneKey(database: Envelopes.viewpoint.database, name: "notes"), viewer: nil,
+                    store: Envelopes.viewpoint.store, position: .init(zone: ZoneID(11), number: 5)
                 ).bytes)
         },
         client {

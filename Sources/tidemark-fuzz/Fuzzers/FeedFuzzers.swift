@@ -12,9 +12,11 @@ extension Fuzzer {
         if let token {
             try Finding.unless(token.bytes == bytes, "read from \(bytes), written as \(token.bytes)")
         }
-        let hasZonePage = try FeedPages.askZone(bytes)
+        let hasZonePage = try FeedPages.askZone(bytes, by: nil)
+        let hasViewedPage = try FeedPages.askZone(bytes, by: FeedPages.viewer)
         let hasDatabasePage = try FeedPages.askDatabase(bytes)
-        try Finding.unless(token != nil || bytes.isEmpty || !(hasZonePage || hasDatabasePage), "a page for no token")
+        let pageCount = [hasZonePage, hasViewedPage, hasDatabasePage].count { $0 }
+        try Finding.unless(bytes.isEmpty || pageCount <= (token == nil ? 0 : 1), "\(pageCount) pages for one token")
         return token != nil
     }
 
@@ -40,16 +42,21 @@ private enum FeedPages {
     static let store = StoreIncarnation(0xFEED)
     static let device = DeviceID(high: 1, low: 2)
 
-    static func askZone(_ token: [UInt8]) throws(Finding) -> Bool {
+    /// Who reads the zone as another's.
+    static let viewer = RecordAccess(scope: .shared, user: UserID(2))
+
+    static func askZone(_ token: [UInt8], by reader: RecordAccess?) throws(Finding) -> Bool {
         let made = ZonePageQuery.make(
-            key: key, token: token, limit: Int(token.last ?? 0) % 4, device: device, store: store, limits: .ofFuzzers)
+            key: key, token: token, limit: Int(token.last ?? 0) % 4, device: device, reader: reader, store: store,
+            limits: .ofFuzzers)
         guard case .success(let query) = made else { return false }
         let records = [record("a", 5), record("b", 6, isDeleted: true), record("c", 7)]
         let zone = ZoneState(
             id: ZoneID(11), key: key, createdAt: Timestamp(milliseconds: 0), changeNumber: 7, oldestTokenNumber: 4)
         let read = ZonePageRead(zone: zone, lastRemoval: nil, records: records, hasMore: false)
         guard case .success(let page) = ZonePage.make(of: read, for: query, store: store) else { return false }
-        guard case .success(let position) = ChangeToken.position(in: key, from: page.token.bytes, store: store) else {
+        let next = ChangeToken.position(in: key, viewer: reader?.viewer, from: page.token.bytes, store: store)
+        guard case .success(let position) = next else {
             throw Finding("our own token is refused: \(page.token)")
         }
         try Finding.unless(position?.zone == zone.id, "our own token leads elsewhere: \(page.token)")
@@ -97,9 +104,15 @@ private enum FeedSeeds {
     static let tags: [[UInt8]] = both(versions.map(\.bytes))
 
     private static let places: [ChangeToken] = [
-        .zone(FeedPages.key, store: FeedPages.store, position: .init(zone: ZoneID(11), number: 5)),
-        .zone(FeedPages.key, store: FeedPages.store, position: .init(zone: ZoneID(11), number: 4, begunAt: .max)),
-        .zone(FeedPages.key, store: StoreIncarnation(.max), position: .init(zone: ZoneID(-1), number: .max)),
+        .zone(FeedPages.key, viewer: nil, store: FeedPages.store, position: .init(zone: ZoneID(11), number: 5)),
+        .zone(
+            FeedPages.key, viewer: FeedPages.viewer.viewer, store: FeedPages.store,
+            position: .init(zone: ZoneID(11), number: 5)),
+        .zone(
+            FeedPages.key, viewer: nil, store: FeedPages.store,
+            position: .init(zone: ZoneID(11), number: 4, begunAt: .max)),
+        .zone(
+            FeedPages.key, viewer: nil, store: StoreIncarnation(.max), position: .init(zone: ZoneID(-1), number: .max)),
         .database(store: FeedPages.store, viewer: FeedPages.key.database, position: FeedPosition(number: 5)),
         .database(
             store: FeedPages.store, viewer: FeedPages.key.database,

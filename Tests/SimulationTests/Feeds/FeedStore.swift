@@ -77,7 +77,7 @@ struct FeedStore {
 enum FeedToken {
     static func bytes(_ token: ChangeToken) -> [UInt8] {
         switch token {
-        case .zone(_, _, _, let place): [place.zone.rawValue, place.number, place.begunAt].map { UInt8($0) }
+        case .zone(_, _, _, _, let place): [place.zone.rawValue, place.number, place.begunAt].map { UInt8($0) }
         case .database(_, _, let position):
             position.ahead.flatMap { [UInt8($0.zone.rawValue), UInt8($0.changeNumber)] }
         }

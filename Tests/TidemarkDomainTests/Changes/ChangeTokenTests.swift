@@ -9,10 +9,10 @@ import TidemarkTestSupport
 
     func zoneToken(
         store: StoreIncarnation = store, database: DatabaseID = database, name: String = "Notes", zone: Int64 = 70,
-        number: ChangeNumber = 5, begunAt: ChangeNumber = 0
+        number: ChangeNumber = 5, begunAt: ChangeNumber = 0, viewer: UserID? = nil
     ) -> ChangeToken {
         .zone(
-            ZoneKey(database: database, name: name), store: store,
+            ZoneKey(database: database, name: name), viewer: viewer, store: store,
             position: .init(zone: ZoneID(zone), number: number, begunAt: begunAt))
     }
 
@@ -29,6 +29,7 @@ import TidemarkTestSupport
             for zone in numbers {
                 let tokens = [
                     zoneToken(store: StoreIncarnation(.max), zone: zone, number: number, begunAt: zone),
+                    zoneToken(zone: zone, number: number, begunAt: number, viewer: UserID(zone)),
                     databaseToken(viewer: DatabaseID(zone), number: number),
                     databaseToken(ahead: [.init(zone: ZoneID(zone), changeNumber: number)]),
                 ]
@@ -44,7 +45,7 @@ import TidemarkTestSupport
 
     @Test func `R-200, I-6: a token that was cut or garbled is no token`() {
         let ahead = [FeedPosition.Ahead(zone: ZoneID(70), changeNumber: 300)]
-        for token in [zoneToken(), databaseToken(), databaseToken(ahead: ahead)] {
+        for token in [zoneToken(), zoneToken(viewer: bob), databaseToken(), databaseToken(ahead: ahead)] {
             let bytes = token.bytes
             for count in 0..<bytes.count { #expect(ChangeToken(bytes: Array(bytes.prefix(count))) == nil) }
             for index in bytes.indices {
@@ -85,8 +86,59 @@ import TidemarkTestSupport
             ),
         ]
         for row in rows {
-            #expect(ChangeToken.position(in: key, from: row.bytes, store: store) == row.answer, "\(row.name)")
+            let answer = ChangeToken.position(in: key, viewer: nil, from: row.bytes, store: store)
+            #expect(answer == row.answer, "\(row.name)")
         }
+    }
+
+    @Test func `R-200: in the shared database a zone's token is good for its own user alone`() {
+        typealias Answer = Result<ZonePageQuery.Position?, FailureReason>
+        // The first is the owner.
+        let viewers = [
+            RecordAccess.owner(alice), RecordAccess(scope: .shared, user: alice),
+            RecordAccess(scope: .shared, user: bob),
+        ].map(\.viewer)
+        #expect(viewers == [nil, alice, bob] && RecordAccess(scope: .public, user: bob).viewer == nil)
+        for maker in viewers {
+            let token = zoneToken(viewer: maker).bytes
+            for reader in viewers {
+                let answer = ChangeToken.position(in: key, viewer: reader, from: token, store: store)
+                let expected: Answer =
+                    maker == reader ? .success(.init(zone: ZoneID(70), number: 5)) : .failure(.tokenInvalid)
+                #expect(answer == expected)
+            }
+        }
+        // Users may have other numbers in another incarnation of the store.
+        let old = zoneToken(store: StoreIncarnation(1), viewer: alice).bytes
+        #expect(ChangeToken.position(in: key, viewer: bob, from: old, store: store) == .failure(.tokenExpired))
+    }
+
+    @Test func `R-200, R-220: an owner's token of a server without sharing is read, and is written as it was`() throws {
+        // As such a server gave them out. Apps and engines have them in their state.
+        let zone: [UInt8] = [
+            0x01, 0x01, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0xC0, 0xF6, 0xFE, 0x01, 0x07, 0x8A, 0xDC, 0xC4, 0xDB, 0x82,
+            0xFB, 0x94, 0x28, 0x46, 0x05, 0x00, 0x0B, 0xE9, 0x6C, 0xB5,
+        ]
+        let firstFetch: [UInt8] = [
+            0x01, 0x01, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0xC0, 0xF6, 0xFE, 0x01, 0x07, 0x8A, 0xDC, 0xC4, 0xDB, 0x82,
+            0xFB, 0x94, 0x28, 0x46, 0x03, 0x09, 0xC6, 0xE4, 0x82, 0xE8,
+        ]
+        let feed: [UInt8] = [
+            0x01, 0x02, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0xC0, 0xF6, 0xFE, 0x01, 0x07, 0x05, 0x46, 0xAC, 0x02, 0x68,
+            0x65, 0x29, 0x80,
+        ]
+        func position(_ bytes: [UInt8], viewer: UserID? = nil) -> Result<ZonePageQuery.Position?, FailureReason> {
+            ChangeToken.position(in: key, viewer: viewer, from: bytes, store: store)
+        }
+        #expect(try position(zone).get() == ZonePageQuery.Position(zone: ZoneID(70), number: 5))
+        #expect(try position(firstFetch).get() == ZonePageQuery.Position(zone: ZoneID(70), number: 3, begunAt: 9))
+        #expect(position(zone, viewer: bob) == .failure(.tokenInvalid))
+        let ahead = [FeedPosition.Ahead(zone: ZoneID(70), changeNumber: 300)]
+        let place = ChangeToken.position(inDatabaseFeedOf: database, from: feed, store: store)
+        #expect(try place.get() == FeedPosition(number: 5, ahead: ahead))
+        // Servers of before and clients of before read what is given out now.
+        #expect(zoneToken().bytes == zone && zoneToken(number: 3, begunAt: 9).bytes == firstFetch)
+        #expect(databaseToken(ahead: ahead).bytes == feed)
     }
 
     @Test func `R-200, R-220, R-701: the same for database tokens`() {

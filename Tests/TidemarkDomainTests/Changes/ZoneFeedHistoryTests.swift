@@ -46,7 +46,7 @@ import TidemarkTestSupport
 
         /// One page of some size, read with some look-ahead. Answers whether there is nothing more.
         mutating func fetch(from zone: TestZone, _ random: inout SeededRandom, _ comment: Comment) throws -> Bool {
-            let position = try ChangeToken.position(in: zone.key, from: token, store: store).get()
+            let position = try ChangeToken.position(in: zone.key, viewer: nil, from: token, store: store).get()
             let query = ZonePageQuery(
                 key: zone.key, after: position, recordsMax: Int.random(in: 1...6, using: &random),
                 bytesMax: Int.random(in: 1...100, using: &random), device: device,
@@ -67,7 +67,7 @@ import TidemarkTestSupport
 
         /// I-3: of each batch the page has all that is left, or nothing; if not, that batch alone is too long for a page.
         private func checkBatches(_ page: ZonePage, _ query: ZonePageQuery, _ zone: TestZone, _ comment: Comment) {
-            guard case .zone(_, _, _, let position) = page.token else { return }
+            guard case .zone(_, _, _, _, let position) = page.token else { return }
             let start = query.after?.number ?? 0
             let due = zone.records.values.filter { record in
                 record.changeNumber > start

@@ -21,7 +21,7 @@ import TidemarkFields
     }
 
     func number(_ page: ZonePage) -> ChangeNumber? {
-        if case .zone(_, _, _, let position) = page.token { position.number } else { nil }
+        if case .zone(_, _, _, _, let position) = page.token { position.number } else { nil }
     }
 
     @Test func `R-208, R-209, R-210, R-702: one entry a record with its latest state, oldest change first`() throws {
@@ -131,7 +131,7 @@ import TidemarkFields
         let all = try page(zone, query(zone, after: nil, tellsEnds: true)).get()
         #expect(all.entries.map(\.name) == ["kept", "a", "b"] && number(all) == 5)
         let first = try page(zone, query(zone, after: nil, records: 2, tellsEnds: true)).get()
-        guard case .zone(_, _, _, let position) = first.token else { return }
+        guard case .zone(_, _, _, _, let position) = first.token else { return }
         #expect(first.entries.map(\.name) == ["kept", "a"] && position == .init(zone: ZoneID(70), number: 4))
     }
 
@@ -174,7 +174,7 @@ import TidemarkFields
         let read = zone.read(query, passes: true)
         #expect(read.records.isEmpty && read.hasMore && read.passedTo == 14)
         let page = try ZonePage.make(of: read, for: query, store: store).get()
-        guard case .zone(_, _, _, let position) = page.token else { return }
+        guard case .zone(_, _, _, _, let position) = page.token else { return }
         #expect(page.entries.isEmpty && page.moreComing)
         #expect(position == .init(zone: ZoneID(70), number: 14, begunAt: 17))
         let next = ZonePageQuery(
@@ -231,7 +231,7 @@ import TidemarkFields
         zone.zone?.changeNumber = 4
         zone.zone?.oldestTokenNumber = 4
         let first = try page(zone, query(zone, after: nil, records: 2)).get()
-        guard case .zone(_, _, _, let position) = first.token else { return }
+        guard case .zone(_, _, _, _, let position) = first.token else { return }
         #expect(first.moreComing && position == .init(zone: ZoneID(70), number: 2, begunAt: 4))
         let next = ZonePageQuery(
             key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone, tombstonesPassedMax: 0)

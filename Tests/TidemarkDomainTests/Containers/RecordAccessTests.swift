@@ -29,7 +29,7 @@ import TidemarkFields
         user: UserID?, type: String, creator: UserID?, expected: Permissions
     ) {
         let access = RecordAccess(scope: .public, user: user, grants: Self.grants)
-        #expect(access.effectivePermission(onType: type, createdBy: creator) == expected)
+        #expect(access.effectivePermission(on: RecordPlace(type: type, creator: creator)) == expected)
     }
 
     @Test func `R-008: a role of the container's own`() {
@@ -38,15 +38,16 @@ import TidemarkFields
             as [(Set<Role>, Permissions)]
         {
             let access = RecordAccess(scope: .public, user: alice, grants: grants, roles: roles)
-            #expect(access.effectivePermission(onType: "Page", createdBy: bob) == expected)
+            #expect(access.effectivePermission(on: RecordPlace(type: "Page", creator: bob)) == expected)
         }
     }
 
     @Test func `R-009, R-010: the owner may do everything in private, and the shared database owns nothing`() {
         for creator in [nil, alice, bob] {
-            #expect(RecordAccess.owner(alice).effectivePermission(onType: "Note", createdBy: creator) == .all)
+            let place = RecordPlace(type: "Note", creator: creator)
+            #expect(RecordAccess.owner(alice).effectivePermission(on: place) == .all)
             let shared = RecordAccess(scope: .shared, user: alice)
-            #expect(shared.effectivePermission(onType: "Note", createdBy: creator) == [])
+            #expect(shared.effectivePermission(on: place) == [])
         }
     }
 
@@ -234,6 +235,44 @@ import TidemarkFields
         #expect(zone.run(blind).saves.first?.metadata?.content == zone.records["page"].map { .record($0) })
         let blindAgain = blind.with(access: again.access, refusals: [])
         #expect(zone.run(blindAgain).saves.first?.metadata?.content == .withheld)
+    }
+
+    @Test(arguments: [nil, .foreign] as [ChangeTag?])
+    func `R-111, R-742: a conflict brings its record to who may read it now, at first and when it is repeated`(
+        tag: ChangeTag?
+    ) throws {
+        // whoever may write may read, also by a grant of writing alone.
+        let all: [Permissions] = [[], .read, .create, .write, [.create, .write], .all]
+        func grants(_ permissions: Permissions) -> [String: Grants] { ["Page": Grants([.authenticated: permissions])] }
+        for (first, later) in all.flatMap({ first in all.map { (first, $0) } }) {
+            let comment: Comment = "\(first), then \(later)"
+            var zone = TestZone(name: ZoneName.default)
+            zone.run(publicRequest(&zone, by: alice, saves: [save("p", type: "Page")], grants: grants(.all)))
+            let stored = try #require(zone.living("p"))
+            let request = publicRequest(
+                &zone, by: bob, saves: [save("p", type: "Page", tag: tag)], grants: grants(first))
+            let answer = try #require(zone.run(request).saves.first?.failure)
+            #expect(answer.reason.isConflict == first.contains(.write), comment)
+            #expect(answer.serverRecord == (first.contains(.write) ? stored : nil), comment)
+            func repeated(with permissions: Permissions) -> ItemFailure? {
+                let access = RecordAccess(scope: .public, user: bob, grants: grants(permissions))
+                return zone.run(request.with(access: access, refusals: [])).saves.first?.failure
+            }
+            let again = try #require(repeated(with: later))
+            guard answer.reason.isConflict else {
+                #expect(again == answer, comment)
+                continue
+            }
+            guard later.isDisjoint(with: [.read, .write]) else {
+                #expect(again == answer, comment)
+                continue
+            }
+            #expect(again.reason == .recordMissing && again.serverRecord == nil, comment)
+            // Nobody can tell that from a record that is gone.
+            zone.run(publicRequest(&zone, by: alice, deletes: ["p"], grants: grants(.all)))
+            #expect(zone.living("p") == nil)
+            #expect(repeated(with: .all) == again, comment)
+        }
     }
 
     @Test func `R-054, R-742: a save brings no record that its user may not read`() {

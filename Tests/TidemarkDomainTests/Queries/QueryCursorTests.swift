@@ -18,25 +18,37 @@ import TidemarkTestSupport
         return QueryPosition(values: Array(values.prefix(count)), recordName: "r 1", zoneName: "Notes")
     }
 
-    static let cursor = QueryCursor(store: store, database: database, query: query, position: position())
+    static func cursor(of viewer: UserID? = nil) -> QueryCursor {
+        QueryCursor(store: store, database: database, viewer: viewer, query: query, position: position())
+    }
 
     @Test func `R-189: cursors come back as they were given out`() {
-        for count in 0...8 {
+        for (count, viewer) in (0...8).flatMap({ count in [nil, alice].map { (count, $0) } }) {
             let cursor = QueryCursor(
-                store: store, database: database, query: Self.query, position: Self.position(count))
+                store: store, database: database, viewer: viewer, query: Self.query, position: Self.position(count))
             #expect(QueryCursor(bytes: cursor.bytes) == cursor)
         }
     }
 
     private func read(
-        _ bytes: [UInt8], query: Query = Self.query, database: DatabaseID = database
+        _ bytes: [UInt8], query: Query = Self.query, database: DatabaseID = database, viewer: UserID? = nil
     ) -> Result<QueryCursor?, FailureReason> {
-        QueryCursor.opened(bytes, for: query, in: database)
+        QueryCursor.opened(bytes, for: query, in: database, viewer: viewer)
+    }
+
+    @Test func `R-189, R-200: in the shared database a cursor is good for its own user alone`() {
+        let viewers = [nil, alice, bob]
+        for (maker, reader) in viewers.flatMap({ maker in viewers.map { (maker, $0) } }) {
+            let cursor = Self.cursor(of: maker)
+            let expected: Result<QueryCursor?, FailureReason> =
+                maker == reader ? .success(cursor) : .failure(.cursorInvalid)
+            #expect(read(cursor.bytes, viewer: reader) == expected)
+        }
     }
 
     @Test func `R-189: a cursor belongs to its query, zone and database`() {
-        let bytes = Self.cursor.bytes
-        #expect(read(bytes) == .success(Self.cursor))
+        let bytes = Self.cursor().bytes
+        #expect(read(bytes) == .success(Self.cursor()))
         #expect(read([]) == .success(nil))
         #expect(read(bytes, database: DatabaseID(8)) == .failure(.cursorInvalid))
         let changes: [(inout Query) -> Void] = [
@@ -54,13 +66,17 @@ import TidemarkTestSupport
     }
 
     @Test func `R-189, I-6: a cursor that was cut or garbled is refused`() {
-        let bytes = Self.cursor.bytes
-        for count in 1..<bytes.count { #expect(read(Array(bytes.prefix(count))) == .failure(.cursorInvalid)) }
-        for index in bytes.indices {
-            for bit in 0..<8 {
-                var wrong = bytes
-                wrong[index] ^= 1 << UInt8(bit)
-                #expect(read(wrong) == .failure(.cursorInvalid))
+        for viewer in [nil, alice] {
+            let bytes = Self.cursor(of: viewer).bytes
+            for count in 1..<bytes.count {
+                #expect(read(Array(bytes.prefix(count)), viewer: viewer) == .failure(.cursorInvalid))
+            }
+            for index in bytes.indices {
+                for bit in 0..<8 {
+                    var wrong = bytes
+                    wrong[index] ^= 1 << UInt8(bit)
+                    #expect(read(wrong, viewer: viewer) == .failure(.cursorInvalid))
+                }
             }
         }
         var random = SeededRandom()

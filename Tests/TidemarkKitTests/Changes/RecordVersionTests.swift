@@ -99,12 +99,16 @@ import TidemarkFields
             }
             let position = ZonePageQuery.Position(zone: ZoneID(3), number: 6, begunAt: 5)
             let key = ZoneKey(database: DatabaseID(9), name: "A")
-            let zone = ChangeToken.zone(key, store: StoreIncarnation(store), position: position)
+            let zones = [nil, UserID(4)].map { viewer in
+                ChangeToken.zone(key, viewer: viewer, store: StoreIncarnation(store), position: position)
+            }
             let database = ChangeToken.database(
                 store: StoreIncarnation(store), viewer: DatabaseID(9), position: FeedPosition(number: 5))
             let life = StoreLife(rawValue: store)
-            #expect(
-                FeedPlace(CKServerChangeToken(bytes: zone.bytes)) == FeedPlace(life: life, zone: 3, number: 6))
+            for zone in zones {
+                #expect(
+                    FeedPlace(CKServerChangeToken(bytes: zone.bytes)) == FeedPlace(life: life, zone: 3, number: 6))
+            }
             #expect(
                 FeedPlace(CKServerChangeToken(bytes: database.bytes)) == FeedPlace(life: life, zone: 0, number: 5))
         }

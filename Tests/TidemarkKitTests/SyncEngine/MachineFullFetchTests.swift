@@ -15,7 +15,7 @@ import TidemarkDomain
     private func token(_ store: StoreIncarnation, _ number: ChangeNumber) -> CKServerChangeToken {
         let key = ZoneKey(database: DatabaseID(9), name: "A")
         let token = ChangeToken.zone(
-            key, store: store, position: .init(zone: ZoneID(3), number: number, begunAt: number))
+            key, viewer: nil, store: store, position: .init(zone: ZoneID(3), number: number, begunAt: number))
         return CKServerChangeToken(bytes: token.bytes)
     }
 

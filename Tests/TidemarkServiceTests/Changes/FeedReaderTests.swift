@@ -174,6 +174,50 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `R-189, R-200: who reads another's zone has tokens and cursors of their own`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let saved = try fixture.saving(["a", "b", "c"], id: RequestID(device, 1))
+            _ = try await service.modify(saved, in: fixture.key().database).get()
+            let readers = [nil, UserID(987), UserID(988)].map { user in
+                user.map { RecordAccess(scope: .shared, user: $0) } ?? .owner(fixture.identity.user)
+            }
+            func page(by reader: RecordAccess, after token: [UInt8]) async -> Result<ZonePage, FailureReason> {
+                await service.zoneChanges(
+                    in: fixture.key(), token: token, recordsMax: 0, device: device, reader: reader.unlessOwner)
+            }
+            for maker in readers {
+                let token = try await page(by: maker, after: []).get().token.bytes
+                for reader in readers {
+                    let answer = await page(by: reader, after: token)
+                    if reader == maker {
+                        #expect(try answer.get().token.bytes == token)
+                    } else {
+                        #expect(answer == .failure(.tokenInvalid))
+                    }
+                }
+            }
+            func matches(by reader: RecordAccess, after cursor: [UInt8]) async -> Result<QueryPage, QueryRefusal> {
+                await service.queryRecords(
+                    Query(recordType: "Note", zoneName: "notes"), in: fixture.key().database,
+                    of: fixture.identity.container, by: reader, cursor: cursor, recordsMax: 2,
+                    for: WorkTurn(of: .nobody))
+            }
+            let first = try await matches(by: readers[0], after: []).get()
+            let cursor = try #require(first.cursor)
+            #expect(try await matches(by: readers[0], after: cursor.bytes).get().matches.count == 1)
+            for (maker, reader) in [
+                (nil, readers[1]), (readers[1].user, readers[0]), (readers[1].user, readers[2]),
+            ] as [(UserID?, RecordAccess)] {
+                let foreign = QueryCursor(
+                    store: cursor.store, database: cursor.database, viewer: maker,
+                    query: Query(recordType: "Note", zoneName: "notes"), position: cursor.position)
+                #expect(await matches(by: reader, after: foreign.bytes) == .failure(QueryRefusal(.cursorInvalid)))
+            }
+        }
+    }
+
     @Test func `R-207: a zone that was deleted and created again is both, ended and changed`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()

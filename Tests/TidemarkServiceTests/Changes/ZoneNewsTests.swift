@@ -29,7 +29,7 @@ import TidemarkTestSupport
         _ news: ZoneNews, from place: Place, in key: ZoneKey
     ) -> (database: DatabasePage, zone: ZonePage)? {
         guard case .database(_, _, let feed)? = ChangeToken(bytes: place.feed),
-            case .zone(_, _, _, let zone)? = ChangeToken(bytes: place.zone)
+            case .zone(_, _, _, _, let zone)? = ChangeToken(bytes: place.zone)
         else { return nil }
         return news.pages(after: feed, in: zone, of: key.database, for: reader)
     }

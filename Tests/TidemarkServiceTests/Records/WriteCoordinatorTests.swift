@@ -342,6 +342,42 @@ import TidemarkTestKit
         #expect(notices.all.map(\.life) == [device, .nobody])
     }
 
+    @Test func `R-248, R-355: a user who has the bits of another's device is told apart from it`() throws {
+        let fixture = try ServiceFixture()
+        let notices = Log<ZoneNotice>()
+        let service = fixture.server(
+            faults: FaultScript(always: slowCommits).plan,
+            onMoved: { for notice in $0.notices { notices.append(notice) } })
+        let users = [fixture.identity.user, UserID(987)]
+        try fixture.scheduler.simulate {
+            let database = fixture.key().database
+            func save(by user: UserID, _ counter: UInt64) throws -> RecordsRequest {
+                let id = RequestID(device, counter)
+                let isOwner = user == fixture.identity.user
+                return RecordsRequest(
+                    id: id, zoneName: "notes",
+                    saves: try fixture.saving(["r\(user.rawValue)-\(counter)"], id: id).saves, deletes: [],
+                    policy: .allKeys, isAtomic: false, user: user,
+                    access: isOwner ? RecordAccess.owner(user) : RecordAccess(scope: .public, user: user))
+            }
+            for user in users {
+                _ = await service.modifyRecords(in: database, [try save(by: user, 1)], for: .account(1))
+            }
+            // The last two go together, because they come while another one is written.
+            var tasks: [Task<Void, Never>] = []
+            for (user, counter) in [(users[0], 2), (users[0], 3), (users[1], 3)] as [(UserID, UInt64)] {
+                let request = try save(by: user, counter)
+                tasks.append(
+                    fixture.scheduler.run {
+                        _ = await service.modifyRecords(in: database, [request], for: .account(1))
+                    })
+                if counter == 2 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
+            }
+            for task in tasks { await task.value }
+        }
+        #expect(notices.all.map(\.life) == [device, device.marked(with: users[1]), device, .nobody])
+    }
+
     @Test func `R-155: a request over the limits is refused before anything is read`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript()

@@ -131,6 +131,35 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-211, R-222, R-355: accounts that share a device have no marks of each other in the public database`()
+        throws
+    {
+        let world = SessionWorld()
+        let users = [try world.enter("alice", device: 1), try world.enter("bob", device: 1)]
+        let nobody = try world.enter("", device: 1)
+        let container = ContainerKey(identifier: SessionWorld.container, environment: .development)
+        #expect(world.database.setFeedsEverywhere(true, in: container))
+        for (user, name) in zip(users, ["a", "b"]) {
+            var saving = try saving(user, [name, name + "-gone"])
+            saving.clientChangeToken = [UInt8](name.utf8)
+            #expect(try saves(user.ask(.modifyRecords(saving))).count == 2)
+            var deleting = try self.saving(user, [])
+            deleting.zones[0].deletes = [name + "-gone"]
+            _ = try user.ask(.modifyRecords(deleting))
+        }
+        for (reader, name) in zip(users + [nobody], ["a", "b", ""]) {
+            var zone = TestClient.zoneChanges("_defaultZone")
+            zone.database = .public
+            guard case .fetchZoneChanges(let page)? = try reader.ask(.fetchZoneChanges(zone)) else {
+                return #expect(Bool(false))
+            }
+            #expect([UInt8](page.clientChangeToken) == Array(name.utf8))
+            // Each hears of the deletion of what they made by this device, and of no other.
+            #expect(page.changes.map(\.record.name).filter { !$0.isEmpty } == ["a", "b"])
+            #expect(page.changes.map(\.deleted.name).filter { !$0.isEmpty } == (name.isEmpty ? [] : [name + "-gone"]))
+        }
+    }
+
     @Test func `R-001, R-012, R-014: a container has one public database in each environment`() throws {
         let world = SessionWorld()
         let early = try world.enter("")

@@ -3,6 +3,8 @@
 import SessionTestSupport
 import Testing
 import TidemarkDomain
+import TidemarkFairness
+import TidemarkFields
 import TidemarkService
 import TidemarkTestKit
 import TidemarkTestSupport
@@ -136,6 +138,30 @@ import TidemarkWire
         world.scheduler.runUntilIdle()
         #expect(Self.names(first.pushes).last == ["d"])
         #expect(Self.names(other.pushes).last == ["d", "e"])
+    }
+
+    @Test func `R-248, R-355: what another user changes by a device of the same bits is pushed to all`() throws {
+        let world = SessionWorld()
+        let (first, other) = try pair(world)
+        guard case .success(let identity?) = try world.identity(of: "alice") else {
+            Issue.record("no identity")
+            return
+        }
+        // By a user of alice's zone who is not alice.
+        let user = UserID(987)
+        let request = RecordsRequest(
+            id: RequestID(device: DeviceID(high: 0, low: 1), counter: 1, lowestUnanswered: 1), zoneName: "notes",
+            saves: [RecordSave(name: "a", type: "Note", tag: nil, fields: FieldMap(), parent: .unchanged)], deletes: [],
+            policy: .allKeys, isAtomic: false, user: user, access: RecordAccess(scope: .public, user: user))
+        let outcomes = try world.scheduler.complete { [service = world.server.service] in
+            await service.modifyRecords(in: identity.privateDatabase, [request], for: .nobody)
+        }
+        guard case .saved? = try outcomes[0].get().saves.first else {
+            Issue.record("not saved")
+            return
+        }
+        world.scheduler.runUntilIdle()
+        for client in [first, other] { #expect(Self.names(client.pushes) == [["notes"]]) }
     }
 
     @Test func `R-253: a push does not wait to hear of subscriptions made elsewhere; who made them is told after`()

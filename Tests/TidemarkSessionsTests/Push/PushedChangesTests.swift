@@ -136,7 +136,7 @@ import TidemarkWire
         try writer.save("a", in: "notes")
         #expect(try reader.pushed() == [["a"]])
         guard case .success(let identity?) = try world.identity(of: "alice"),
-            case .zone(let store, _, _, let place)? = ChangeToken(bytes: [UInt8](reader.zone))
+            case .zone(let store, _, _, _, let place)? = ChangeToken(bytes: [UInt8](reader.zone))
         else { throw SessionWorld.Unexpected(nil) }
         let database = identity.privateDatabase
         let before = ZoneState(

@@ -101,7 +101,8 @@ import TidemarkWire
         let after = (
             database: ChangeToken.database(
                 store: Examples.viewpoint.store, viewer: key.database, position: FeedPosition(number: 3)),
-            zone: ChangeToken.zone(key, store: Examples.viewpoint.store, position: .init(zone: ZoneID(11), number: 0))
+            zone: ChangeToken.zone(
+                key, viewer: nil, store: Examples.viewpoint.store, position: .init(zone: ZoneID(11), number: 0))
         )
         var push = WirePush()
         push.subscriptionID = "all"

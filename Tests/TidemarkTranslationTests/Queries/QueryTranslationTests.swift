@@ -119,7 +119,8 @@ import TidemarkWire
         request.desiredKeys.keys = ["count"]
         let match = QueryMatch(zone: ZoneID(4), zoneName: "n", record: Examples.record("a"))
         let cursor = QueryCursor(
-            store: StoreIncarnation(1), database: DatabaseID(3), query: Query(recordType: "Note", zoneName: nil),
+            store: StoreIncarnation(1), database: DatabaseID(3), viewer: nil,
+            query: Query(recordType: "Note", zoneName: nil),
             position: QueryPosition(values: [nil], recordName: "a", zoneName: "n"))
         for zone in [nil, "n"] {
             if let zone { request.query.zone = Examples.zoneID(zone) }
@@ -128,7 +129,7 @@ import TidemarkWire
             let read = QueryPageRead(isZoneFound: true, matches: [match], hasMore: zone == nil)
             let page = try QueryPage.make(
                 of: read, for: QueryPageQuery(database: DatabaseID(3), query: search.query, recordsMax: 1, bytesMax: 1),
-                store: cursor.store, isTypeKnown: true
+                viewer: nil, store: cursor.store, isTypeKnown: true
             ).get()
             let selected = search.selection.map { [match.record.fields.selecting($0)] }
             let message = QueryPageEncoder.message(
