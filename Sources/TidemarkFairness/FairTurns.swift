@@ -29,6 +29,12 @@ package struct FairTurns<Owner: Equatable, Element> {
     /// What ``popFirst()`` takes.
     @inlinable package var first: Element? { queues.first?.elements.first }
 
+    /// What ``popFirst(where:)`` takes.
+    @inlinable
+    package func first(where mayHave: (Owner) -> Bool) -> Element? {
+        queues.first { mayHave($0.owner) }?.elements.first
+    }
+
     /// All elements, owner by owner.
     @inlinable package var elements: [Element] { queues.flatMap(\.elements) }
 

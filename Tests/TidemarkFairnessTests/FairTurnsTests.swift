@@ -17,6 +17,8 @@ import TidemarkTestSupport
             turns.append(element, of: .account(element.first == "a" ? 1 : element.first == "b" ? 2 : 3))
         }
         #expect(turns.first == "a1")
+        #expect(turns.first(where: { $0 != .account(1) }) == "b1", "the next of those who may")
+        #expect(turns.first(where: { $0 == .nobody }) == nil)
         #expect(Set(turns.elements) == ["a1", "a2", "a3", "b1", "b2", "c1"])
         #expect(popAll(&turns) == ["a1", "b1", "c1", "a2", "b2", "a3"])
         #expect(turns.isEmpty && turns.first == nil)

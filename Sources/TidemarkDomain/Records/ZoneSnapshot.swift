@@ -150,12 +150,26 @@ extension ZoneSnapshot {
         return max(0, records.count - read.recordNames.count) + count(children) + count(holders)
     }
 
-    /// Whether something is left out that the requests of the read need, because all of it together is too much. A single
-    /// request is then refused in part. Several are decided one after another instead.
-    package func isCut(of read: ZoneRead) -> Bool {
-        isCascadeCut || areChildrenCut
-            || !unread.isEmpty && read.recordNames.contains { unread[$0] != nil && !read.fieldlessNames.contains($0) }
+    /// Whether relatives are left out, because all that the requests reach together are too many. A single request is
+    /// then refused in part. Several are decided one after another instead.
+    package var areRelativesCut: Bool { isCascadeCut || areChildrenCut }
+
+    /// Whether fields are left out that the requests of the read need, because they have too many bytes together.
+    package func lacksFields(for read: ZoneRead) -> Bool {
+        !unread.isEmpty && read.recordNames.contains { unread[$0] != nil && !read.fieldlessNames.contains($0) }
     }
+
+    /// Bytes of the fields that the requests of the read need, as they are stored; read or not.
+    package func storedBytes(for read: ZoneRead) -> Int {
+        read.recordNames.reduce(0) { $0 + (read.fieldlessNames.contains($1) ? 0 : storedBytes(of: $1)) }
+    }
+
+    /// Bytes of the fields that one request needs, as they are stored; read or not.
+    package func storedBytes(for request: RecordsRequest) -> Int {
+        request.saves.reduce(0) { $0 + storedBytes(of: $1.name) }
+    }
+
+    private func storedBytes(of name: String) -> Int { unread[name] ?? records[name]?.fields.byteCount ?? 0 }
 }
 
 /// What the transaction writes in one zone: final states only, each row once.

@@ -7,7 +7,8 @@ enum CacheMiss: Error, CaseIterable {
     /// requests need something that the cache never has, such as references, assets or roles (``ZoneRead/isPlain``).
     case zoneUnknown
     /// The requests name records that the cache lacks, and to read them first would save nothing. That is so for a
-    /// single record, and for several zones. Or they are too large together, which a transaction tells.
+    /// single record, and for several zones. Or they are too large together, known or not, which a
+    /// transaction tells.
     case recordsUnknown
     /// Somebody else has written in the zone. It showed when records that the cache lacks were read.
     case zoneMoved

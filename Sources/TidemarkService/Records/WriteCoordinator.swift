@@ -102,9 +102,13 @@ final class WriteCoordinator: Sendable {
         while let part = parts.first {
             parts.removeFirst()
             do {
-                let decision = try await attempt(part)
-                conclude(part, decision, ends: parts.isEmpty ? group : nil)
-                await forgetTombstones(of: decision.fullOfTombstones)
+                switch try await attempt(part) {
+                case .decided(let decision):
+                    conclude(part, decision, ends: parts.isEmpty ? group : nil)
+                    await forgetTombstones(of: decision.fullOfTombstones)
+                case .tooLarge(let storedBytes):
+                    parts = divide(part, storedBytes, rest: parts, group: group)
+                }
             } catch {
                 note(error, of: part)
                 guard let halves = recover(from: error.code, part: part, rest: parts, group: group) else { return }
@@ -113,14 +117,23 @@ final class WriteCoordinator: Sendable {
         }
     }
 
+    /// What became of one transaction.
+    private enum WriteAttempt {
+        case decided(GroupDecision)
+        /// Nothing was written, because the requests need more stored bytes than it may read.
+        case tooLarge(storedBytes: [Int])
+    }
+
     /// One transaction. It takes one round trip if the cache has the zones and the records that are named.
-    private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> GroupDecision {
+    private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> WriteAttempt {
         let keys = WriteQueue.keys(of: part)
-        let reads = GroupDecision.reads(of: part, keys: keys, limits: limits)
+        var reads = GroupDecision.reads(of: part, keys: keys, limits: limits)
+        let bytesMax = storedBytesMax(of: part)
+        for index in reads.indices { reads[index].storedBytesMax = bytesMax }
         do {
             switch try await writeKnown(part, keys: keys, reads) {
             case .success(let decision):
-                return decision
+                return .decided(decision)
             case .failure(.zoneMoved), .failure(.outdated), .failure(.rejected):
                 // The cache is wrong about one of the zones, or may be.
                 shared.knownZones.withLock { $0.forget(keys) }
@@ -148,7 +161,12 @@ final class WriteCoordinator: Sendable {
         guard var known = shared.knownZones.withLock({ $0.knowledge(for: reads) }) else {
             return .failure(.zoneUnknown)
         }
-        if let miss = try await readUnknown(in: &known, for: part, keys: keys) { return .failure(miss) }
+        let bytesMax = reads.lazy.map(\.storedBytesMax).max() ?? 0
+        if let miss = try await readUnknown(in: &known, for: part, keys: keys, bytesMax: bytesMax) {
+            return .failure(miss)
+        }
+        let storedBytes = zip(reads, known.snapshots).reduce(0) { $0 + $1.1.storedBytes(for: $1.0) }
+        guard storedBytes <= bytesMax else { return .failure(.recordsUnknown) }
         let schemas = self.schemas.known(for: known.snapshots)
         let decided =
             if indexesMuch(of: part, known.snapshots, schemas) {
@@ -182,14 +200,14 @@ final class WriteCoordinator: Sendable {
     ///
     /// - Returns: why the cache cannot be completed; nil if it is complete.
     private func readUnknown(
-        in known: inout KnownZones.Knowledge, for part: [WriteQueue.Entry], keys: [ZoneKey]
+        in known: inout KnownZones.Knowledge, for part: [WriteQueue.Entry], keys: [ZoneKey], bytesMax: Int
     ) async throws(StorageError) -> CacheMiss? {
         guard known.hasUnknown, !known.areUnknownNew(to: part, keys: keys) else { return nil }
         // NB: for a single record, a transaction with a lock takes no more round trips, and its statements take the
         // database less time.
         guard keys.count == 1, known.moments[0].absentNames.count > 1 else { return .recordsUnknown }
         let found = try await storage.records(
-            named: known.moments[0].absentNames, in: keys[0], bytesMax: limits.storedBytesMax)
+            named: known.moments[0].absentNames, in: keys[0], bytesMax: bytesMax)
         guard found.unread.isEmpty else { return .recordsUnknown }
         guard let now = found.zone, let zone = known.snapshots[0].zone, now.id == zone.id,
             now.changeNumber == zone.changeNumber
@@ -215,7 +233,7 @@ final class WriteCoordinator: Sendable {
     /// Locks, reads, decides, writes and commits. Begins again if the schema has something to learn first.
     private func write(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], _ reads: [ZoneRead]
-    ) async throws(StorageError) -> GroupDecision {
+    ) async throws(StorageError) -> WriteAttempt {
         var isFresh = false
         // Kept here, because the cache may have no room for the schemas of all containers of the group.
         var found: [ContainerID: KnownSchema] = [:]
@@ -226,10 +244,15 @@ final class WriteCoordinator: Sendable {
             // what a request gets must not depend on the others of its group.
             if part.count > 1,
                 visitCount > shared.settings.groupVisitsMax
-                    || zip(reads, transaction.snapshots).contains(where: { $1.isCut(of: $0) })
+                    || transaction.snapshots.contains(where: \.areRelativesCut)
             {
                 await transaction.rollback()
                 throw StorageError(.groupTooLarge)
+            }
+            if let storedBytes = excess(of: part, reads, transaction.snapshots) {
+                // NB: nobody waits for a place with a connection or a lock.
+                await transaction.rollback()
+                return .tooLarge(storedBytes: storedBytes)
             }
             if let epoch = transaction.snapshots.first?.memoryEpoch { shared.learn(epoch, now: scheduler.now) }
             let known = schemas.known(for: transaction.snapshots).merging(found) { $1 }
@@ -254,19 +277,39 @@ final class WriteCoordinator: Sendable {
                 shared.knownZones.withLock {
                     $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
                 }
-                return decision
+                return .decided(decision)
             }
             // The cache learns nothing: all loops would wait while it takes in so many records.
             shared.knownZones.withLock { $0.forget(keys) }
-            return try await elsewhere { () async throws(StorageError) in
+            let decision = try await elsewhere { () async throws(StorageError) in
                 try await self.write(part, keys: keys, in: transaction, schemas: known)
             }
+            return .decided(decision)
         }
         throw StorageError(.unavailable, detail: "the schema does not come to rest")
     }
 
     /// One round to load the schema, one to learn, one because an operator changed it meanwhile; and the same again.
     private static let schemaRoundsMax = 6
+
+    /// How many stored bytes a transaction of these requests may read. A large one is alone, and has a place.
+    private func storedBytesMax(of part: [WriteQueue.Entry]) -> Int {
+        guard part[0].largeRead == nil else { return limits.storedBytesMax }
+        let byteCount = part.reduce(0) { $0 + $1.byteCount }
+        return min(shared.settings.storedBytesMax(bringing: byteCount), limits.storedBytesMax)
+    }
+
+    /// - Returns: how many stored bytes each request needs, if fields are left out that can be read for fewer requests
+    ///   at once, or with a place. Nil if all is there, or as much as there ever is.
+    private func excess(
+        of part: [WriteQueue.Entry], _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot]
+    ) -> [Int]? {
+        guard zip(reads, snapshots).contains(where: { $1.lacksFields(for: $0) }),
+            part.count > 1 || reads[0].storedBytesMax < limits.storedBytesMax
+        else { return nil }
+        let snapshots = Dictionary(snapshots.map { ($0.key, $0) }) { first, _ in first }
+        return part.map { snapshots[$0.key]?.storedBytes(for: $0.request) ?? 0 }
+    }
 
     private func write(
         _ part: [WriteQueue.Entry], keys: [ZoneKey], in transaction: any WriteTransaction,
@@ -355,6 +398,21 @@ final class WriteCoordinator: Sendable {
             armDeadlineTimer()
             return nil
         }
+    }
+
+    /// - Returns: what to run instead of all parts that are left. If it is nothing, the group has ended.
+    private func divide(
+        _ part: [WriteQueue.Entry], _ storedBytes: [Int], rest: [[WriteQueue.Entry]], group: [WriteQueue.Entry]
+    ) -> [[WriteQueue.Entry]] {
+        let now = scheduler.now
+        let (parts, refusals) = shared.state.withLock { state in
+            let division = state.queue.divide(part, storedBytes: storedBytes, rest: rest, now: now)
+            if division.parts.isEmpty { state.queue.endGroup(group, at: loop) }
+            return division
+        }
+        refuse(refusals)
+        armDeadlineTimer()
+        return parts
     }
 
     private func arm(_ wake: WriteQueue.Wake) {

@@ -12,10 +12,11 @@ internal import TidemarkFields
 /// their order. Lanes that are ready at the same moment share a transaction.
 ///
 /// Owners take turns, with their lanes and within a lane, and nobody fills the queue. Nobody holds up
-/// all others with transactions that take long. A request that nobody waits for any more leaves it.
+/// all others with transactions that take long. A request that nobody waits for any more leaves it. One
+/// that reads much waits in its lane until its owner has a place for that. Meanwhile other owners' requests go.
 ///
 /// It may serve several event loops, each with workers of its own (``addLoop()``). A lane belongs to the loop that
-/// received its first request until nothing waits in it any more, so most requests never change threads.
+/// received its first request until nothing in it may go any more, so most requests never change threads.
 struct WriteQueue {
     /// Identifies a request while it is in the queue; grows with time.
     typealias Ticket = UInt64
@@ -35,6 +36,10 @@ struct WriteQueue {
         var failureCount = 0
         /// What went wrong last. The client is told if the deadline passes.
         var lastFailure: FailureReason?
+        /// Whether it has turned out to read more than it may without a place.
+        var isLarge = false
+        /// Its place, while it is in a transaction.
+        var largeRead: LargeRead?
 
         /// NB: once it is unknown whether the request was written, "busy" would be wrong, because it means that nothing
         /// was.
@@ -78,48 +83,6 @@ struct WriteQueue {
         let delay: Duration
     }
 
-    private struct Lane {
-        enum Phase { case idle, ready, writing, resting }
-
-        let loop: Int
-        var phase = Phase.idle
-        var waiting = FairTurns<WorkOwner, Entry>()
-        /// Whose turns the lane has among those that are ready: of each owner who waits here, once.
-        private var firstListed: WorkOwner?
-        private var othersListed: [WorkOwner] = []
-        /// Set after the lane was in a group that found a zone busy. Its next transaction holds no other zone.
-        var isAlone = false
-
-        init(loop: Int) {
-            self.loop = loop
-        }
-
-        /// - Returns: the loop where it must get a turn of the entry's owner; nil if it has one, or needs none now.
-        mutating func add(_ entry: Entry) -> Int? {
-            waiting.append(entry, of: entry.owner)
-            if phase == .idle { phase = .ready }
-            return phase == .ready && list(entry.owner) ? loop : nil
-        }
-
-        /// - Returns: whether it had no turn of that owner.
-        mutating func list(_ owner: WorkOwner) -> Bool {
-            guard firstListed != owner, !othersListed.contains(owner) else { return false }
-            if firstListed == nil { firstListed = owner } else { othersListed.append(owner) }
-            return true
-        }
-
-        /// - Returns: whether it had a turn of that owner.
-        mutating func unlist(_ owner: WorkOwner) -> Bool {
-            if firstListed == owner {
-                firstListed = nil
-                return true
-            }
-            guard let index = othersListed.firstIndex(of: owner) else { return false }
-            othersListed.remove(at: index)
-            return true
-        }
-    }
-
     private struct RecordsRequestIdentity: Hashable {
         let key: ZoneKey
         let life: DeviceID
@@ -144,8 +107,8 @@ struct WriteQueue {
 
     /// The workers of one event loop, and the lanes for them.
     private struct Workers {
-        /// Lanes whose phase is `ready`, once for each owner who waits there. A turn may be out of date, which
-        /// ``Lane/unlist(_:)`` tells.
+        /// Lanes whose phase is `ready`, once for each owner of whose something may go. A turn may be out of date,
+        /// which ``WriteLane/unlist(_:)`` tells.
         var ready = FairTurns<WorkOwner, ZoneKey>()
         var count = 0
         var hasOneStarting = false
@@ -158,8 +121,9 @@ struct WriteQueue {
     }
 
     private let settings: WriteSettings
-    private var lanes: [ZoneKey: Lane] = [:]
+    private var lanes: [ZoneKey: WriteLane] = [:]
     private var workers: [Workers] = []
+    private var largeReads: LargeReads
     private var tickets: [RecordsRequestIdentity: Ticket] = [:]
     /// Of requests that several wait for.
     private var joined: [Ticket: Askers] = [:]
@@ -172,6 +136,7 @@ struct WriteQueue {
         self.settings = settings
         requests = FairAmounts(amountMax: settings.requestsMax)
         bytes = FairAmounts(amountMax: settings.bytesMax)
+        largeReads = LargeReads(placesMax: settings.largeReadsMax)
     }
 
     /// - Returns: the number of the loop.
@@ -210,7 +175,7 @@ struct WriteQueue {
             byteCount: byteCount, deadline: now + settings.waitMax, arrivalEpoch: epoch)
         nextTicket += 1
         tickets[identity] = entry.ticket
-        if let place = lanes[key, default: Lane(loop: loop)].add(entry) {
+        if let place = lanes[key, default: WriteLane(loop: loop)].add(entry, at: loop) {
             workers[place].ready.append(key, of: owner)
         }
         return .queued(entry.ticket)
@@ -267,6 +232,7 @@ struct WriteQueue {
         var returned: [Entry] = []
         let isShared = Set(part.map(\.key)).count > 1
         for var entry in part {
+            entry.largeRead = nil
             entry.note(code)
             switch settings.retry.verdict(on: code, failureCount: entry.failureCount, randomBits: randomBits()) {
             case .fail(let reason):
@@ -282,14 +248,35 @@ struct WriteQueue {
             }
         }
         returned += rest.joined()
-        let overdue = returned.filter { isStopped || $0.deadline <= now }
-        if !overdue.isEmpty {
-            returned.removeAll { isStopped || $0.deadline <= now }
-            refusals += overdue.map { RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
-            leave(overdue)
-        }
+        refusals += removeOverdue(from: &returned, now: now)
         let wakes = putBack(returned, isAlone: code == .zoneBusy, delays: delays)
         return .later(refusals: refusals, wakes: wakes)
+    }
+
+    /// A part of a group needs more stored bytes than its transaction may read: nothing was written. Requests
+    /// that are small enough go in fewer at a time. The others go back to their lanes, with all that came after them in
+    /// their zones. They wait for places when the group has ended.
+    ///
+    /// - Parameters:
+    ///   - storedBytes: what each request of the part needs.
+    ///   - rest: parts of the same group that were not tried yet, in order.
+    /// - Returns: what to run instead of all these parts, each in a transaction of its own. If it is nothing, the group
+    ///   ends.
+    mutating func divide(
+        _ part: [Entry], storedBytes: [Int], rest: [[Entry]], now: Duration
+    ) -> (parts: [[Entry]], refusals: [RefusedRequest]) {
+        let division = StoredDivision(part, storedBytes: storedBytes, settings: settings)
+        let laterZones = Set(division.later.map(\.key))
+        var later = division.later
+        var parts = division.parts
+        for entries in rest {
+            later += entries.filter { laterZones.contains($0.key) }
+            let others = entries.filter { !laterZones.contains($0.key) }
+            if !others.isEmpty { parts.append(others) }
+        }
+        let refusals = removeOverdue(from: &later, now: now)
+        for entry in later.reversed() { lanes[entry.key]?.waiting.prepend(entry, of: entry.owner) }
+        return (parts, refusals)
     }
 
     /// The transactions of a group are over that ``nextGroup(at:isFirst:)`` gave to this loop. Lanes that got nothing back
@@ -301,6 +288,7 @@ struct WriteQueue {
             lanes.values[index].isAlone = false
             goOn(index)
         }
+        if let read = group.first?.largeRead { end(read, at: loop) }
     }
 
     /// A lane's back-off is over.
@@ -321,6 +309,15 @@ struct WriteQueue {
         removeWaiting { $0.deadline <= now }.map { RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
     }
 
+    /// Refuses requests that would be put back, but may not wait any longer.
+    private mutating func removeOverdue(from entries: inout [Entry], now: Duration) -> [RefusedRequest] {
+        let overdue = entries.filter { isStopped || $0.deadline <= now }
+        guard !overdue.isEmpty else { return [] }
+        entries.removeAll { isStopped || $0.deadline <= now }
+        leave(overdue)
+        return overdue.map { RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
+    }
+
     private func refusal(ofWaiting entry: Entry) -> FailureReason {
         isStopped ? .storeUnavailable : entry.lastFailure ?? .zoneBusy
     }
@@ -338,15 +335,48 @@ struct WriteQueue {
 // MARK: - Lanes
 
 extension WriteQueue {
-    /// The lane may be in a transaction again, or is no longer needed.
-    private mutating func goOn(_ index: Dictionary<ZoneKey, Lane>.Index) {
+    /// The lane may be in a transaction again, or waits for places, or is no longer needed.
+    private mutating func goOn(_ index: Dictionary<ZoneKey, WriteLane>.Index) {
+        endUnusedReads(of: index)
         guard lanes.values[index].waiting.first != nil else {
             lanes.remove(at: index)
             return
         }
-        lanes.values[index].phase = .ready
-        for owner in lanes.values[index].waiting.owners where lanes.values[index].list(owner) {
-            workers[lanes.values[index].loop].ready.append(lanes.keys[index], of: owner)
+        lanes.values[index].phase = .idle
+        for owner in lanes.values[index].waiting.owners where mayGo(owner, in: index) {
+            lanes.values[index].phase = .ready
+            if lanes.values[index].list(owner) {
+                workers[lanes.values[index].loop].ready.append(lanes.keys[index], of: owner)
+            }
+        }
+        if lanes.values[index].phase == .idle { lanes.values[index].becomeIdle() }
+    }
+
+    /// Whether an owner's next request in the lane may go. If it is large, it takes a place, or waits for one from now
+    /// on.
+    private mutating func mayGo(_ owner: WorkOwner, in index: Dictionary<ZoneKey, WriteLane>.Index) -> Bool {
+        if lanes.values[index].needsPlace(owner) {
+            let read = largeReads.ask(for: owner, in: lanes.keys[index])
+            lanes.values[index].add(read)
+        }
+        return lanes.values[index].mayGo(owner)
+    }
+
+    private mutating func endUnusedReads(of index: Dictionary<ZoneKey, WriteLane>.Index) {
+        let unused = lanes.values[index].removeUnusedReads()
+        for read in unused { end(read, at: lanes.values[index].loop) }
+    }
+
+    /// Gives a place back, or the turn for one. A lane that waited for nothing else goes to this loop, which has a
+    /// worker that will look for it. So has the loop of a lane that is ready for something else.
+    ///
+    /// NB: no lane is added or removed, so that its caller's index stays what it is.
+    private mutating func end(_ read: LargeRead, at loop: Int) {
+        for (key, ticket) in largeReads.end(read) {
+            guard let index = lanes.index(forKey: key) else { preconditionFailure("A lane that waits is there.") }
+            if let place = lanes.values[index].take(ticket, at: loop) {
+                workers[place].ready.append(key, of: ticket.owner)
+            }
         }
     }
 
@@ -369,16 +399,18 @@ extension WriteQueue {
                 lanes.values[index].unlist(owner), lanes.values[index].phase == .ready
             else { continue }
             group.unasked += removeUnasked(at: index)
-            guard let first = lanes.values[index].waiting.first else {
-                lanes.remove(at: index)
+            let isLarge = lanes.values[index].hasLargeTurn(owner)
+            let isAlone = isLarge || lanes.values[index].isAlone
+            guard isLarge || lanes.values[index].next != nil else {
+                goOn(index)
                 continue
             }
-            let isAlone = lanes.values[index].isAlone
-            guard canJoin(key, isAlone: isAlone, group.entries), group.entries.isEmpty || room.fits(first) else {
+            let fits = group.entries.isEmpty || lanes.values[index].next.map(room.fits) ?? false
+            guard fits, canJoin(key, isAlone: isAlone, group.entries) else {
                 passedOver.append((key, owner))
                 continue
             }
-            take(from: index, into: &group.entries, &room)
+            take(from: index, for: owner, into: &group.entries, &room)
             zoneCount += 1
             if isAlone { break }
         }
@@ -388,12 +420,18 @@ extension WriteQueue {
         return group
     }
 
+    /// A large request goes alone. All others of the lane go together, whoever they are of.
     private mutating func take(
-        from index: Dictionary<ZoneKey, Lane>.Index, into group: inout [Entry], _ room: inout Room
+        from index: Dictionary<ZoneKey, WriteLane>.Index, for owner: WorkOwner, into group: inout [Entry],
+        _ room: inout Room
     ) {
         lanes.values[index].phase = .writing
-        while let entry = lanes.values[index].waiting.first, group.isEmpty || room.fits(entry) {
-            _ = lanes.values[index].waiting.popFirst()
+        if lanes.values[index].hasLargeTurn(owner), let entry = lanes.values[index].popLarge(of: owner) {
+            group.append(entry)
+            return
+        }
+        while let entry = lanes.values[index].next, group.isEmpty || room.fits(entry) {
+            lanes.values[index].removeNext()
             room.take(entry)
             group.append(entry)
         }
@@ -403,7 +441,7 @@ extension WriteQueue {
     ///
     /// NB: an asker may leave at any moment. All that it asked for leaves at once, or from some request on: a device that
     /// comes back and sends an earlier one again finds no later one before it.
-    private mutating func removeUnasked(at index: Dictionary<ZoneKey, Lane>.Index) -> [RefusedRequest] {
+    private mutating func removeUnasked(at index: Dictionary<ZoneKey, WriteLane>.Index) -> [RefusedRequest] {
         func isUnasked(_ entry: Entry) -> Bool { entry.asker.hasLeft && joined[entry.ticket]?.haveLeft != false }
         // As a rule there are none, and nothing is copied.
         guard lanes.values[index].waiting.contains(where: isUnasked) else { return [] }
@@ -411,6 +449,7 @@ extension WriteQueue {
         let tickets = Set(unasked.map(\.ticket))
         lanes.values[index].waiting.removeAll { tickets.contains($0.ticket) }
         leave(unasked)
+        endUnusedReads(of: index)
         // Whether an earlier attempt wrote it is unknown.
         return unasked.map { RefusedRequest(ticket: $0.ticket, reason: .storeUnavailable) }
     }
@@ -446,6 +485,12 @@ extension WriteQueue {
             guard !gone.isEmpty else { continue }
             lanes[key]?.waiting.removeAll(where: isGone)
             removed += gone
+            // Nobody else comes to a lane that only waited for places.
+            if let index = lanes.index(forKey: key), lanes.values[index].phase == .idle,
+                lanes.values[index].waiting.isEmpty
+            {
+                goOn(index)
+            }
         }
         leave(removed)
         return removed.sorted { $0.ticket < $1.ticket }

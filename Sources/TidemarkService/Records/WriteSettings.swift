@@ -22,6 +22,12 @@ package struct WriteSettings: Sendable {
     package var indexedBytesOnLoopMax = 65_536
     /// Visits of a group of several requests. If there are more, they are written one after another.
     package var groupVisitsMax = 500_000
+    /// Stored bytes that a transaction may read beside as many as its requests bring. The largest record has no
+    /// more (`Limits.recordBytesMax`), so to save one record takes no place. What needs more does.
+    package var storedBytesFree = 1_048_576
+    /// Transactions of the process that may read more, each up to `Limits.storedBytesMax`. While they are
+    /// merged and written, they take a few times as many bytes. An account has one at a time. More wait.
+    package var largeReadsMax = 3
     /// Whether zones of several databases may share a transaction. Off where an engine spreads databases over nodes.
     package var groupSpansDatabases = true
     /// Requests for records that wait or are being written, of all devices together (I-7), and as many for zones. More:
@@ -40,6 +46,9 @@ package struct WriteSettings: Sendable {
     package var backoffLongest: Duration = .seconds(1)
 
     package init() {}
+
+    /// Stored bytes that a transaction without a place may read, if its requests bring so many bytes of fields.
+    func storedBytesMax(bringing byteCount: Int) -> Int { storedBytesFree + byteCount }
 
     var retry: RetryPolicy {
         RetryPolicy(attemptsMax: attemptsMax, backoff: Backoff(shortest: backoffShortest, longest: backoffLongest))
