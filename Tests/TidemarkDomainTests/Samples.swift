@@ -88,7 +88,7 @@ struct TestZone {
         counter += 1
         return RecordsRequest(
             id: stamp(counter, device: device), zoneName: key.name, saves: saves, deletes: deletes, policy: policy,
-            isAtomic: atomic, user: user)
+            isAtomic: atomic, user: user, access: .owner(user))
     }
 
     /// Decides requests as one group and keeps what they change.

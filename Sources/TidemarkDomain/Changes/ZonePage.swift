@@ -62,7 +62,7 @@ extension ZonePageQuery {
     ///   - feedsEverywhere: whether the default zone has a feed too.
     package static func make(
         key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, tellsEnds: Bool = false,
-        reader: RecordAccess? = nil, feedsEverywhere: Bool = false, store: StoreIncarnation, limits: Limits
+        reader: RecordAccess?, feedsEverywhere: Bool = false, store: StoreIncarnation, limits: Limits
     ) -> Result<ZonePageQuery, FailureReason> {
         if key.name == ZoneName.default, !feedsEverywhere { return .failure(.feedUnavailable) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }

@@ -18,7 +18,7 @@ package final class RecordsRequest: Sendable {
     package let isAtomic: Bool
     package let user: UserID
     /// What the user may do in this database. In the public database, the grants come from the schema that holds when
-    /// the request is decided.
+    /// the request is decided. It has no default, so that a caller who forgets it does not act as an owner.
     package let access: RecordAccess
     /// The client change token, returned with the zone's changes; empty if there is none.
     package let clientToken: [UInt8]
@@ -29,7 +29,7 @@ package final class RecordsRequest: Sendable {
 
     package init(
         id: RequestID, zoneName: String, saves: [RecordSave], deletes: [String], policy: SavePolicy, isAtomic: Bool,
-        user: UserID, access: RecordAccess? = nil, clientToken: [UInt8] = []
+        user: UserID, access: RecordAccess, clientToken: [UInt8] = []
     ) {
         self.id = id
         self.zoneName = zoneName
@@ -38,7 +38,7 @@ package final class RecordsRequest: Sendable {
         self.policy = policy
         self.isAtomic = isAtomic
         self.user = user
-        self.access = access ?? .owner(user)
+        self.access = access
         self.clientToken = clientToken
         fieldsByteCount = saves.reduce(0) { $0 + $1.fields.byteCount }
         let count = saves.count + deletes.count

@@ -17,7 +17,7 @@ extension RequestRouter {
                 ZoneQuestion(
                     key: ZoneKey(database: viewpoint.database, name: zoneName), token: then.token,
                     recordsMax: then.limit, device: viewpoint.device, connection: context.session.number,
-                    tellsEnds: then.tellsEnds)
+                    tellsEnds: then.tellsEnds, reader: nil)
             }
         }
         let answer = try await service.databaseChanges(

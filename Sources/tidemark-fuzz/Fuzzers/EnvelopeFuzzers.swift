@@ -72,7 +72,7 @@ private enum Envelopes {
             let query = try ZoneChangesQuery(request, by: viewpoint)
             _ = ZonePageQuery.make(
                 key: ZoneKey(database: viewpoint.database, name: query.zoneName ?? ""), token: query.token,
-                limit: query.limit, device: viewpoint.device, store: viewpoint.store, limits: limits)
+                limit: query.limit, device: viewpoint.device, reader: nil, store: viewpoint.store, limits: limits)
         case .fetchDatabaseChanges(let request):
             let query = DatabaseChangesQuery(request, by: viewpoint)
             _ = ChangeToken.position(

@@ -42,7 +42,8 @@ private enum FeedPages {
 
     static func askZone(_ token: [UInt8]) throws(Finding) -> Bool {
         let made = ZonePageQuery.make(
-            key: key, token: token, limit: Int(token.last ?? 0) % 4, device: device, store: store, limits: .ofFuzzers)
+            key: key, token: token, limit: Int(token.last ?? 0) % 4, device: device, reader: nil, store: store,
+            limits: .ofFuzzers)
         guard case .success(let query) = made else { return false }
         let records = [record("a", 5), record("b", 6, isDeleted: true), record("c", 7)]
         let zone = ZoneState(

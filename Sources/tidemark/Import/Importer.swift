@@ -102,11 +102,13 @@ final class Importer {
         guard !items.isEmpty else { return }
         counter += 1
         let target = target
+        // An operator may do everything, whatever the grants are.
         let request = RecordsRequest(
             id: RequestID(
                 device: device, counter: counter, lowestUnanswered: counter),
             zoneName: target.zoneName, saves: items.map(\.save), deletes: [],
-            policy: target.replaces ? .allKeys : .ifServerRecordUnchanged, isAtomic: false, user: target.user)
+            policy: target.replaces ? .allKeys : .ifServerRecordUnchanged, isAtomic: false, user: target.user,
+            access: .owner(target.user))
         underWay = (items, Task { await target.service.modifyRecords(in: target.database, [request], for: .nobody)[0] })
         (items, names, byteCount) = ([], [], 0)
     }

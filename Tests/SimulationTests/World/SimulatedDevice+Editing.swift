@@ -44,7 +44,7 @@ extension SimulatedDevice {
         @Sendable func request(_ id: RequestID) -> RecordsRequest {
             RecordsRequest(
                 id: id, zoneName: zone, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
-                user: identity.user)
+                user: identity.user, access: .owner(identity.user))
         }
         let (before, store) = (world.history.livingZone(zone), world.history.store)
         let viewer = world.viewer

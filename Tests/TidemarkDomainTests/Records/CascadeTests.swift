@@ -85,7 +85,7 @@ import TidemarkTestSupport
     private func query(_ zone: TestZone) -> ZonePageQuery {
         ZonePageQuery(
             key: zone.key, after: .init(zone: ZoneID(70), number: 3), recordsMax: 10, bytesMax: 1_000, device: laptop,
-            tombstonesPassedMax: 0)
+            reader: nil, tombstonesPassedMax: 0)
     }
 
     @Test func `R-077, R-078: the target of a reference need not exist, and a reference without deleteSelf stays`() {

@@ -95,7 +95,8 @@ import TidemarkFields
     @Test func `R-157: a stamp that no device can have made is refused`() {
         for id in [stamp(0, waitingFor: 0), stamp(3, waitingFor: 4)] {
             let request = RecordsRequest(
-                id: id, zoneName: "Notes", saves: [], deletes: [], policy: .allKeys, isAtomic: true, user: alice)
+                id: id, zoneName: "Notes", saves: [], deletes: [], policy: .allKeys, isAtomic: true, user: alice,
+                access: .owner(alice))
             #expect(request.refusal(within: Limits()) == .requestInvalid)
         }
     }
@@ -116,7 +117,8 @@ import TidemarkFields
         limits.requestBytesMax = 100
         func refusal(stamp id: RequestID, _ saves: [RecordSave]) -> FailureReason? {
             RecordsRequest(
-                id: id, zoneName: "_", saves: saves, deletes: [], policy: .allKeys, isAtomic: false, user: alice
+                id: id, zoneName: "_", saves: saves, deletes: [], policy: .allKeys, isAtomic: false, user: alice,
+                access: .owner(alice)
             ).refusal(within: limits)
         }
         let big = save("a", bigFields(200))

@@ -86,7 +86,7 @@ import TidemarkTestSupport
         func request(_ device: DeviceID, _ name: String) -> RecordsRequest {
             RecordsRequest(
                 id: stamp(1, device: device), zoneName: zone.key.name, saves: [save(name)], deletes: [],
-                policy: .allKeys, isAtomic: false, user: alice)
+                policy: .allKeys, isAtomic: false, user: alice, access: .owner(alice))
         }
         let requests = [request(phone, "a"), request(laptop, "b")]
         #expect(zone.run(requests).map(\.reasons) == [[nil], [nil]])
@@ -99,7 +99,7 @@ import TidemarkTestSupport
         zone.run(first)
         let other = RecordsRequest(
             id: first.id, zoneName: zone.key.name, saves: [save("b"), save("c")], deletes: [], policy: .allKeys,
-            isAtomic: false, user: alice)
+            isAtomic: false, user: alice, access: .owner(alice))
         #expect(zone.run(other).refusal == .requestInvalid)
         #expect(zone.records.keys.sorted() == ["a"])
     }
@@ -109,7 +109,8 @@ import TidemarkTestSupport
         func request(_ counter: UInt64, _ lowest: UInt64) -> RecordsRequest {
             RecordsRequest(
                 id: stamp(counter, waitingFor: lowest), zoneName: zone.key.name, saves: [save("n\(counter)")],
-                deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: alice)
+                deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: alice,
+                access: .owner(alice))
         }
         zone.run(request(1, 1))
         zone.run(request(2, 2))
@@ -156,7 +157,7 @@ import TidemarkTestSupport
         func request(_ life: DeviceID, _ name: String, nonce: UInt64 = 1, isRepeated: Bool = false) -> RecordsRequest {
             RecordsRequest(
                 id: stamp(1, life: life, nonce: nonce, isRepeated: isRepeated, epoch: 1), zoneName: zone.key.name,
-                saves: [save(name)], deletes: [], policy: .allKeys, isAtomic: false, user: alice)
+                saves: [save(name)], deletes: [], policy: .allKeys, isAtomic: false, user: alice, access: .owner(alice))
         }
         let (first, second) = (DeviceID(high: 7, low: 1), DeviceID(high: 7, low: 2))
         #expect(zone.run([request(first, "a"), request(second, "b")]).map(\.reasons) == [[nil], [nil]])

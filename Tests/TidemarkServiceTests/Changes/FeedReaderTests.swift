@@ -63,7 +63,7 @@ import TidemarkTestKit
             func ask(_ zone: String, feed: [UInt8] = [], token: [UInt8] = []) async throws -> DatabasePageAndZone {
                 let question = ZoneQuestion(
                     key: ZoneKey(database: viewer, name: zone), token: token, recordsMax: 0,
-                    device: DeviceID(high: 3, low: 3))
+                    device: DeviceID(high: 3, low: 3), reader: nil)
                 return try await service.databaseChanges(
                     of: viewer, token: feed, zonesMax: 0, tellsEnds: false, then: question
                 ).get()
@@ -99,7 +99,7 @@ import TidemarkTestKit
             _ = try await service.modify(large, in: viewer).get()
             func page(after token: [UInt8]) async throws -> ZonePage {
                 try await service.zoneChanges(
-                    in: fixture.key(), token: token, recordsMax: 4, device: DeviceID(high: 3, low: 3)
+                    in: fixture.key(), token: token, recordsMax: 4, device: DeviceID(high: 3, low: 3), reader: nil
                 ).get()
             }
             var names: [String] = []
@@ -126,7 +126,7 @@ import TidemarkTestKit
             let saved = try fixture.saving(["a", "b", "c", "d"], text: text, id: RequestID(device, 1))
             _ = try await service.modify(saved, in: viewer).get()
             let question = ZoneQuestion(
-                key: fixture.key(), token: [], recordsMax: 0, device: DeviceID(high: 3, low: 3))
+                key: fixture.key(), token: [], recordsMax: 0, device: DeviceID(high: 3, low: 3), reader: nil)
             let answer = try await service.databaseChanges(
                 of: viewer, token: [], zonesMax: 0, tellsEnds: false, then: question
             ).get()
@@ -205,7 +205,7 @@ import TidemarkTestKit
             }
             func page(after token: [UInt8]) async throws -> ZonePage {
                 try await service.zoneChanges(
-                    in: fixture.key(), token: token, recordsMax: 2, device: DeviceID(high: 3, low: 3)
+                    in: fixture.key(), token: token, recordsMax: 2, device: DeviceID(high: 3, low: 3), reader: nil
                 ).get()
             }
             try await save(["a", "b", "c", "d", "e", "f"], "old")
@@ -248,7 +248,7 @@ import TidemarkTestKit
             }
             func page(after token: [UInt8], _ size: Int = 2) async throws -> ZonePage {
                 try await service.zoneChanges(
-                    in: fixture.key(), token: token, recordsMax: size, device: DeviceID(high: 3, low: 3)
+                    in: fixture.key(), token: token, recordsMax: size, device: DeviceID(high: 3, low: 3), reader: nil
                 ).get()
             }
             try await save(["z"], "old")
@@ -276,7 +276,7 @@ import TidemarkTestKit
             func page(after token: [UInt8], of server: Int, connection: UInt64) async throws -> ZonePage {
                 try await servers[server].zoneChanges(
                     in: fixture.key(), token: token, recordsMax: 2, device: DeviceID(high: 3, low: 3),
-                    connection: connection
+                    connection: connection, reader: nil
                 ).get()
             }
             try await save(["a", "b", "c", "d", "e", "f"], 1)
@@ -339,7 +339,8 @@ import TidemarkTestKit
 
 extension CloudService {
     func zoneChanges(of fixture: ServiceFixture, token: [UInt8]) async -> Result<ZonePage, FailureReason> {
-        await zoneChanges(in: fixture.key(), token: token, recordsMax: 0, device: DeviceID(high: 2, low: 2))
+        await zoneChanges(
+            in: fixture.key(), token: token, recordsMax: 0, device: DeviceID(high: 2, low: 2), reader: nil)
     }
 }
 

@@ -21,7 +21,7 @@ import TidemarkTestSupport
     private func fetch(_ service: CloudService, _ key: ZoneKey, from place: Place) async throws -> DatabasePageAndZone {
         try await service.databaseChanges(
             of: key.database, token: place.feed, zonesMax: 0, tellsEnds: false,
-            then: ZoneQuestion(key: key, token: place.zone, recordsMax: 0, device: reader)
+            then: ZoneQuestion(key: key, token: place.zone, recordsMax: 0, device: reader, reader: nil)
         ).get()
     }
 

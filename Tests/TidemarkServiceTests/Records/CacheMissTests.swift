@@ -42,7 +42,8 @@ import TidemarkTestKit
             return RecordsRequest(
                 id: RequestID(DeviceID(high: 2, low: 2), number), zoneName: "notes",
                 saves: names.map { RecordSave(name: $0, type: "Note", tag: nil, fields: fields, parent: .unchanged) },
-                deletes: [], policy: .allKeys, isAtomic: false, user: fixture.identity.user, clientToken: clientToken)
+                deletes: [], policy: .allKeys, isAtomic: false, user: fixture.identity.user,
+                access: .owner(fixture.identity.user), clientToken: clientToken)
         }
 
         @discardableResult

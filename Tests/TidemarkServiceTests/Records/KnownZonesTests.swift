@@ -131,7 +131,8 @@ import TidemarkTestSupport
                     RecordSave(
                         name: "r", type: "Note", tag: .version(store: store, zone: zone.id, number: mine.changeNumber),
                         fields: mine.fields, parent: .unchanged)
-                ], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user)
+                ], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user,
+                access: .owner(fixture.identity.user))
             guard case .failed(let failure) = try await servers[0].modify(update, in: database).get().saves.first else {
                 Issue.record("it was overwritten")
                 return
@@ -203,7 +204,7 @@ import TidemarkTestSupport
             }
             return RecordsRequest(
                 id: id, zoneName: "notes", saves: [save] + others, deletes: [], policy: policy, isAtomic: true,
-                user: fixture.identity.user)
+                user: fixture.identity.user, access: .owner(fixture.identity.user))
         }
         try fixture.scheduler.simulate {
             let database = fixture.key().database

@@ -137,7 +137,7 @@ import TidemarkTestKit
                 let request = RecordsRequest(
                     id: id, zoneName: zones[Int(number % 2)], saves: try fixture.saving(["r"], id: id).saves,
                     deletes: [], policy: .allKeys, isAtomic: false, user: fixture.identity.user,
-                    clientToken: [UInt8(number)])
+                    access: .owner(fixture.identity.user), clientToken: [UInt8(number)])
                 let outcome = await service.modify(request, in: fixture.key().database)
                 #expect(reasons(outcome) == [.quotaExceeded])
             }
@@ -146,7 +146,8 @@ import TidemarkTestKit
                 let page = try await MemoryStore(fixture.database).zonePage(
                     ZonePageQuery(
                         key: fixture.key(zones[Int(number % 2)]), after: nil, recordsMax: 1, bytesMax: 1,
-                        device: DeviceID(high: 3, low: number), tombstonesPassedMax: Limits().tombstonesPassedMax))
+                        device: DeviceID(high: 3, low: number), reader: nil,
+                        tombstonesPassedMax: Limits().tombstonesPassedMax))
                 tokens.append(page.clientToken)
             }
             return tokens

@@ -92,7 +92,8 @@ import TidemarkTestKit
             let update = RecordsRequest(
                 id: RequestID(device, 1), zoneName: "notes",
                 saves: [RecordSave(name: "a", type: "Note", tag: tag, fields: fields, parent: .unchanged)], deletes: [],
-                policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user)
+                policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user,
+                access: .owner(fixture.identity.user))
             let first = await servers[0].modify(update, in: database)
             // Somebody creates the record: decided again, the request would not fail in the same way.
             _ = await servers[0].modify(

@@ -17,7 +17,7 @@ import TidemarkTestKit
     ) -> RecordsRequest {
         RecordsRequest(
             id: RequestID(DeviceID(high: 0, low: device), counter), zoneName: "notes", saves: saves, deletes: [],
-            policy: .allKeys, isAtomic: isAtomic, user: fixture.identity.user)
+            policy: .allKeys, isAtomic: isAtomic, user: fixture.identity.user, access: .owner(fixture.identity.user))
     }
 
     private static func failures(_ result: Result<RecordsOutcome, FailureReason>) throws -> [ItemFailure?] {
@@ -172,7 +172,7 @@ import TidemarkTestKit
                 let saves = try keys.map { try Self.save($0, [Field($0, .int64(1))]) }
                 let request = RecordsRequest(
                     id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
-                    policy: .allKeys, isAtomic: false, user: user)
+                    policy: .allKeys, isAtomic: false, user: user, access: .owner(user))
                 let server = servers[Int(counter % 2)]
                 return try Self.failures(await server.modify(request, in: database)).map(\.?.reason)
             }
@@ -200,7 +200,7 @@ import TidemarkTestKit
                 let saves = try keys.map { try Self.save($0, [Field($0, .int64(1))], type: "Type\(user)") }
                 let request = RecordsRequest(
                     id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
-                    policy: .allKeys, isAtomic: false, user: UserID(user))
+                    policy: .allKeys, isAtomic: false, user: UserID(user), access: .owner(UserID(user)))
                 let outcomes = await server.modifyRecords(
                     in: fixture.identity.privateDatabase, [request], for: .account(account))
                 return try Self.failures(outcomes[0]).map(\.?.reason)

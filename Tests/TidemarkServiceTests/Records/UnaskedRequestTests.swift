@@ -33,7 +33,7 @@ extension WriteQueue {
         RecordsRequest(
             id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "a",
             saves: [RecordSave(name: "r", type: "T", tag: nil, fields: FieldMap(), parent: .unchanged)], deletes: [],
-            policy: .allKeys, isAtomic: true, user: UserID(1))
+            policy: .allKeys, isAtomic: true, user: UserID(1), access: .owner(UserID(1)))
     }
 
     private func makeQueue() -> WriteQueue {

@@ -108,7 +108,7 @@ import TidemarkTestKit
             {
                 let request = RecordsRequest(
                     id: RequestID(device, counter), zoneName: "notes", saves: saves, deletes: deletes, policy: .allKeys,
-                    isAtomic: false, user: fixture.identity.user)
+                    isAtomic: false, user: fixture.identity.user, access: .owner(fixture.identity.user))
                 guard case .success(let outcome) = await service.modify(request, in: fixture.key().database) else {
                     return [.serverFault]
                 }
@@ -150,7 +150,8 @@ import TidemarkTestKit
                 let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
                 let request = RecordsRequest(
                     id: RequestID(device, counter), zoneName: "notes", saves: [save], deletes: [],
-                    policy: .changedKeys, isAtomic: false, user: fixture.identity.user)
+                    policy: .changedKeys, isAtomic: false, user: fixture.identity.user,
+                    access: .owner(fixture.identity.user))
                 let outcome = try await service.modify(request, in: fixture.key().database).get()
                 guard case .saved = outcome.saves[0] else {
                     Issue.record("\(outcome)")

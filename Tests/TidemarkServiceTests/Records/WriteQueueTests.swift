@@ -20,7 +20,8 @@ import TidemarkScheduling
         return RecordsRequest(
             id: RequestID(DeviceID(high: 0, low: device), counter), zoneName: zone,
             saves: [RecordSave(name: "r", type: "T", tag: nil, fields: fields, parent: .unchanged)],
-            deletes: (1..<items).map { "d\($0)" }, policy: .allKeys, isAtomic: true, user: user)
+            deletes: (1..<items).map { "d\($0)" }, policy: .allKeys, isAtomic: true, user: user,
+            access: .owner(user))
     }
 
     /// Of one event loop.

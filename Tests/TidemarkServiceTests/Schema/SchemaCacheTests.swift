@@ -134,7 +134,8 @@ import TidemarkTestSupport
                     let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
                     let request = RecordsRequest(
                         id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: ZoneName.default, saves: [save],
-                        deletes: [], policy: .allKeys, isAtomic: false, user: identity.user)
+                        deletes: [], policy: .allKeys, isAtomic: false, user: identity.user,
+                        access: .owner(identity.user))
                     return coordinator.submit(
                         request, in: identity.privateDatabase, for: .account(1), askedBy: Asker())
                 }

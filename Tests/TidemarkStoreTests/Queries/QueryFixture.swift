@@ -78,7 +78,7 @@ struct QueryFixture: Sendable {
                 device: DeviceID(high: device, low: UInt64(index)), counter: counter, lowestUnanswered: counter)
             let request = RecordsRequest(
                 id: id, zoneName: zone, saves: saves, deletes: [], policy: .allKeys, isAtomic: false,
-                user: identity.user)
+                user: identity.user, access: .owner(identity.user))
             let outcome = try await (service ?? self.service).modifyRecords(
                 in: identity.privateDatabase, [request], for: .account(identity.account.rawValue))[0].get()
             for save in outcome.saves { if case .failed(let failure) = save { Issue.record("\(failure)") } }
@@ -90,7 +90,7 @@ struct QueryFixture: Sendable {
             device: DeviceID(high: 1, low: 0), counter: counter, lowestUnanswered: counter)
         let request = RecordsRequest(
             id: id, zoneName: zone, saves: [], deletes: names, policy: .allKeys,
-            isAtomic: false, user: identity.user)
+            isAtomic: false, user: identity.user, access: .owner(identity.user))
         _ = try await service.modifyRecords(
             in: identity.privateDatabase, [request], for: .account(identity.account.rawValue))[0].get()
     }
@@ -127,7 +127,7 @@ struct QueryFixture: Sendable {
             let page = try await storage.zonePage(
                 ZonePageQuery(
                     key: key, after: nil, recordsMax: 100_000, bytesMax: .max, device: DeviceID(high: 0, low: 0),
-                    tombstonesPassedMax: Limits().tombstonesPassedMax))
+                    reader: nil, tombstonesPassedMax: Limits().tombstonesPassedMax))
             all += page.records.filter { !$0.isDeleted }.map { (zone, $0) }
         }
         return all

@@ -43,7 +43,7 @@ import TidemarkWire
         let read = ZonePageRead(zone: zone, lastRemoval: nil, records: records, hasMore: hasMore)
         let query = ZonePageQuery(
             key: key, after: .init(zone: zone.id, number: 0), recordsMax: 1_000, bytesMax: 4_194_304,
-            device: Examples.device, tombstonesPassedMax: 0)
+            device: Examples.device, reader: nil, tombstonesPassedMax: 0)
         return try ZonePage.make(of: read, for: query, store: Examples.viewpoint.store).get()
     }
 
