@@ -61,7 +61,7 @@ struct ServiceFixture: Sendable {
         let fields = try FieldMap([Field("text", .string(text))])
         let saves = names.map { RecordSave(name: $0, type: "Note", tag: nil, fields: fields, parent: .unchanged) }
         return RecordsRequest(
-            id: id, zoneName: zone, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
+            id: id, key: key(zone), saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
             user: identity.user, access: .owner(identity.user))
     }
 
@@ -93,8 +93,8 @@ extension RequestID {
 
 extension CloudService {
     /// One part, one outcome.
-    func modify(_ request: RecordsRequest, in database: DatabaseID) async -> Result<RecordsOutcome, FailureReason> {
-        await modifyRecords(in: database, [request], for: .account(request.user.rawValue))[0]
+    func modify(_ request: RecordsRequest) async -> Result<RecordsOutcome, FailureReason> {
+        await modifyRecords([request], for: .account(request.user.rawValue))[0]
     }
 }
 

@@ -5,27 +5,28 @@ internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
 extension CloudService {
-    /// The user's account key, and the keys of zones by name.
+    /// The user's account key, and the keys of zones of one or several databases.
     ///
     /// - Returns: the zones in that order, `zoneNameInvalid` for a name that no zone can have. `tooManyItems` over
     ///   ``Limits/keyZonesMax``; `keysUnavailable` and
     ///   `masterKeyWrong` if the account's key is in escrow and cannot be read.
     package func keys(
-        of user: UserID, zonesNamed names: [String], in database: DatabaseID
+        of user: UserID, zones: [ZoneKey]
     ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
-        guard names.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
-        // Names that no zone can have must not reach the store.
-        let possible = names.filter { ZoneName.isValid($0, limits: limits) }
+        guard zones.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
         let read = await retry.run { () async throws(StorageError) in
             let stored = try await storage.accountKey(of: user)
-            return .success((stored, try await storage.zoneKeys(of: possible, in: database)))
-        }
-        return read.flatMap { stored, zones in
-            var found = zones.map(\.outcome)[...]
-            let all = names.map { name in
-                ZoneName.isValid(name, limits: limits)
-                    ? found.popFirst() ?? .failure(.zoneNotFound) : .failure(.zoneNameInvalid)
+            var found: [ZoneKey: ZoneKeysRead] = [:]
+            // Names that no zone can have must not reach the store.
+            for (database, names) in zones.filter({ ZoneName.isValid($0.name, limits: limits) }).byDatabase {
+                for (name, keys) in zip(names, try await storage.zoneKeys(of: names, in: database)) {
+                    found[ZoneKey(database: database, name: name)] = keys
+                }
             }
+            return .success((stored, found))
+        }
+        return read.flatMap { stored, found in
+            let all = zones.map { zone in found[zone]?.outcome ?? .failure(.zoneNameInvalid) }
             return opened(stored, of: user).map { ($0, all) }
         }
     }
@@ -33,7 +34,7 @@ extension CloudService {
     /// Saves the account's key, unless it has one.
     ///
     /// - Returns: the account's key, which another device may have saved; `encryptionModeDiffers`, `requestInvalid`,
-    ///   and the failures of ``keys(of:zonesNamed:in:)``.
+    ///   and the failures of ``keys(of:zones:)``.
     package func saveAccountKey(_ key: AccountKey, of user: UserID) async -> Result<AccountKey, FailureReason> {
         if let reason = key.refusal { return .failure(reason) }
         if key.mode == .escrowed, escrow == nil { return .failure(.keysUnavailable) }

@@ -13,11 +13,11 @@ extension RequestRouter {
         let viewpoint = try await feedDatabase(request.database, context.member, without: .wrongDatabase)
         let query = DatabaseChangesQuery(request, by: viewpoint)
         let question = query.then.flatMap { then in
-            then.zoneName.map { zoneName in
+            // whoever owns the database may read all of it.
+            then.key.map { key in
                 ZoneQuestion(
-                    key: ZoneKey(database: viewpoint.database, name: zoneName), token: then.token,
-                    recordsMax: then.limit, device: viewpoint.device, connection: context.session.number,
-                    tellsEnds: then.tellsEnds, reader: nil)
+                    key: key, token: then.token, recordsMax: then.limit, device: viewpoint.device,
+                    connection: context.session.number, tellsEnds: then.tellsEnds, reader: nil)
             }
         }
         let answer = try await service.databaseChanges(

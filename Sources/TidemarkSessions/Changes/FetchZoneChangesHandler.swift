@@ -10,13 +10,13 @@ extension RequestRouter {
     func fetchZoneChanges(_ request: WireFetchZoneChanges, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await feedDatabase(request.database, context.member, without: .feedUnavailable)
         let query = try ZoneChangesQuery(request, by: viewpoint)
-        guard let zoneName = query.zoneName else { throw Refusal(.zoneNotFound) }
+        guard let key = query.key else { throw Refusal(.zoneNotFound) }
         let feedsEverywhere =
-            zoneName == ZoneName.default
+            key.name == ZoneName.default
             ? try await service.feedsEverywhere(in: context.member.container).orRefusal() : false
         let page = try await service.zoneChanges(
-            in: ZoneKey(database: viewpoint.database, name: zoneName), token: query.token, recordsMax: query.limit,
-            device: viewpoint.device, connection: context.session.number, tellsEnds: query.tellsEnds,
+            in: key, token: query.token, recordsMax: query.limit, device: viewpoint.device,
+            connection: context.session.number, tellsEnds: query.tellsEnds,
             reader: viewpoint.access.scope == .private ? nil : viewpoint.access, feedsEverywhere: feedsEverywhere
         ).orRefusal()
         let selected = await query.selection?.fields(of: page.entries)

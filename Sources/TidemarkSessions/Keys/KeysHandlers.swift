@@ -10,16 +10,14 @@ extension RequestRouter {
     func fetchKeys(_ request: WireFetchKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         try ItemCount.check(request.zones.count, atMost: limits.keyZonesMax)
-        let names = request.zones.map { ZoneNames.read($0, by: viewpoint) }
-        let found = try await service.keys(
-            of: try viewpoint.keyHolder, zonesNamed: names.compactMap(\.self), in: viewpoint.database
-        ).orRefusal()
+        let keys = request.zones.map(viewpoint.zoneKey(of:))
+        let found = try await service.keys(of: try viewpoint.keyHolder, zones: keys.compactMap(\.self)).orRefusal()
         var zones = found.zones[...]
         var answer = WireFetchKeysAnswer()
         answer.account = WireAccountKey(found.account)
-        answer.zones = names.map { name in
-            guard name != nil, let keys = zones.popFirst() else { return WireZoneKeysResult(.failure(.zoneNotFound)) }
-            return WireZoneKeysResult(keys)
+        answer.zones = keys.map { key in
+            guard key != nil, let found = zones.popFirst() else { return WireZoneKeysResult(.failure(.zoneNotFound)) }
+            return WireZoneKeysResult(found)
         }
         return ServerMessage.answer(context.id, .fetchKeys(answer))
     }
@@ -37,10 +35,9 @@ extension RequestRouter {
     /// Adds a key to a zone, or returns the ones that it has.
     func saveZoneKey(_ request: WireSaveZoneKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
-        guard let name = ZoneNames.read(request.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
+        let zone = try viewpoint.requiredZoneKey(of: request.zone)
         let keys = try await service.saveZoneKey(
-            WrappedZoneKey(request.key), in: ZoneKey(database: viewpoint.database, name: name),
-            after: request.newestID.isEmpty ? nil : Array(request.newestID)
+            WrappedZoneKey(request.key), in: zone, after: request.newestID.isEmpty ? nil : Array(request.newestID)
         ).orRefusal()
         var answer = WireSaveZoneKeyAnswer()
         answer.keys = WireZoneKeys(keys)

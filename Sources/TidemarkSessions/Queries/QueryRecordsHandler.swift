@@ -24,7 +24,7 @@ extension RequestRouter {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let search = try await search(request, by: viewpoint, in: context.member.container)
         let result = await service.queryRecords(
-            search.query, in: viewpoint.database, of: try await container(of: context.member), by: viewpoint.access,
+            search.query, in: search.database, of: try await container(of: context.member), by: viewpoint.access,
             cursor: search.cursor, recordsMax: search.limit, for: turn)
         switch result {
         case .success(let page):

@@ -14,7 +14,7 @@ extension RequestRouter {
             if case .request(let request) = part { request } else { nil }
         }
         let decided = await service.modifyRecords(
-            in: viewpoint.database, requests, for: context.member.owner, askedBy: context.session.asker)
+            requests, for: context.member.owner, askedBy: context.session.asker)
         var outcomes = decided[...]
         let namingViewpoint = try await naming(
             decided.reduce(into: []) { $0.formUnion((try? $1.get())?.users ?? []) }, for: viewpoint)

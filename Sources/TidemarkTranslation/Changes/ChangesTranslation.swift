@@ -6,8 +6,8 @@ package import TidemarkWire
 
 /// A `FetchZoneChanges` in the types of the rules.
 package struct ZoneChangesQuery: Sendable {
-    /// Nil for somebody else's zone.
-    package let zoneName: String?
+    /// Nil for a zone that the caller's database cannot have.
+    package let key: ZoneKey?
     /// Empty: from the beginning.
     package let token: [UInt8]
     /// 0: the server decides.
@@ -18,7 +18,7 @@ package struct ZoneChangesQuery: Sendable {
 
     /// - Throws: ``Refusal`` with `requestInvalid`.
     package init(_ request: WireFetchZoneChanges, by viewpoint: Viewpoint) throws(Refusal) {
-        zoneName = ZoneNames.read(request.zone, by: viewpoint)
+        key = viewpoint.zoneKey(of: request.zone)
         token = request.token
         limit = Int(request.limit)
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil

@@ -11,7 +11,7 @@ extension ZonesRequest {
     package init(_ request: WireModifyZones, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         try ItemCount.check(request.saves.count + request.deletes.count, limits)
         for zone in request.saves + request.deletes
-        where viewpoint.access.scope == .private && !viewpoint.isCaller(zone.owner) {
+        where viewpoint.access.scope == .private && viewpoint.zoneKey(of: zone) == nil {
             throw Refusal(.notPermitted, "Only a zone's owner creates and deletes it.")
         }
         var scopes: [String: ZoneEncryptionScope] = [:]
@@ -103,24 +103,5 @@ extension ZoneEncryptionScope {
         case .perZone: .perZone
         case .unrecognized: throw Refusal(.requestInvalid, "There is no such encryption scope.")
         }
-    }
-}
-
-/// The names of the zones that a request asks for.
-package enum ZoneNames {
-    /// Nil for a zone that the caller's database cannot have. In the private database that is a zone of another owner. In the
-    /// shared database it is any zone, because no zone is shared yet.
-    ///
-    /// - Throws: ``Refusal`` with `tooManyItems`.
-    package static func read(
-        _ zones: [WireZoneID], by viewpoint: Viewpoint, limits: Limits
-    ) throws(Refusal) -> [String?] {
-        try ItemCount.check(zones.count, limits)
-        return zones.map { read($0, by: viewpoint) }
-    }
-
-    /// The same for one zone.
-    package static func read(_ zone: WireZoneID, by viewpoint: Viewpoint) -> String? {
-        viewpoint.access.scope != .shared && viewpoint.isCaller(zone.owner) ? zone.name : nil
     }
 }

@@ -97,7 +97,7 @@ struct RandomHistory {
         let user = Bool.random(using: &random) ? alice : bob
         let request = RecordsRequest(
             id: stamp(counter, device: Bool.random(using: &random) ? phone : laptop),
-            zoneName: zone.key.name, saves: chosen.prefix(saveCount).map { save($0, on: zone) },
+            key: zone.key, saves: chosen.prefix(saveCount).map { save($0, on: zone) },
             deletes: Array(chosen.dropFirst(saveCount)),
             policy: SavePolicy.allCases.randomElement(using: &random) ?? .allKeys,
             isAtomic: Bool.random(using: &random), user: user, access: .owner(user))

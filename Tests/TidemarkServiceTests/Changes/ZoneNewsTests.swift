@@ -57,7 +57,7 @@ import TidemarkTestSupport
                     // The device is where one of the last fetches or pushes left it, sometimes a commit behind.
                     let place = places[zone] ?? Place()
                     moved.withLock { $0 = [] }
-                    _ = await service.modify(request, in: fixture.key().database)
+                    _ = await service.modify(request)
                     let key = fixture.key(zone)
                     let told = try await fetch(service, key, from: place)
                     let news = moved.withLock { $0 }.first { $0.before.key == key }

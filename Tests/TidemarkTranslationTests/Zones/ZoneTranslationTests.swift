@@ -35,6 +35,31 @@ import TidemarkWire
         #expect(throws: Refusal.self) { try request(saves: [], deletes: [foreign]) }
     }
 
+    @Test func `R-009, R-021, R-225: what a client calls a zone is a zone of its database, or none`() throws {
+        let own = Examples.viewpoint
+        func viewpoint(_ scope: DatabaseScope) -> Viewpoint {
+            Viewpoint(
+                access: RecordAccess(scope: scope, user: own.user), userRecordName: own.userRecordName,
+                database: own.database, device: own.device, store: own.store)
+        }
+        let zones = ["", "__defaultOwner__", own.userRecordName, "_somebody"].map { Examples.zoneID("n", owner: $0) }
+        let key = ZoneKey(database: own.database, name: "n")
+        for (scope, found) in [(.private, key), (.public, key), (.shared, nil)] as [(DatabaseScope, ZoneKey?)] {
+            let keys = try ZoneNames.read(zones, by: viewpoint(scope), limits: Examples.limits)
+            #expect(keys == [found, found, found, nil], "\(scope)")
+        }
+        #expect(try own.requiredZoneKey(of: zones[0]) == key)
+        #expect(throws: Refusal(.zoneNotFound)) { try own.requiredZoneKey(of: zones[3]) }
+    }
+
+    @Test func `R-058: the caller's user record is in the default zone of their own database`() {
+        let own = Examples.viewpoint
+        let other = DatabaseID(own.database.rawValue + 1)
+        #expect(own.userRecordName(in: ZoneKey(database: own.database, name: ZoneName.default)) == own.userRecordName)
+        #expect(own.userRecordName(in: ZoneKey(database: own.database, name: "n")) == nil)
+        #expect(own.userRecordName(in: ZoneKey(database: other, name: ZoneName.default)) == nil)
+    }
+
     private func zone(_ name: String, _ scope: ZoneEncryptionScope = .perRecord) -> ZoneState {
         var zone = ZoneState(
             id: ZoneID(1), key: ZoneKey(database: DatabaseID(3), name: name), createdAt: Timestamp(milliseconds: 0))
