@@ -16,11 +16,6 @@ package struct ZonePage: Sendable, Equatable {
     /// none.
     package var clientToken: [UInt8] = []
 
-    /// The users who created or last changed the records on the page.
-    package var users: Set<UserID> {
-        entries.reduce(into: []) { if !$1.isDeleted { $0.formUnion([$1.createdBy, $1.modifiedBy]) } }
-    }
-
     /// Cuts what was read to a page, or says why there is none.
     ///
     /// The first of these failures wins: `feedUnavailable`; the zone is missing;

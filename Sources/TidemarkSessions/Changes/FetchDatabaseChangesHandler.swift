@@ -24,7 +24,9 @@ extension RequestRouter {
             of: viewpoint.database, token: query.token, zonesMax: query.limit, tellsEnds: query.tellsEnds,
             then: question
         ).orRefusal()
-        let selected = await query.then?.selection?.fields(of: answer.zonePage?.entries ?? [])
+        let entries = answer.zonePage?.entries ?? []
+        let selected = await query.then?.selection?.fields(of: entries)
+        let naming = try await naming(entries.users(besides: viewpoint.user), for: viewpoint)
         if viewpoint.access.scope == .private {
             context.session.answered { pushes in
                 pushes.answered(answer.page, follows: query.follows)
@@ -40,7 +42,7 @@ extension RequestRouter {
         }
         return ZonePageEncoder.message(
             context.id, answer.page, lacksSubscription: lacks, then: zonePage, selected: selected,
-            seenFrom: viewpoint)
+            seenFrom: naming)
     }
 
     /// Whether a database subscription on which a client relies is gone, as far as this server knows. Another

@@ -20,8 +20,8 @@ extension RequestRouter {
             reader: viewpoint.access.scope == .private ? nil : viewpoint.access, feedsEverywhere: feedsEverywhere
         ).orRefusal()
         let selected = await query.selection?.fields(of: page.entries)
+        let naming = try await naming(page.entries.users(besides: viewpoint.user), for: viewpoint)
         if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
-        let naming = try await naming(page.users, for: viewpoint)
         return ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming)
     }
 

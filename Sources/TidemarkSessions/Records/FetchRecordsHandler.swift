@@ -23,7 +23,7 @@ extension RequestRouter {
             }
             switch await service.records(named: part.names, in: key, by: viewpoint.access) {
             case .success(let lookup):
-                answer.viewpoint = try await naming(lookup.users, for: viewpoint)
+                answer.viewpoint = try await naming(lookup.users(besides: viewpoint.user), for: viewpoint)
                 for result in lookup.records {
                     answer.append(result, in: lookup.zone.id)
                     if query.selection != nil, case .success(let record) = result { await turns.took(record) }

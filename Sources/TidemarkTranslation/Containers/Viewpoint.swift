@@ -49,7 +49,7 @@ package struct Viewpoint: Sendable, Equatable {
         user.rawValue == access.user?.rawValue ? "" : userNames[user] ?? ""
     }
 
-    /// The user with a record name. Nil: unknown. In a private database only its owner is known.
+    /// The user with a record name. Nil: unknown.
     func user(named name: String) -> UserID? {
         if name.isEmpty { return nil }
         return isCaller(name) ? user : userNames.first { $0.value == name }?.key

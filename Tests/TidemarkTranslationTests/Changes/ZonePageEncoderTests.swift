@@ -151,7 +151,8 @@ import TidemarkWire
         #expect(changes.map(\.record.modifiedBy) == ["_bob", "", "_carol"])
         #expect(try WireServerEnvelope(reading: bytes) == expected)
         #expect(bytes == expected.encoded)
-        #expect(page.users == [Examples.user, bob, carol])
+        #expect(page.entries.users(besides: nil) == [Examples.user, bob, carol])
+        #expect(page.entries.users(besides: Examples.user) == [bob, carol])
     }
 
     @Test func `pages of every size and content are what the generated code writes`() throws {
