@@ -37,7 +37,8 @@ extension RequestRouter {
             request.subscriptionID.isEmpty
             ? false : await lacksSubscription(request.subscriptionID, viewpoint)
         guard let zonePage = answer.zonePage else {
-            let message = WireFetchDatabaseChangesAnswer(answer.page, lacksSubscription: lacks)
+            let message = WireFetchDatabaseChangesAnswer(
+                answer.page, seenFrom: viewpoint, lacksSubscription: lacks)
             return ServerMessage.answer(context.id, .fetchDatabaseChanges(message))
         }
         return ZonePageEncoder.message(

@@ -22,7 +22,7 @@ extension RequestRouter {
             let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
             results = request.ids.map { id in known[id].map { .success($0) } ?? .failure(.subscriptionUnknown) }
         }
-        let answer = WireFetchSubscriptionsAnswer(results, within: limits)
+        let answer = WireFetchSubscriptionsAnswer(results, seenFrom: viewpoint, within: limits)
         return ServerMessage.answer(context.id, .fetchSubscriptions(answer))
     }
 }

@@ -33,7 +33,7 @@ extension RequestRouter {
         // push. In a shared database nothing changes yet.
         if scope == .private { await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session) }
         let answer = WireModifySubscriptionsAnswer(
-            wishes, saves: outcome.saves, deletes: outcome.deletes, within: limits)
+            wishes, saves: outcome.saves, deletes: outcome.deletes, seenFrom: viewpoint, within: limits)
         return ServerMessage.answer(context.id, .modifySubscriptions(answer))
     }
 }

@@ -33,6 +33,6 @@ extension RequestRouter {
             context.id,
             .fetchZones(
                 WireFetchZonesAnswer(
-                    results, then: cursor, in: viewpoint.access.scope, feedsEverywhere: feedsEverywhere)))
+                    results, then: cursor, seenFrom: viewpoint, feedsEverywhere: feedsEverywhere)))
     }
 }

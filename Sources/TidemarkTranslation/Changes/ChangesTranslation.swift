@@ -52,19 +52,15 @@ package struct DatabaseChangesQuery: Sendable {
 
 extension WireFetchDatabaseChangesAnswer {
     /// - Parameter lacksSubscription: whether the subscription that the client relies on no longer exists.
-    package init(_ page: DatabasePage, lacksSubscription: Bool = false) {
+    package init(_ page: DatabasePage, seenFrom viewpoint: Viewpoint, lacksSubscription: Bool = false) {
         self.init()
         ended = page.ended.map { entry in
             var end = WireZoneEnd()
-            end.zone.name = entry.key.name
+            end.zone = WireZoneID(entry.key, seenFrom: viewpoint)
             end.reason = WireZoneEndReason(entry.removal ?? .deleted)
             return end
         }
-        changed = page.changed.map { entry in
-            var zone = WireZoneID()
-            zone.name = entry.key.name
-            return zone
-        }
+        changed = page.changed.map { WireZoneID($0.key, seenFrom: viewpoint) }
         token = page.token.bytes
         moreComing = page.moreComing
         subscriptionMissing = lacksSubscription

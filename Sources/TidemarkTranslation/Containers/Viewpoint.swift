@@ -17,6 +17,9 @@ package struct Viewpoint: Sendable, Equatable {
     package let store: StoreIncarnation
     /// Record names of other users that an answer names, if they are known.
     package var userNames: [UserID: String] = [:]
+    /// The owners of the other databases whose zones the caller sees in the shared database, by their record names.
+    /// None while no zone is shared.
+    package var zoneOwners: [DatabaseID: String] = [:]
 
     package init(
         access: RecordAccess, userRecordName: String, database: DatabaseID, device: DeviceID, life: DeviceID? = nil,

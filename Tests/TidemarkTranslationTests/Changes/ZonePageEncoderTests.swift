@@ -81,7 +81,8 @@ import TidemarkWire
                     300, database, then: page, selected: selected(selection, of: page), seenFrom: Examples.viewpoint)
                 var expected = WireServerEnvelope()
                 expected.id = 300
-                expected.fetchDatabaseChanges = WireFetchDatabaseChangesAnswer(database)
+                expected.fetchDatabaseChanges = WireFetchDatabaseChangesAnswer(
+                    database, seenFrom: Examples.viewpoint)
                 expected.fetchDatabaseChanges.then = try reference(300, page, selection).fetchZoneChanges
                 #expect(try WireServerEnvelope(reading: bytes) == expected)
                 #expect(bytes == expected.encoded)
@@ -118,7 +119,7 @@ import TidemarkWire
         expected.push.changes.databaseToken = after.database.bytes
         expected.push.changes.zone.name = "notes"
         expected.push.changes.zoneToken = after.zone.bytes
-        expected.push.changes.answer = WireFetchDatabaseChangesAnswer(database)
+        expected.push.changes.answer = WireFetchDatabaseChangesAnswer(database, seenFrom: Examples.viewpoint)
         expected.push.changes.answer.then = try reference(0, page, nil).fetchZoneChanges
         #expect(try WireServerEnvelope(reading: bytes) == expected)
         #expect(bytes == expected.encoded)

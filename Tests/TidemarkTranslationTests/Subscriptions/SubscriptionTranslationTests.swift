@@ -17,13 +17,15 @@ import TidemarkWire
         return wish
     }
 
+    private func answer(_ results: [Result<Subscription, FailureReason>]) -> WireFetchSubscriptionsAnswer {
+        WireFetchSubscriptionsAnswer(results, seenFrom: Examples.viewpoint, within: Examples.limits)
+    }
+
     @Test func `R-240: a subscription comes back as it was saved`() throws {
         let subscription = try Subscription(wish, scope: .private)
         #expect(subscription.id == "all-changes")
         #expect(subscription.kind == .database)
-        #expect(
-            WireFetchSubscriptionsAnswer([.success(subscription)], within: Examples.limits).subscriptions[0]
-                .subscription == wish)
+        #expect(answer([.success(subscription)]).subscriptions[0].subscription == wish)
     }
 
     @Test func `R-243: no notification info stays none`() throws {
@@ -31,9 +33,7 @@ import TidemarkWire
         (silent.id, silent.kind, silent.recordType) = (wish.id, wish.kind, wish.recordType)
         let subscription = try Subscription(silent, scope: .private)
         #expect(subscription.notificationInfo.isEmpty)
-        #expect(
-            WireFetchSubscriptionsAnswer([.success(subscription)], within: Examples.limits).subscriptions[0]
-                .subscription == silent)
+        #expect(answer([.success(subscription)]).subscriptions[0].subscription == silent)
     }
 
     @Test func `R-251: desired keys and unknown kinds are refused, each wish on its own`() throws {
@@ -47,7 +47,7 @@ import TidemarkWire
         let saved = try wishes[1].get()
         let answer = WireModifySubscriptionsAnswer(
             wishes, saves: [.success(saved)], deletes: [.success(()), .failure(.subscriptionUnknown)],
-            within: Examples.limits)
+            seenFrom: Examples.viewpoint, within: Examples.limits)
         #expect(answer.saves[0].failure.code == .invalidArguments)
         #expect(answer.saves[1].subscription == wish)
         #expect(answer.saves[2].failure.code == .invalidArguments)
@@ -56,7 +56,8 @@ import TidemarkWire
     }
 
     @Test func `R-254: a push names subscription, database and the zones that moved`() throws {
-        let push = WirePush(try Subscription(wish, scope: .private), zoneNames: ["notes", "lists"])
+        let zones = ["notes", "lists"].map { ZoneKey(database: Examples.viewpoint.database, name: $0) }
+        let push = WirePush(try Subscription(wish, scope: .private), zones: zones, seenFrom: Examples.viewpoint)
         let envelope = try WireServerEnvelope(reading: ServerMessage.push(push))
         #expect(envelope.id == 0)
         #expect(envelope.push.subscriptionID == "all-changes")
