@@ -51,6 +51,23 @@ package struct ZoneKey: Hashable, Comparable, Sendable {
     }
 }
 
+extension [ZoneKey] {
+    /// The names in each database. Databases and names stay in the order in which they first appear.
+    package var byDatabase: [(database: DatabaseID, names: [String])] {
+        var groups: [(database: DatabaseID, names: [String])] = []
+        var places: [DatabaseID: Int] = [:]
+        for key in self {
+            if let place = places[key.database] {
+                groups[place].names.append(key.name)
+            } else {
+                places[key.database] = groups.count
+                groups.append((key.database, [key.name]))
+            }
+        }
+        return groups
+    }
+}
+
 /// One incarnation of the store. A restore from a backup begins a new one, which makes all older tokens and tags void
 ///
 package struct StoreIncarnation: Hashable, Sendable {

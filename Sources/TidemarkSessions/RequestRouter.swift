@@ -75,15 +75,12 @@ struct RequestRouter: Sendable {
         return member.viewpoint(of: database, access: access)
     }
 
-    /// The same view, which also knows how the users are named who made and last changed these records.
+    /// The same view, which also knows how others are named who made and last changed the records of an answer.
     ///
-    /// - Parameter users: not looked for in a private database, where they are all the caller.
-    func naming(
-        _ users: @autoclosure () -> Set<UserID>, for viewpoint: Viewpoint
-    ) async throws(Refusal) -> Viewpoint {
-        guard viewpoint.access.scope != .private else { return viewpoint }
+    /// - Parameter others: all of them but the caller. In a private database there are usually none.
+    func naming(_ others: Set<UserID>, for viewpoint: Viewpoint) async throws(Refusal) -> Viewpoint {
+        guard !others.isEmpty else { return viewpoint }
         var viewpoint = viewpoint
-        let others = users().filter { $0 != viewpoint.user }
         viewpoint.userNames.merge(try await service.userRecordNames(of: others).orRefusal()) { $1 }
         return viewpoint
     }

@@ -354,7 +354,7 @@ private struct FirstFetch: Sendable {
     mutating func readPage(from storage: any Storage) async throws {
         let store = try await storage.incarnation()
         let query = try ZonePageQuery.make(
-            key: key, token: token, limit: 3, device: device, store: store, limits: limits
+            key: key, token: token, limit: 3, device: device, reader: nil, store: store, limits: limits
         ).get()
         let read = try await storage.zonePage(query)
         let page = try ZonePage.make(of: read.value, for: query, store: store).get()

@@ -285,8 +285,8 @@ private struct QuotaWorld {
         RecordsRequest(
             id: RequestID(
                 device: DeviceID(high: 1, low: 1), counter: counter, lowestUnanswered: counter),
-            zoneName: zone.name, saves: saves, deletes: deletes, policy: .changedKeys, isAtomic: counter % 3 == 0,
-            user: UserID(1))
+            key: zone, saves: saves, deletes: deletes, policy: .changedKeys, isAtomic: counter % 3 == 0,
+            user: UserID(1), access: .owner(UserID(1)))
     }
 
     /// A few saves and deletes, with parents and with deleteSelf references. Whoever comes back may have another type.

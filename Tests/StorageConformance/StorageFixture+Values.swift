@@ -30,7 +30,7 @@ extension ZoneKey {
     ) -> ZonePageQuery {
         ZonePageQuery(
             key: self, after: after, recordsMax: recordsMax, bytesMax: bytesMax, device: device, tellsEnds: tellsEnds,
-            tombstonesPassedMax: Limits().tombstonesPassedMax)
+            reader: nil, tombstonesPassedMax: Limits().tombstonesPassedMax)
     }
 }
 

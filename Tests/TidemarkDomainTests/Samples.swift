@@ -87,8 +87,8 @@ struct TestZone {
     ) -> RecordsRequest {
         counter += 1
         return RecordsRequest(
-            id: stamp(counter, device: device), zoneName: key.name, saves: saves, deletes: deletes, policy: policy,
-            isAtomic: atomic, user: user)
+            id: stamp(counter, device: device), key: key, saves: saves, deletes: deletes, policy: policy,
+            isAtomic: atomic, user: user, access: .owner(user))
     }
 
     /// Decides requests as one group and keeps what they change.

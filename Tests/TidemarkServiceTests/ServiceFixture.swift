@@ -61,8 +61,8 @@ struct ServiceFixture: Sendable {
         let fields = try FieldMap([Field("text", .string(text))])
         let saves = names.map { RecordSave(name: $0, type: "Note", tag: nil, fields: fields, parent: .unchanged) }
         return RecordsRequest(
-            id: id, zoneName: zone, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
-            user: identity.user)
+            id: id, key: key(zone), saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
+            user: identity.user, access: .owner(identity.user))
     }
 
     /// Days go by, until nothing is remembered that is older.
@@ -78,7 +78,7 @@ struct ServiceFixture: Sendable {
         try await MemoryStore(database).zonePage(
             ZonePageQuery(
                 key: key(zone), after: nil, recordsMax: 100_000, bytesMax: .max, device: DeviceID(high: 0, low: 0),
-                tombstonesPassedMax: Limits().tombstonesPassedMax)
+                reader: nil, tombstonesPassedMax: Limits().tombstonesPassedMax)
         ).records
     }
 }
@@ -93,8 +93,8 @@ extension RequestID {
 
 extension CloudService {
     /// One part, one outcome.
-    func modify(_ request: RecordsRequest, in database: DatabaseID) async -> Result<RecordsOutcome, FailureReason> {
-        await modifyRecords(in: database, [request], for: .account(request.user.rawValue))[0]
+    func modify(_ request: RecordsRequest) async -> Result<RecordsOutcome, FailureReason> {
+        await modifyRecords([request], for: .account(request.user.rawValue))[0]
     }
 }
 

@@ -38,7 +38,7 @@ package struct ZonePageQuery: Sendable {
 
     package init(
         key: ZoneKey, after: Position?, recordsMax: Int, bytesMax: Int, device: DeviceID, tellsEnds: Bool = false,
-        reader: RecordAccess? = nil, feedsEverywhere: Bool = false, tombstonesPassedMax: Int
+        reader: RecordAccess?, feedsEverywhere: Bool = false, tombstonesPassedMax: Int
     ) {
         self.key = key
         self.after = after

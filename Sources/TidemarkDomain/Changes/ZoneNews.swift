@@ -54,7 +54,7 @@ package struct ZoneNews: Sendable {
         // Nothing is read, so no tombstones are passed over.
         let query = ZonePageQuery(
             key: before.key, after: zone, recordsMax: Self.recordsMax, bytesMax: .max, device: device,
-            tombstonesPassedMax: 0)
+            reader: nil, tombstonesPassedMax: 0)
         var state = before
         state.changeNumber = changeNumber
         let read = ZonePageRead(zone: state, lastRemoval: nil, records: records, hasMore: false)

@@ -16,11 +16,6 @@ package struct ZonePage: Sendable, Equatable {
     /// none.
     package var clientToken: [UInt8] = []
 
-    /// The users who created or last changed the records on the page.
-    package var users: Set<UserID> {
-        entries.reduce(into: []) { if !$1.isDeleted { $0.formUnion([$1.createdBy, $1.modifiedBy]) } }
-    }
-
     /// Cuts what was read to a page, or says why there is none.
     ///
     /// The first of these failures wins: `feedUnavailable`; the zone is missing;
@@ -65,7 +60,7 @@ extension ZonePageQuery {
     ///   - feedsEverywhere: whether the default zone has a feed too.
     package static func make(
         key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, tellsEnds: Bool = false,
-        reader: RecordAccess? = nil, feedsEverywhere: Bool = false, store: StoreIncarnation, limits: Limits
+        reader: RecordAccess?, feedsEverywhere: Bool = false, store: StoreIncarnation, limits: Limits
     ) -> Result<ZonePageQuery, FailureReason> {
         if key.name == ZoneName.default, !feedsEverywhere { return .failure(.feedUnavailable) }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }

@@ -18,8 +18,8 @@ extension RecordAccess {
 }
 
 extension QueryPage {
-    /// The users who created or last changed the records.
-    package var users: Set<UserID> {
-        matches.reduce(into: []) { $0.formUnion([$1.record.createdBy, $1.record.modifiedBy]) }
+    /// The users who created or last changed the records, but for the caller.
+    package func users(besides caller: UserID?) -> Set<UserID> {
+        matches.reduce(into: []) { $0.insert($1.record.createdBy, $1.record.modifiedBy, besides: caller) }
     }
 }

@@ -12,14 +12,15 @@ package struct RecordsOutcome: Sendable, Equatable {
 }
 
 extension RecordsOutcome {
-    /// The users who created or last changed the records in the outcome.
-    package var users: Set<UserID> {
+    /// The users who created or last changed the records in the outcome, but for the caller.
+    package func users(besides caller: UserID?) -> Set<UserID> {
         var users: Set<UserID> = []
         for save in saves {
             switch save {
-            case .saved(let metadata): users.formUnion([metadata.createdBy, metadata.modifiedBy])
+            case .saved(let metadata): users.insert(metadata.createdBy, metadata.modifiedBy, besides: caller)
             case .failed(let failure):
-                if let record = failure.serverRecord { users.formUnion([record.createdBy, record.modifiedBy]) }
+                guard let record = failure.serverRecord else { continue }
+                users.insert(record.createdBy, record.modifiedBy, besides: caller)
             }
         }
         return users

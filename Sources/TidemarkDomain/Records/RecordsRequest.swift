@@ -4,13 +4,14 @@ package import TidemarkFields
 
 /// Saves and deletes in one zone. The request is atomic, ordered (I-3) and remembered as a unit.
 ///
-/// A client's request for several zones is split into one of these for each zone, all with the same id.
+/// A client's request for several zones is split into one of these for each zone, all with the same id. The zones may
+/// be in several databases.
 ///
 /// NB: a class, as is ``RecordSave``. Copying something with so many parts through so many functions costs more than
 /// all that the rules do with it.
 package final class RecordsRequest: Sendable {
     package let id: RequestID
-    package let zoneName: String
+    package let key: ZoneKey
     package let saves: [RecordSave]
     package let deletes: [String]
     package let policy: SavePolicy
@@ -18,7 +19,7 @@ package final class RecordsRequest: Sendable {
     package let isAtomic: Bool
     package let user: UserID
     /// What the user may do in this database. In the public database, the grants come from the schema that holds when
-    /// the request is decided.
+    /// the request is decided. It has no default, so that a caller who forgets it does not act as an owner.
     package let access: RecordAccess
     /// The client change token, returned with the zone's changes; empty if there is none.
     package let clientToken: [UInt8]
@@ -28,17 +29,17 @@ package final class RecordsRequest: Sendable {
     let namesRecordTwice: Bool
 
     package init(
-        id: RequestID, zoneName: String, saves: [RecordSave], deletes: [String], policy: SavePolicy, isAtomic: Bool,
-        user: UserID, access: RecordAccess? = nil, clientToken: [UInt8] = []
+        id: RequestID, key: ZoneKey, saves: [RecordSave], deletes: [String], policy: SavePolicy, isAtomic: Bool,
+        user: UserID, access: RecordAccess, clientToken: [UInt8] = []
     ) {
         self.id = id
-        self.zoneName = zoneName
+        self.key = key
         self.saves = saves
         self.deletes = deletes
         self.policy = policy
         self.isAtomic = isAtomic
         self.user = user
-        self.access = access ?? .owner(user)
+        self.access = access
         self.clientToken = clientToken
         fieldsByteCount = saves.reduce(0) { $0 + $1.fields.byteCount }
         let count = saves.count + deletes.count
@@ -52,7 +53,7 @@ package final class RecordsRequest: Sendable {
         var saves = saves
         for (index, refusal) in refusals { saves[index] = saves[index].refused(refusal) }
         return RecordsRequest(
-            id: id, zoneName: zoneName, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic, user: user,
+            id: id, key: key, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic, user: user,
             access: access, clientToken: clientToken)
     }
 

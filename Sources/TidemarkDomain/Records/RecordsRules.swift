@@ -62,17 +62,17 @@ extension RecordsRequest {
         if parts.reduce(0, { $0 + $1.saves.count + $1.deletes.count }) > limits.itemsMax { return .tooManyItems }
         if parts.reduce(0, { $0 + $1.fieldsByteCount }) > limits.requestBytesMax { return .requestTooLarge }
         if parts.contains(where: \.namesRecordTwice)
-            || parts.count > 1 && Set(parts.map(\.zoneName)).count < parts.count
+            || parts.count > 1 && Set(parts.map(\.key)).count < parts.count
         {
             return .itemRepeated
         }
-        if parts.contains(where: { !ZoneName.isValid($0.zoneName, limits: limits) }) { return .zoneNameInvalid }
+        if parts.contains(where: { !ZoneName.isValid($0.key.name, limits: limits) }) { return .zoneNameInvalid }
         return nil
     }
 
     /// What must be read to decide this request alone.
-    package func read(in database: DatabaseID, limits: Limits) -> ZoneRead {
-        ZoneRead(of: [self], in: ZoneKey(database: database, name: zoneName), limits: limits)
+    package func read(within limits: Limits) -> ZoneRead {
+        ZoneRead(of: [self], in: key, limits: limits)
     }
 }
 
@@ -94,7 +94,7 @@ extension ZoneRead {
         var users: Set<UserID> = []
         var zoneKeyIDs: Set<[UInt8]> = []
         for request in requests {
-            precondition(request.zoneName == key.name)
+            precondition(request.key == key)
             lives.append(request.memoryLife)
             hasRepeats = hasRepeats || request.id.isRepeated
             if request.access.scope == .public { users.insert(request.user) }

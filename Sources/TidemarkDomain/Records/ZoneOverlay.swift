@@ -43,7 +43,7 @@ package final class ZoneOverlay {
     package func apply(
         _ request: RecordsRequest, arrivalEpoch: Int64? = nil, now: Timestamp, use: StorageUse? = nil
     ) -> Result<RecordsOutcome, FailureReason> {
-        precondition(request.zoneName == key.name)
+        precondition(request.key == key)
         if let reason = request.refusal(within: limits) { return .failure(reason) }
         let life = request.memoryLife
         let memory = memories[life] ?? RequestMemory()
@@ -139,7 +139,7 @@ extension FailureReason {
 extension RecordsRequest {
     /// Whether the items succeed or fail together.: the default zone has no atomic batches. Each of its
     /// records stands alone.
-    var isCarriedOutAsWhole: Bool { isAtomic && zoneName != ZoneName.default }
+    var isCarriedOutAsWhole: Bool { isAtomic && key.name != ZoneName.default }
 
     /// The outcome in which every item fails for this reason (R-105 … ).
     package func failing(_ reason: FailureReason) -> RecordsOutcome {

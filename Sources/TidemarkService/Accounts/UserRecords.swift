@@ -30,8 +30,8 @@ extension CloudService {
         // at once, the first creates the record and the others find it.
         let device = DeviceID(high: scheduler.randomBits(), low: scheduler.randomBits())
         let request = RecordsRequest(
-            id: RequestID(device: device, counter: 1, lowestUnanswered: 1), zoneName: ZoneName.default,
-            saves: [save], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: user, access: access)
-        _ = await modifyRecords(in: database, [request], for: owner)
+            id: RequestID(device: device, counter: 1, lowestUnanswered: 1), key: key, saves: [save],
+            deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: user, access: access)
+        _ = await modifyRecords([request], for: owner)
     }
 }

@@ -16,7 +16,7 @@ extension CloudService {
     ///   - feedsEverywhere: whether the default zone has a feed too, see ``feedsEverywhere(in:)``.
     package func zoneChanges(
         in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, connection: UInt64 = 0,
-        tellsEnds: Bool = false, reader: RecordAccess? = nil, feedsEverywhere: Bool = false
+        tellsEnds: Bool = false, reader: RecordAccess?, feedsEverywhere: Bool = false
     ) async -> Result<ZonePage, FailureReason> {
         await pagesAhead.page(
             ZoneQuestion(

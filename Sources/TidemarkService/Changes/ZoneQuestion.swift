@@ -23,7 +23,7 @@ package struct ZoneQuestion: Sendable, Equatable {
 
     package init(
         key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, connection: UInt64 = 0,
-        tellsEnds: Bool = false, reader: RecordAccess? = nil, feedsEverywhere: Bool = false
+        tellsEnds: Bool = false, reader: RecordAccess?, feedsEverywhere: Bool = false
     ) {
         self.key = key
         self.token = token

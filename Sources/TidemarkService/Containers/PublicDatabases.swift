@@ -46,6 +46,13 @@ extension CloudService {
         }
     }
 
+    /// The same without a question to the store; nil if this server does not know them all.
+    package func knownUserRecordNames(of users: Set<UserID>) -> [UserID: String]? {
+        guard !users.isEmpty else { return [:] }
+        let known = directory.userNames(of: users)
+        return known.count == users.count ? known : nil
+    }
+
     /// The users of a container who have these record names. Names that nobody has are left out.
     package func users(
         named names: Set<String>, in container: ContainerKey

@@ -5,38 +5,46 @@ internal import TidemarkScheduling
 internal import TidemarkTelemetry
 
 extension CloudService {
-    /// The user's account key, and the keys of zones by name, as many as fit into a page.
+    /// The user's account key, and the keys of zones of one or several databases, as many as fit into a page.
     ///
     /// - Returns: the zones in that order, `zoneNameInvalid` for a name that no zone can have. If not all fit, the first
     ///   ones, and at least one. `tooManyItems` over ``Limits/keyZonesMax``; `keysUnavailable` and
     ///   `masterKeyWrong` if the account's key is in escrow and cannot be read.
     package func keys(
-        of user: UserID, zonesNamed names: [String], in database: DatabaseID
+        of user: UserID, zones: [ZoneKey]
     ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
-        guard names.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
-        // Names that no zone can have must not reach the store.
-        let possible = names.filter { ZoneName.isValid($0, limits: limits) }
+        guard zones.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
         let read = await retry.run { () async throws(StorageError) in
             let stored = try await storage.accountKey(of: user)
-            let zones = try await storage.zoneKeys(
-                of: possible, in: database, keysMax: max(limits.pageKeysMax, limits.zoneKeysMax))
-            return .success((stored, zones))
+            var found: [ZoneKey: ZoneKeysRead] = [:]
+            var room = max(limits.pageKeysMax, limits.zoneKeysMax)
+            // Names that no zone can have must not reach the store.
+            for (database, names) in zones.filter({ ZoneName.isValid($0.name, limits: limits) }).byDatabase
+            where room >= limits.zoneKeysMax {
+                let read = try await storage.zoneKeys(of: names, in: database, keysMax: room)
+                for (name, keys) in zip(names, read) {
+                    found[ZoneKey(database: database, name: name)] = keys
+                    room -= max(1, keys.keys?.count ?? 0)
+                }
+            }
+            return .success((stored, found))
         }
-        return read.flatMap { stored, zones in
-            let all = outcomes(zones, of: names)
+        return read.flatMap { stored, found in
+            let all = outcomes(found, of: zones)
             return opened(stored, of: user).map { ($0, all) }
         }
     }
 
-    /// One outcome for each name, up to the first zone that was not read.
-    private func outcomes(_ read: [ZoneKeysRead], of names: [String]) -> [Result<[WrappedZoneKey], FailureReason>] {
-        var rest = read[...]
+    /// One outcome for each zone, up to the first that was not read.
+    private func outcomes(
+        _ read: [ZoneKey: ZoneKeysRead], of zones: [ZoneKey]
+    ) -> [Result<[WrappedZoneKey], FailureReason>] {
         var outcomes: [Result<[WrappedZoneKey], FailureReason>] = []
-        for name in names {
-            if !ZoneName.isValid(name, limits: limits) {
+        for zone in zones {
+            if !ZoneName.isValid(zone.name, limits: limits) {
                 outcomes.append(.failure(.zoneNameInvalid))
-            } else if let zone = rest.popFirst() {
-                outcomes.append(zone.outcome)
+            } else if let found = read[zone] {
+                outcomes.append(found.outcome)
             } else {
                 break
             }
@@ -47,7 +55,7 @@ extension CloudService {
     /// Saves the account's key, unless it has one.
     ///
     /// - Returns: the account's key, which another device may have saved; `encryptionModeDiffers`, `requestInvalid`,
-    ///   and the failures of ``keys(of:zonesNamed:in:)``.
+    ///   and the failures of ``keys(of:zones:)``.
     package func saveAccountKey(_ key: AccountKey, of user: UserID) async -> Result<AccountKey, FailureReason> {
         if let reason = key.refusal { return .failure(reason) }
         if key.mode == .escrowed, escrow == nil { return .failure(.keysUnavailable) }

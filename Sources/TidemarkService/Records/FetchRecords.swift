@@ -14,10 +14,12 @@ package struct RecordsLookup: Sendable {
         self.records = records
     }
 
-    /// The users who created or last changed the records.
-    package var users: Set<UserID> {
+    /// The users who created or last changed the records, but for the caller.
+    package func users(besides caller: UserID?) -> Set<UserID> {
         var users: Set<UserID> = []
-        for case .success(let record) in records { users.formUnion([record.createdBy, record.modifiedBy]) }
+        for case .success(let record) in records {
+            users.insert(record.createdBy, record.modifiedBy, besides: caller)
+        }
         return users
     }
 }

@@ -36,15 +36,13 @@ final class WriteCoordinator: Sendable {
     }
 
     /// Queues a request before this returns: one device's requests to a zone keep the order of these calls.
-    func submit(
-        _ request: RecordsRequest, in database: DatabaseID, for owner: WorkOwner, askedBy asker: Asker
-    ) -> Answer<Outcome> {
+    func submit(_ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
             if state.memoryGrowth.isFull(owner, within: limits) { return (Self.answered(.tooManyRequests), false) }
             let epoch = state.epochs.atArrival(now: now)
             let admission = state.queue.admit(
-                request, in: database, for: owner, askedBy: asker, at: loop, now: now, epoch: epoch)
+                request, for: owner, askedBy: asker, at: loop, now: now, epoch: epoch)
             switch admission {
             case .queued(let ticket):
                 let answer = Answer<Outcome>()

@@ -90,8 +90,8 @@ struct WriteQueue {
         let nonce: UInt64
         let user: UserID
 
-        init(key: ZoneKey, request: RecordsRequest) {
-            self.key = key
+        init(_ request: RecordsRequest) {
+            key = request.key
             life = request.id.life
             counter = request.id.counter
             nonce = request.id.nonce
@@ -153,12 +153,12 @@ struct WriteQueue {
     ///   - loop: where the request arrived.
     ///   - epoch: the store's memory epoch, as far as it is known.
     mutating func admit(
-        _ request: RecordsRequest, in database: DatabaseID, for owner: WorkOwner, askedBy asker: Asker, at loop: Int,
-        now: Duration, epoch: Int64? = nil
+        _ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker, at loop: Int, now: Duration,
+        epoch: Int64? = nil
     ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
-        let key = ZoneKey(database: database, name: request.zoneName)
-        let identity = RecordsRequestIdentity(key: key, request: request)
+        let key = request.key
+        let identity = RecordsRequestIdentity(request)
         if let ticket = tickets[identity] {
             joined[ticket, default: Askers(asker)].join(asker)
             return .joined(ticket)
@@ -208,7 +208,7 @@ struct WriteQueue {
     /// Removes requests that have their outcome.
     mutating func leave(_ entries: some Sequence<Entry>) {
         for entry in entries {
-            tickets[RecordsRequestIdentity(key: entry.key, request: entry.request)] = nil
+            tickets[RecordsRequestIdentity(entry.request)] = nil
             if !joined.isEmpty { joined[entry.ticket] = nil }
             requests.give(back: 1, of: entry.owner)
             bytes.give(back: entry.byteCount, of: entry.owner)

@@ -17,21 +17,21 @@ extension CloudService {
         }
     }
 
-    /// Zones by name, in that order. For each that does not live, why; `tooManyItems` over the
-    /// limit of R-155.
-    package func zones(
-        named names: [String], in database: DatabaseID
-    ) async -> Result<[Result<ZoneState, FailureReason>], FailureReason> {
-        guard names.count <= limits.itemsMax else { return .failure(.tooManyItems) }
+    /// Zones of one or several databases, in that order. For each that does not live, why;
+    /// `tooManyItems` over the limit of R-155.
+    package func zones(_ keys: [ZoneKey]) async -> Result<[Result<ZoneState, FailureReason>], FailureReason> {
+        guard keys.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         return await retry.run { () async throws(StorageError) in
+            var found: [ZoneKey: Result<ZoneState, FailureReason>] = [:]
             // Names that no zone can have must not reach the store.
-            let possible = names.filter { ZoneName.isValid($0, limits: limits) }
-            let zones = possible.isEmpty ? [] : try await storage.zones(named: possible, in: database)
-            let byName = Dictionary(zones.map { ($0.key.name, $0) }) { first, _ in first }
-            let missing = possible.filter { byName[$0] == nil }
-            let removals = missing.isEmpty ? [:] : try await storage.removals(ofZones: missing, in: database)
-            return .success(
-                names.map { name in byName[name].map { .success($0) } ?? .failure(.missingZone(removals[name])) })
+            for (database, names) in keys.filter({ ZoneName.isValid($0.name, limits: limits) }).byDatabase {
+                for zone in try await storage.zones(named: names, in: database) { found[zone.key] = .success(zone) }
+                let missing = names.map { ZoneKey(database: database, name: $0) }.filter { found[$0] == nil }
+                guard !missing.isEmpty else { continue }
+                let removals = try await storage.removals(ofZones: missing.map(\.name), in: database)
+                for key in missing { found[key] = .failure(.missingZone(removals[key.name])) }
+            }
+            return .success(keys.map { found[$0] ?? .failure(.missingZone(nil)) })
         }
     }
 }

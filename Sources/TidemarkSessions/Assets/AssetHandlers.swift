@@ -67,8 +67,8 @@ extension RequestRouter {
             sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
         var holder: AssetHolder?
         if viewpoint.access.scope != .private {
-            let zone = ZoneKey(database: viewpoint.database, name: request.zone.name)
-            holder = AssetHolder(zone: zone, name: request.record, access: viewpoint.access)
+            holder = AssetHolder(
+                zone: try viewpoint.requiredZoneKey(of: request.zone), name: request.record, access: viewpoint.access)
         }
         if request.wantsChecksum {
             let checksum = try await service.assetChecksum(

@@ -13,18 +13,20 @@ extension RequestRouter {
         let viewpoint = try await feedDatabase(request.database, context.member, without: .wrongDatabase)
         let query = DatabaseChangesQuery(request, by: viewpoint)
         let question = query.then.flatMap { then in
-            then.zoneName.map { zoneName in
+            then.key.map { key in
                 ZoneQuestion(
-                    key: ZoneKey(database: viewpoint.database, name: zoneName), token: then.token,
-                    recordsMax: then.limit, device: viewpoint.device, connection: context.session.number,
-                    tellsEnds: then.tellsEnds, reader: viewpoint.access.unlessOwner)
+                    key: key, token: then.token, recordsMax: then.limit, device: viewpoint.device,
+                    connection: context.session.number, tellsEnds: then.tellsEnds,
+                    reader: viewpoint.access.unlessOwner)
             }
         }
         let answer = try await service.databaseChanges(
             of: viewpoint.database, token: query.token, zonesMax: query.limit, tellsEnds: query.tellsEnds,
             then: question
         ).orRefusal()
-        let selected = await query.then?.selection?.fields(of: answer.zonePage?.entries ?? [])
+        let entries = answer.zonePage?.entries ?? []
+        let selected = await query.then?.selection?.fields(of: entries)
+        let naming = try await naming(entries.users(besides: viewpoint.user), for: viewpoint)
         if viewpoint.access.scope == .private {
             context.session.answered { pushes in
                 pushes.answered(answer.page, follows: query.follows)
@@ -35,12 +37,13 @@ extension RequestRouter {
             request.subscriptionID.isEmpty
             ? false : await lacksSubscription(request.subscriptionID, viewpoint)
         guard let zonePage = answer.zonePage else {
-            let message = WireFetchDatabaseChangesAnswer(answer.page, lacksSubscription: lacks)
+            let message = WireFetchDatabaseChangesAnswer(
+                answer.page, seenFrom: viewpoint, lacksSubscription: lacks)
             return ServerMessage.answer(context.id, .fetchDatabaseChanges(message))
         }
         return ZonePageEncoder.message(
             context.id, answer.page, lacksSubscription: lacks, then: zonePage, selected: selected,
-            seenFrom: viewpoint)
+            seenFrom: naming)
     }
 
     /// Whether a database subscription on which a client relies is gone, as far as this server knows. Another

@@ -10,18 +10,18 @@ extension RequestRouter {
     func fetchZoneChanges(_ request: WireFetchZoneChanges, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await feedDatabase(request.database, context.member, without: .feedUnavailable)
         let query = try ZoneChangesQuery(request, by: viewpoint)
-        guard let zoneName = query.zoneName else { throw Refusal(.zoneNotFound) }
+        guard let key = query.key else { throw Refusal(.zoneNotFound) }
         let feedsEverywhere =
-            zoneName == ZoneName.default
+            key.name == ZoneName.default
             ? try await service.feedsEverywhere(in: context.member.container).orRefusal() : false
         let page = try await service.zoneChanges(
-            in: ZoneKey(database: viewpoint.database, name: zoneName), token: query.token, recordsMax: query.limit,
-            device: viewpoint.device, connection: context.session.number, tellsEnds: query.tellsEnds,
-            reader: viewpoint.access.unlessOwner, feedsEverywhere: feedsEverywhere
+            in: key, token: query.token, recordsMax: query.limit, device: viewpoint.device,
+            connection: context.session.number, tellsEnds: query.tellsEnds, reader: viewpoint.access.unlessOwner,
+            feedsEverywhere: feedsEverywhere
         ).orRefusal()
         let selected = await query.selection?.fields(of: page.entries)
+        let naming = try await naming(page.entries.users(besides: viewpoint.user), for: viewpoint)
         if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
-        let naming = try await naming(page.users, for: viewpoint)
         return ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming)
     }
 

@@ -10,12 +10,10 @@ extension RequestRouter {
     func fetchKeys(_ request: WireFetchKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         try ItemCount.check(request.zones.count, atMost: limits.keyZonesMax)
-        let names = request.zones.map { ZoneNames.read($0, by: viewpoint) }
-        let found = try await service.keys(
-            of: try viewpoint.keyHolder, zonesNamed: names.compactMap(\.self), in: viewpoint.database
-        ).orRefusal()
-        let answer = WireFetchKeysAnswer(found.account, found.zones, of: names)
-        guard request.inPages || answer.zones.count == names.count else {
+        let keys = request.zones.map(viewpoint.zoneKey(of:))
+        let found = try await service.keys(of: try viewpoint.keyHolder, zones: keys.compactMap(\.self)).orRefusal()
+        let answer = WireFetchKeysAnswer(found.account, found.zones, of: keys)
+        guard request.inPages || answer.zones.count == keys.count else {
             throw Refusal(
                 .tooManyItems,
                 "The keys of these zones do not fit into one answer. Ask for fewer at once, or update the client.")
@@ -36,10 +34,9 @@ extension RequestRouter {
     /// Adds a key to a zone, or returns the ones that it has.
     func saveZoneKey(_ request: WireSaveZoneKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
-        guard let name = ZoneNames.read(request.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
+        let zone = try viewpoint.requiredZoneKey(of: request.zone)
         let keys = try await service.saveZoneKey(
-            WrappedZoneKey(request.key), in: ZoneKey(database: viewpoint.database, name: name),
-            after: request.newestID.isEmpty ? nil : Array(request.newestID)
+            WrappedZoneKey(request.key), in: zone, after: request.newestID.isEmpty ? nil : Array(request.newestID)
         ).orRefusal()
         var answer = WireSaveZoneKeyAnswer()
         answer.keys = WireZoneKeys(keys)

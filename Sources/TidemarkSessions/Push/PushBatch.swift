@@ -41,7 +41,7 @@ final class PushBatch: Sendable {
 
     /// Sends a session all of its pushes: one for each subscription that fires.
     func send(to session: Session, of database: DatabaseID) {
-        let pushes = pushes
+        let pushes = pushes(to: session, of: database)
         let pages =
             1...Self.pushesWithPagesMax ~= pushes.count ? news.flatMap { session.committed($0, in: database) } : nil
         for push in pushes {
@@ -49,12 +49,16 @@ final class PushBatch: Sendable {
         }
     }
 
-    private var pushes: [SharedPush] {
+    /// - Parameter session: one of ``sessions``. All are the database's owner's, who sees its zones alike on each device.
+    private func pushes(to session: Session, of database: DatabaseID) -> [SharedPush] {
         made.withLock { made in
             if let made { return made }
+            guard let viewpoint = try? session.member?.viewpoint() else { return [] }
             let new = subscriptions.compactMap { subscription in
-                subscription.zonesPushed(ofMoved: zoneNames).map { zones in
-                    SharedPush(WirePush(subscription, zoneNames: zones.count > Self.zonesNamedMax ? [] : zones))
+                subscription.zonesPushed(ofMoved: zoneNames).map { names in
+                    let names = names.count > Self.zonesNamedMax ? [] : names
+                    let zones = names.map { ZoneKey(database: database, name: $0) }
+                    return SharedPush(WirePush(subscription, zones: zones, seenFrom: viewpoint))
                 }
             }
             made = new

@@ -24,11 +24,11 @@ extension RequestRouter {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
         let search = try await search(request, by: viewpoint, in: context.member.container)
         let result = await service.queryRecords(
-            search.query, in: viewpoint.database, of: try await container(of: context.member), by: viewpoint.access,
+            search.query, in: search.database, of: try await container(of: context.member), by: viewpoint.access,
             cursor: search.cursor, recordsMax: search.limit, for: turn)
         switch result {
         case .success(let page):
-            let naming = try await naming(page.users, for: viewpoint)
+            let naming = try await naming(page.users(besides: viewpoint.user), for: viewpoint)
             let selected = await search.selection?.fields(of: page.matches.map(\.record))
             return QueryPageEncoder.message(context.id, page, to: search, selected: selected, seenFrom: naming)
         case .failure(let refusal): throw Refusal(refusal)
@@ -45,7 +45,7 @@ extension RequestRouter {
         _ request: WireQueryRecords, by viewpoint: Viewpoint, in container: ContainerKey
     ) async throws(Refusal) -> RecordsSearch {
         let search = try RecordsSearch(request, by: viewpoint, limits: limits)
-        guard !search.unknownUsers.isEmpty, viewpoint.access.scope == .public else { return search }
+        guard !search.unknownUsers.isEmpty else { return search }
         var viewpoint = viewpoint
         viewpoint.userNames = try await service.users(named: search.unknownUsers, in: container).orRefusal()
         return try RecordsSearch(request, by: viewpoint, limits: limits)

@@ -13,19 +13,17 @@ extension RequestRouter {
         var answer = RecordsFetchAnswer(viewpoint: viewpoint, selection: query.selection, limits: limits)
         var turns = SelectionTurns()
         for part in query.zones where !part.names.isEmpty {
-            guard let zoneName = part.zoneName else {
+            guard let key = part.key else {
                 answer.append(.zoneNotFound, count: part.names.count)
                 continue
             }
-            let key = ZoneKey(database: viewpoint.database, name: zoneName)
-            let userName = viewpoint.userRecordName
-            if zoneName == ZoneName.default, !userName.isEmpty, part.names.contains(userName) {
+            if let userName = viewpoint.userRecordName(in: key), part.names.contains(userName) {
                 await service.makeUserRecord(
-                    named: userName, in: viewpoint.database, by: viewpoint.access, for: context.member.owner)
+                    named: userName, in: key.database, by: viewpoint.access, for: context.member.owner)
             }
             switch await service.records(named: part.names, in: key, by: viewpoint.access) {
             case .success(let lookup):
-                answer.viewpoint = try await naming(lookup.users, for: viewpoint)
+                answer.viewpoint = try await naming(lookup.users(besides: viewpoint.user), for: viewpoint)
                 for result in lookup.records {
                     answer.append(result, in: lookup.zone.id)
                     if query.selection != nil, case .success(let record) = result { await turns.took(record) }

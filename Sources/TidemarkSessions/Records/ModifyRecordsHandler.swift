@@ -14,10 +14,11 @@ extension RequestRouter {
             if case .request(let request) = part { request } else { nil }
         }
         let decided = await service.modifyRecords(
-            in: viewpoint.database, requests, for: context.member.owner, askedBy: context.session.asker)
+            requests, for: context.member.owner, askedBy: context.session.asker)
         var outcomes = decided[...]
-        let namingViewpoint = try await naming(
-            decided.reduce(into: []) { $0.formUnion((try? $1.get())?.users ?? []) }, for: viewpoint)
+        var others: Set<UserID> = []
+        for case .success(let outcome) in decided { others.formUnion(outcome.users(besides: viewpoint.user)) }
+        let namingViewpoint = try await naming(others, for: viewpoint)
         // to a client that does not read, a conflict or a save is told without the record. It fetches that
         // when it reads again.
         var answer = RecordsAnswer(

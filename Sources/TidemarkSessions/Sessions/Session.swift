@@ -195,19 +195,27 @@ package final class Session: Sendable {
     var reliesOnPushes: Bool { state.withLock { $0.pushes.reliesOnPushes } }
 
     /// The pages to push to the device after a small commit. Nil: a push without pages, so that the device fetches.
-    func committed(_ news: ZoneNews, in database: DatabaseID) -> PushedPages? {
-        state.withLock { state in
-            guard let peer = state.peer, let member = state.member, member.identity?.privateDatabase == database
-            else { return nil }
+    ///
+    /// A fetch asks the store for the names of other users, if it must. A push does not wait for that.
+    func committed(_ news: ZoneNews, in database: DatabaseID) -> SeenPages? {
+        guard let member, let identity = member.identity, identity.privateDatabase == database,
+            let names = hub.service.knownUserRecordNames(of: news.records.users(besides: identity.user))
+        else { return nil }
+        let pages = state.withLock { state -> PushedPages? in
+            guard let peer = state.peer else { return nil }
             return state.pushes.committed(
                 news, of: database, for: member.device, isReading: peer.queuedByteCount == 0)
         }
+        guard let pages, var viewpoint = try? member.viewpoint() else { return nil }
+        viewpoint.userNames = names
+        return SeenPages(pages: pages, viewpoint: viewpoint)
     }
 
-    func push(_ push: WirePush, with pages: PushedPages) {
-        guard let viewpoint = try? member?.viewpoint() else { return }
+    func push(_ push: WirePush, with seen: SeenPages) {
+        let pages = seen.pages
         let message = ZonePageEncoder.push(
-            push, pages.database, then: pages.zone, after: (pages.databaseToken, pages.zoneToken), seenFrom: viewpoint)
+            push, pages.database, then: pages.zone, after: (pages.databaseToken, pages.zoneToken),
+            seenFrom: seen.viewpoint)
         guard let number = numberOfNextPush() else { return send { $0.send(message) } }
         self.push(consume message, number)
     }
@@ -266,6 +274,12 @@ package final class Session: Sendable {
         }
         state.withLock { $0.slowTimer = timer }
     }
+}
+
+/// Pages for one device, as its user sees them.
+struct SeenPages: Sendable {
+    let pages: PushedPages
+    let viewpoint: Viewpoint
 }
 
 // MARK: Requests

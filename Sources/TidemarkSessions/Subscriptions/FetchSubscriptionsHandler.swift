@@ -21,7 +21,7 @@ extension RequestRouter {
         let rest = all.drop(while: { one in start.map { one.id <= $0.lastID } ?? false })
         let wanted: [Result<Subscription, FailureReason>] =
             request.ids.isEmpty ? rest.map { .success($0) } : Self.named(request.ids, among: all)
-        var answer = SubscriptionsFetchAnswer(limits: limits)
+        var answer = SubscriptionsFetchAnswer(seenFrom: viewpoint, limits: limits)
         await answer.appendInTurns(wanted)
         guard request.inPages || answer.count == wanted.count else {
             throw Refusal(

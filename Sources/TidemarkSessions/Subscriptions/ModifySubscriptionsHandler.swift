@@ -19,7 +19,7 @@ extension RequestRouter {
         let wishes = request.saves.map { save in
             Result { () throws(Refusal) in
                 // another user's zone does not exist for the caller.
-                if scope == .private, save.hasZone, ZoneNames.read(save.zone, by: viewpoint) == nil {
+                if scope == .private, save.hasZone, viewpoint.zoneKey(of: save.zone) == nil {
                     throw Refusal(.zoneNotFound)
                 }
                 return try Subscription(save, scope: scope)
@@ -33,7 +33,7 @@ extension RequestRouter {
         // push. In a shared database nothing changes yet.
         if scope == .private { await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session) }
         let answer = WireModifySubscriptionsAnswer(
-            wishes, saves: outcome.saves, deletes: outcome.deletes, within: limits)
+            wishes, saves: outcome.saves, deletes: outcome.deletes, seenFrom: viewpoint, within: limits)
         return ServerMessage.answer(context.id, .modifySubscriptions(answer))
     }
 }

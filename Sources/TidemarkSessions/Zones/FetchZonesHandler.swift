@@ -9,10 +9,10 @@ extension RequestRouter {
     /// Zones by name, or a page of all zones with the default zone.
     func fetchZones(_ request: WireFetchZones, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
-        let names = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
+        let keys = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
         let results: [Result<ZoneState, FailureReason>]
         var cursor: ZonesCursor?
-        if names.isEmpty {
+        if keys.isEmpty {
             guard case .success(let start) = ZonesCursor.opened(request.cursor, in: viewpoint.database) else {
                 throw Refusal(.cursorInvalid, "The cursor is damaged. Fetch the zones again from the first page.")
             }
@@ -20,10 +20,9 @@ extension RequestRouter {
             results = page.zones.map { .success($0) }
             cursor = page.cursor
         } else {
-            var found = try await service.zones(named: names.compactMap(\.self), in: viewpoint.database).orRefusal()[
-                ...]
-            results = names.map { name in
-                guard name != nil, let zone = found.popFirst() else { return .failure(.zoneNotFound) }
+            var found = try await service.zones(keys.compactMap(\.self)).orRefusal()[...]
+            results = keys.map { key in
+                guard key != nil, let zone = found.popFirst() else { return .failure(.zoneNotFound) }
                 return zone
             }
         }
@@ -34,6 +33,6 @@ extension RequestRouter {
             context.id,
             .fetchZones(
                 WireFetchZonesAnswer(
-                    results, then: cursor, in: viewpoint.access.scope, feedsEverywhere: feedsEverywhere)))
+                    results, then: cursor, seenFrom: viewpoint, feedsEverywhere: feedsEverywhere)))
     }
 }

@@ -16,14 +16,14 @@ extension RequestRouter {
             guard zones.saves.isEmpty else { throw Refusal(.wrongDatabase) }
             // the database has no zones, and deleting one that does not exist succeeds.
             let outcome = ZonesOutcome(saves: [], deletes: zones.deletes.map { _ in .done })
-            let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
+            let answer = WireModifyZonesAnswer(outcome, to: zones, seenFrom: viewpoint, within: limits)
             return ServerMessage.answer(context.id, .modifyZones(answer))
         }
         let outcome = try await service.modifyZones(
             in: viewpoint.database, zones, for: context.member.owner, askedBy: context.session.asker
         )
         .orRefusal()
-        let answer = WireModifyZonesAnswer(outcome, to: zones, within: limits)
+        let answer = WireModifyZonesAnswer(outcome, to: zones, seenFrom: viewpoint, within: limits)
         return ServerMessage.answer(context.id, .modifyZones(answer))
     }
 }

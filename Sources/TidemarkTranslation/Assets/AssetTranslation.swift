@@ -22,9 +22,8 @@ extension AssetKey {
     package init(
         sha256: some Sequence<UInt8>, byteCount: UInt64, for zone: WireZoneID, by viewpoint: Viewpoint
     ) throws(Refusal) {
-        guard ZoneNames.read(zone, by: viewpoint) != nil else { throw Refusal(.zoneNotFound) }
-        self.init(
-            database: viewpoint.database, content: try FieldAsset(sha256: sha256, byteCount: byteCount))
+        let key = try viewpoint.requiredZoneKey(of: zone)
+        self.init(database: key.database, content: try FieldAsset(sha256: sha256, byteCount: byteCount))
     }
 }
 

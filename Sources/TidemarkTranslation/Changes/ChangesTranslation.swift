@@ -6,8 +6,8 @@ package import TidemarkWire
 
 /// A `FetchZoneChanges` in the types of the rules.
 package struct ZoneChangesQuery: Sendable {
-    /// Nil for somebody else's zone.
-    package let zoneName: String?
+    /// Nil for a zone that the caller's database cannot have.
+    package let key: ZoneKey?
     /// Empty: from the beginning.
     package let token: [UInt8]
     /// 0: the server decides.
@@ -18,7 +18,7 @@ package struct ZoneChangesQuery: Sendable {
 
     /// - Throws: ``Refusal`` with `requestInvalid`.
     package init(_ request: WireFetchZoneChanges, by viewpoint: Viewpoint) throws(Refusal) {
-        zoneName = ZoneNames.read(request.zone, by: viewpoint)
+        key = viewpoint.zoneKey(of: request.zone)
         token = request.token
         limit = Int(request.limit)
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
@@ -52,19 +52,15 @@ package struct DatabaseChangesQuery: Sendable {
 
 extension WireFetchDatabaseChangesAnswer {
     /// - Parameter lacksSubscription: whether the subscription that the client relies on no longer exists.
-    package init(_ page: DatabasePage, lacksSubscription: Bool = false) {
+    package init(_ page: DatabasePage, seenFrom viewpoint: Viewpoint, lacksSubscription: Bool = false) {
         self.init()
         ended = page.ended.map { entry in
             var end = WireZoneEnd()
-            end.zone.name = entry.key.name
+            end.zone = WireZoneID(entry.key, seenFrom: viewpoint)
             end.reason = WireZoneEndReason(entry.removal ?? .deleted)
             return end
         }
-        changed = page.changed.map { entry in
-            var zone = WireZoneID()
-            zone.name = entry.key.name
-            return zone
-        }
+        changed = page.changed.map { WireZoneID($0.key, seenFrom: viewpoint) }
         token = page.token.bytes
         moreComing = page.moreComing
         subscriptionMissing = lacksSubscription

@@ -29,7 +29,8 @@ package enum ZonePageEncoder {
         _ id: UInt64, _ database: DatabasePage, lacksSubscription: Bool = false, then page: ZonePage,
         selected: [FieldMap]?, seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        let answer = WireFetchDatabaseChangesAnswer(database, lacksSubscription: lacksSubscription)
+        let answer = WireFetchDatabaseChangesAnswer(
+            database, seenFrom: viewpoint, lacksSubscription: lacksSubscription)
         let size = answer.size
         return message(page, selected: selected, seenFrom: viewpoint, headLength: size) { writer, length in
             let answerLength = size + WireFetchDatabaseChangesAnswer.size(then: length)
@@ -47,10 +48,10 @@ package enum ZonePageEncoder {
         _ push: WirePush, _ database: DatabasePage, then page: ZonePage,
         after: (database: ChangeToken, zone: ChangeToken), seenFrom viewpoint: Viewpoint
     ) -> [UInt8] {
-        let answer = WireFetchDatabaseChangesAnswer(database)
+        let answer = WireFetchDatabaseChangesAnswer(database, seenFrom: viewpoint)
         var changes = WirePushedChanges()
         changes.databaseToken = after.database.bytes
-        changes.zone.name = database.changed.first?.key.name ?? ""
+        changes.zone = answer.changed.first ?? WireZoneID()
         changes.zoneToken = after.zone.bytes
         let (pushSize, changesSize, answerSize) = (push.size, changes.size, answer.size)
         let headLength = pushSize + changesSize + answerSize

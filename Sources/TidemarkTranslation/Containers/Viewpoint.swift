@@ -17,6 +17,9 @@ package struct Viewpoint: Sendable, Equatable {
     package let store: StoreIncarnation
     /// Record names of other users that an answer names, if they are known.
     package var userNames: [UserID: String] = [:]
+    /// The owners of the other databases whose zones the caller sees in the shared database, by their record names.
+    /// None while no zone is shared.
+    package var zoneOwners: [DatabaseID: String] = [:]
 
     package init(
         access: RecordAccess, userRecordName: String, database: DatabaseID, device: DeviceID, life: DeviceID? = nil,
@@ -49,7 +52,7 @@ package struct Viewpoint: Sendable, Equatable {
         user.rawValue == access.user?.rawValue ? "" : userNames[user] ?? ""
     }
 
-    /// The user with a record name. Nil: unknown. In a private database only its owner is known.
+    /// The user with a record name. Nil: unknown.
     func user(named name: String) -> UserID? {
         if name.isEmpty { return nil }
         return isCaller(name) ? user : userNames.first { $0.value == name }?.key

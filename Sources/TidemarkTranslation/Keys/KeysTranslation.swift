@@ -48,17 +48,17 @@ extension WireZoneKeys {
 
 extension WireFetchKeysAnswer {
     /// - Parameters:
-    ///   - found: the keys of the zones with names, as many as fit into a page. The answer ends before the first
+    ///   - found: the zones' keys, as many as fit into a page. The answer ends before the first
     ///     one that is left out.
-    ///   - names: all zones of the request. Nil: somebody else's, which is not there for the caller.
+    ///   - keys: all zones of the request. Nil: one that the caller's database cannot have.
     package init(
-        _ account: AccountKey, _ found: [Result<[WrappedZoneKey], FailureReason>], of names: [String?]
+        _ account: AccountKey, _ found: [Result<[WrappedZoneKey], FailureReason>], of keys: [ZoneKey?]
     ) {
         self.init()
         self.account = WireAccountKey(account)
         var rest = found[...]
-        for name in names {
-            if name == nil {
+        for key in keys {
+            if key == nil {
                 zones.append(WireZoneKeysResult(.failure(.zoneNotFound)))
             } else if let keys = rest.popFirst() {
                 zones.append(WireZoneKeysResult(keys))

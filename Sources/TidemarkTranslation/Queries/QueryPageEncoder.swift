@@ -20,16 +20,17 @@ package enum QueryPageEncoder {
         for (match, fields) in zip(page.matches, allFields) {
             records.zone = match.zone
             let length = records.size(of: match.record, fields)
-            let zoneName = search.query.zoneName == nil ? match.zoneName : nil
-            let zoneLength = zoneName.map { name in WireWriter.size { writeZone(name, to: &$0) } }
+            let zone =
+                search.query.zoneName == nil ? ZoneKey(database: search.database, name: match.zoneName) : nil
+            let zoneLength = zone.map { zone in WireWriter.size { viewpoint.write(zone, to: &$0) } }
             WireQueryRecordsAnswer.begin(
                 matches: WireQueryMatch.size(record: length) + (zoneLength.map { WireQueryMatch.size(zone: $0) } ?? 0),
                 to: &answer)
             WireQueryMatch.begin(record: length, to: &answer)
             records.write(match.record, fields, to: &answer)
-            if let zoneName, let zoneLength {
+            if let zone, let zoneLength {
                 WireQueryMatch.begin(zone: zoneLength, to: &answer)
-                writeZone(zoneName, to: &answer)
+                viewpoint.write(zone, to: &answer)
             }
         }
         WireQueryRecordsAnswer.write(cursor: page.cursor?.bytes ?? [], to: &answer)
@@ -38,10 +39,5 @@ package enum QueryPageEncoder {
         WireServerEnvelope.begin(queryRecords: answer.bytes.count, to: &envelope)
         envelope.raw(answer.bytes)
         return envelope.bytes
-    }
-
-    /// A `ZoneID`.
-    private static func writeZone(_ name: String, to writer: inout WireWriter) {
-        WireZoneID.write(name: name, to: &writer)
     }
 }

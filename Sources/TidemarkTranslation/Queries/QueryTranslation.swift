@@ -8,6 +8,8 @@ package import TidemarkWire
 /// A `QueryRecords` in the types of the rules. The query is not checked yet.
 package struct RecordsSearch: Sendable {
     package let query: Query
+    /// The database of the query's zone. Of a query in all zones, the caller's own.
+    package let database: DatabaseID
     /// Empty: from the first record.
     package let cursor: [UInt8]
     /// 0: the server decides.
@@ -19,7 +21,9 @@ package struct RecordsSearch: Sendable {
     /// - Throws: ``Refusal``: `zoneNotFound` for somebody else's zone, `queryTooLarge`, `requestInvalid`.
     package init(_ request: WireQueryRecords, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         var unknownUsers: Set<String> = []
-        query = try Query(request.query, by: viewpoint, limits: limits, unknownUsers: &unknownUsers)
+        let zone = request.query.hasZone ? try viewpoint.requiredZoneKey(of: request.query.zone) : nil
+        query = try Query(request.query, in: zone, by: viewpoint, limits: limits, unknownUsers: &unknownUsers)
+        database = zone?.database ?? viewpoint.database
         self.unknownUsers = unknownUsers
         cursor = request.cursor
         limit = Int(request.limit)
@@ -40,28 +44,26 @@ package struct RecordsSearch: Sendable {
 extension Query {
     /// - Throws: as ``RecordsSearch``.
     package init(_ query: WireQuery, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
-        var unknownUsers: Set<String> = []
-        try self.init(query, by: viewpoint, limits: limits, unknownUsers: &unknownUsers)
+        var request = WireQueryRecords()
+        request.query = query
+        self = try RecordsSearch(request, by: viewpoint, limits: limits).query
     }
 
+    /// - Parameter zone: nil: all zones of the caller's database.
     fileprivate init(
-        _ query: WireQuery, by viewpoint: Viewpoint, limits: Limits, unknownUsers: inout Set<String>
+        _ query: WireQuery, in zone: ZoneKey?, by viewpoint: Viewpoint, limits: Limits,
+        unknownUsers: inout Set<String>
     ) throws(Refusal) {
-        var zoneName: String?
-        if query.hasZone {
-            guard let name = ZoneNames.read(query.zone, by: viewpoint) else { throw Refusal(.zoneNotFound) }
-            zoneName = name
-        }
         // Before anything is allocated for it.
         if let refusal = QuerySize(query).refusal(within: limits) { throw Refusal(refusal) }
         var predicate = QueryPredicate.always(true)
         if query.hasPredicate {
-            var reader = PredicateReader(viewpoint: viewpoint)
+            var reader = PredicateReader(viewpoint: viewpoint, database: zone?.database ?? viewpoint.database)
             predicate = try reader.read(query.predicate)
             unknownUsers = reader.unknownUsers
         }
         self.init(
-            recordType: query.recordType, zoneName: zoneName, predicate: predicate,
+            recordType: query.recordType, zoneName: zone?.name, predicate: predicate,
             sorts: query.sorts.map { sort in
                 QuerySort(
                     QueryKey(named: sort.key), isAscending: !sort.isDescending,
@@ -86,10 +88,13 @@ extension QueryLocation {
 /// Builds the tree of a predicate whose size was checked.
 private struct PredicateReader {
     let viewpoint: Viewpoint
+    /// The database in which the query looks. References do not lead out of it.
+    let database: DatabaseID
     private(set) var unknownUsers: Set<String> = []
 
-    init(viewpoint: Viewpoint) {
+    init(viewpoint: Viewpoint, database: DatabaseID) {
         self.viewpoint = viewpoint
+        self.database = database
     }
 
     mutating func read(_ predicate: WirePredicate) throws(Refusal) -> QueryPredicate {
@@ -150,7 +155,8 @@ private struct PredicateReader {
 
     private func zone(of reference: WireQueryReference) -> QueryReference.Zone {
         guard reference.hasZone else { return .holder }
-        return ZoneNames.read(reference.zone, by: viewpoint).map(QueryReference.Zone.named) ?? .elsewhere
+        guard let key = viewpoint.zoneKey(of: reference.zone), key.database == database else { return .elsewhere }
+        return .named(key.name)
     }
 }
 

@@ -7,8 +7,8 @@ package import TidemarkWire
 
 /// The records of one zone that a `FetchRecords` names.
 package struct NamedRecords: Sendable, Equatable {
-    /// Nil for somebody else's zone.
-    package let zoneName: String?
+    /// Nil for a zone that the caller's database cannot have.
+    package let key: ZoneKey?
     package let names: [String]
 }
 
@@ -24,7 +24,7 @@ package struct RecordsQuery: Sendable {
         try ItemCount.check(request.zones.count, limits)
         zones = request.zones.map { zone in
             NamedRecords(
-                zoneName: ZoneNames.read(zone.zone, by: viewpoint), names: zone.names.map(viewpoint.recordName))
+                key: viewpoint.zoneKey(of: zone.zone), names: zone.names.map(viewpoint.recordName))
         }
         selection = request.hasDesiredKeys ? try FieldSelection(request.desiredKeys) : nil
     }

@@ -29,18 +29,18 @@ extension RecordsPart {
         var parts: [RecordsPart] = []
         var requests: [RecordsRequest] = []
         for part in request.zones {
-            guard let zoneName = ZoneNames.read(part.zone, by: viewpoint) else {
+            guard let key = viewpoint.zoneKey(of: part.zone) else {
                 parts.append(.refused(.zoneNotFound, saveCount: part.saves.count, deleteCount: part.deletes.count))
                 continue
             }
             var saves: [RecordSave] = []
             saves.reserveCapacity(part.saves.count)
-            let userRecordName = zoneName == ZoneName.default ? viewpoint.userRecordName : nil
+            let userRecordName = viewpoint.userRecordName(in: key)
             for save in part.saves {
                 saves.append(try RecordSave(save, isOwnUser: save.name == userRecordName, limits: limits))
             }
             let records = RecordsRequest(
-                id: id, zoneName: zoneName, saves: saves, deletes: part.deletes, policy: policy,
+                id: id, key: key, saves: saves, deletes: part.deletes, policy: policy,
                 isAtomic: request.atomic, user: user, access: viewpoint.access,
                 clientToken: request.clientChangeToken)
             requests.append(records)

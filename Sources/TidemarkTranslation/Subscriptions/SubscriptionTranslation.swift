@@ -45,12 +45,14 @@ extension WireSubscriptionKind {
 }
 
 extension WireSubscription {
-    init(_ subscription: Subscription) {
+    init(_ subscription: Subscription, seenFrom viewpoint: Viewpoint) {
         self.init()
         id = subscription.id
         kind = WireSubscriptionKind(subscription.kind)
         recordType = subscription.recordType ?? ""
-        if let zoneName = subscription.zoneName { zone.name = zoneName }
+        if let zoneName = subscription.zoneName {
+            zone = WireZoneID(ZoneKey(database: viewpoint.database, name: zoneName), seenFrom: viewpoint)
+        }
         // The initialiser above wrote what is stored. If it cannot be read, the subscription is silent.
         if !subscription.notificationInfo.isEmpty,
             let info = try? WireNotificationInfo(reading: subscription.notificationInfo)
@@ -66,13 +68,14 @@ extension WireModifySubscriptionsAnswer {
     ///   - saves: the results of the others, in order.
     package init(
         _ wishes: [Result<Subscription, Refusal>], saves: [Result<Subscription, FailureReason>],
-        deletes: [Result<Void, FailureReason>], within limits: Limits
+        deletes: [Result<Void, FailureReason>], seenFrom viewpoint: Viewpoint, within limits: Limits
     ) {
         self.init()
         var rest = saves[...]
         self.saves = wishes.map { wish in
             switch wish {
-            case .success: WireSubscriptionResult(rest.popFirst() ?? .failure(.serverFault), within: limits)
+            case .success:
+                WireSubscriptionResult(rest.popFirst() ?? .failure(.serverFault), seenFrom: viewpoint, within: limits)
             case .failure(let refusal): WireSubscriptionResult(refusal)
             }
         }
@@ -92,11 +95,11 @@ extension WireSubscriptionResult {
         return result
     }
 
-    init(_ result: Result<Subscription, FailureReason>, within limits: Limits) {
+    init(_ result: Result<Subscription, FailureReason>, seenFrom viewpoint: Viewpoint, within limits: Limits) {
         switch result {
         case .success(let subscription):
             self.init()
-            self.subscription = WireSubscription(subscription)
+            self.subscription = WireSubscription(subscription, seenFrom: viewpoint)
         case .failure(let reason): self.init(Refusal(reason).within(limits))
         }
     }
@@ -110,16 +113,12 @@ extension WireSubscriptionResult {
 extension WirePush {
     /// The push of a subscription.
     ///
-    /// - Parameter zoneNames: the zones that changed. Empty: not known.
-    package init(_ subscription: Subscription, zoneNames: [String]) {
+    /// - Parameter zones: those that changed. Empty: not known.
+    package init(_ subscription: Subscription, zones: [ZoneKey], seenFrom viewpoint: Viewpoint) {
         self.init()
         subscriptionID = subscription.id
         database = WireDatabaseScope(subscription.scope)
         kind = WireSubscriptionKind(subscription.kind)
-        zones = zoneNames.map { name in
-            var zone = WireZoneID()
-            zone.name = name
-            return zone
-        }
+        self.zones = zones.map { WireZoneID($0, seenFrom: viewpoint) }
     }
 }

@@ -6,12 +6,14 @@ internal import TidemarkWire
 
 /// Makes the answer to a `FetchSubscriptions`, in the order of the request, up to the bytes of a page.
 package struct SubscriptionsFetchAnswer: Sendable {
+    private let viewpoint: Viewpoint
     private let limits: Limits
     private var answer = WireFetchSubscriptionsAnswer()
     /// Bytes of the results, as they are sent.
     package private(set) var byteCount = 0
 
-    package init(limits: Limits) {
+    package init(seenFrom viewpoint: Viewpoint, limits: Limits) {
+        self.viewpoint = viewpoint
         self.limits = limits
     }
 
@@ -22,7 +24,7 @@ package struct SubscriptionsFetchAnswer: Sendable {
     ///
     /// - Returns: whether it was added. If not, the client must ask again for it and the rest.
     package mutating func append(_ result: Result<Subscription, FailureReason>) -> Bool {
-        let next = WireSubscriptionResult(result, within: limits)
+        let next = WireSubscriptionResult(result, seenFrom: viewpoint, within: limits)
         // With the byte that says which field it is.
         let size = 1 + WireSize.message(next)
         guard count == 0 || byteCount + size <= limits.pageSubscriptionBytesMax else { return false }

@@ -11,7 +11,7 @@ extension ZonesRequest {
     package init(_ request: WireModifyZones, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         try ItemCount.check(request.saves.count + request.deletes.count, limits)
         for zone in request.saves + request.deletes
-        where viewpoint.access.scope == .private && !viewpoint.isCaller(zone.owner) {
+        where viewpoint.access.scope == .private && viewpoint.zoneKey(of: zone) == nil {
             throw Refusal(.notPermitted, "Only a zone's owner creates and deletes it.")
         }
         var scopes: [String: ZoneEncryptionScope] = [:]
@@ -26,12 +26,15 @@ extension ZonesRequest {
 
 extension WireModifyZonesAnswer {
     /// - Parameter request: the request, for the names of the zones.
-    package init(_ outcome: ZonesOutcome, to request: ZonesRequest, within limits: Limits) {
+    package init(
+        _ outcome: ZonesOutcome, to request: ZonesRequest, seenFrom viewpoint: Viewpoint, within limits: Limits
+    ) {
         self.init()
         saves = zip(request.saves, outcome.saves).map { name, outcome in
-            switch outcome {
-            case .done: WireZoneResult(zoneNamed: name, in: .private)
-            case .donePerZone: WireZoneResult(zoneNamed: name, in: .private, encryptedBy: .perZone)
+            let key = ZoneKey(database: viewpoint.database, name: name)
+            return switch outcome {
+            case .done: WireZoneResult(key, seenFrom: viewpoint)
+            case .donePerZone: WireZoneResult(key, seenFrom: viewpoint, encryptedBy: .perZone)
             case .failed(let reason): WireZoneResult(reason, reason.text(within: limits))
             }
         }
@@ -51,7 +54,7 @@ extension WireFetchZonesAnswer {
     ///   - feedsEverywhere: whether the default zone has a feed too.
     package init(
         _ results: [Result<ZoneState, FailureReason>], then cursor: ZonesCursor? = nil,
-        in scope: DatabaseScope = .private, feedsEverywhere: Bool = false
+        seenFrom viewpoint: Viewpoint, feedsEverywhere: Bool = false
     ) {
         self.init()
         self.cursor = cursor?.bytes ?? []
@@ -59,7 +62,7 @@ extension WireFetchZonesAnswer {
             switch result {
             case .success(let zone):
                 WireZoneResult(
-                    zoneNamed: zone.key.name, in: scope, encryptedBy: zone.encryptionScope,
+                    zone.key, seenFrom: viewpoint, encryptedBy: zone.encryptionScope,
                     feedsEverywhere: feedsEverywhere)
             case .failure(let reason): WireZoneResult(reason)
             }
@@ -75,14 +78,15 @@ extension WireZoneResult {
     }
 
     init(
-        zoneNamed name: String, in scope: DatabaseScope, encryptedBy encryption: ZoneEncryptionScope = .perRecord,
+        _ key: ZoneKey, seenFrom viewpoint: Viewpoint, encryptedBy encryption: ZoneEncryptionScope = .perRecord,
         feedsEverywhere: Bool = false
     ) {
         self.init()
-        zone.id.name = name
+        zone.id = WireZoneID(key, seenFrom: viewpoint)
         zone.capabilities =
             ZoneCapabilities.of(
-                zoneNamed: name, in: scope, encryptedBy: encryption, feedsEverywhere: feedsEverywhere
+                zoneNamed: key.name, in: viewpoint.access.scope, encryptedBy: encryption,
+                feedsEverywhere: feedsEverywhere
             ).rawValue
         zone.encryptionScope = encryption == .perZone ? .perZone : .perRecord
     }
@@ -103,24 +107,5 @@ extension ZoneEncryptionScope {
         case .perZone: .perZone
         case .unrecognized: throw Refusal(.requestInvalid, "There is no such encryption scope.")
         }
-    }
-}
-
-/// The names of the zones that a request asks for.
-package enum ZoneNames {
-    /// Nil for a zone that the caller's database cannot have. In the private database that is a zone of another owner. In the
-    /// shared database it is any zone, because no zone is shared yet.
-    ///
-    /// - Throws: ``Refusal`` with `tooManyItems`.
-    package static func read(
-        _ zones: [WireZoneID], by viewpoint: Viewpoint, limits: Limits
-    ) throws(Refusal) -> [String?] {
-        try ItemCount.check(zones.count, limits)
-        return zones.map { read($0, by: viewpoint) }
-    }
-
-    /// The same for one zone.
-    package static func read(_ zone: WireZoneID, by viewpoint: Viewpoint) -> String? {
-        viewpoint.access.scope != .shared && viewpoint.isCaller(zone.owner) ? zone.name : nil
     }
 }

@@ -71,8 +71,8 @@ private enum Envelopes {
             _ = try DatabaseScope(request.database)
             let query = try ZoneChangesQuery(request, by: viewpoint)
             _ = ZonePageQuery.make(
-                key: ZoneKey(database: viewpoint.database, name: query.zoneName ?? ""), token: query.token,
-                limit: query.limit, device: viewpoint.device, store: viewpoint.store, limits: limits)
+                key: query.key ?? ZoneKey(database: viewpoint.database, name: ""), token: query.token,
+                limit: query.limit, device: viewpoint.device, reader: nil, store: viewpoint.store, limits: limits)
         case .fetchDatabaseChanges(let request):
             let query = DatabaseChangesQuery(request, by: viewpoint)
             _ = ChangeToken.position(
@@ -91,7 +91,7 @@ private enum Envelopes {
             _ = try AssetKey(
                 sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
         case .fetchKeys(let request):
-            _ = request.zones.map { ZoneNames.read($0, by: viewpoint) }
+            _ = request.zones.map(viewpoint.zoneKey(of:))
         case .saveAccountKey(let request):
             _ = try AccountKey(request.account).refusal
         case .saveZoneKey(let request):
@@ -111,7 +111,7 @@ private enum Envelopes {
     private static func check(_ parts: [RecordsPart]) throws {
         for case .request(let request) in parts {
             try Finding.unless(request.saves.count + request.deletes.count <= limits.itemsMax, "too many items")
-            let read = request.read(in: viewpoint.database, limits: limits)
+            let read = request.read(within: limits)
             let zone = ZoneState(id: ZoneID(11), key: read.key, createdAt: Timestamp(milliseconds: 0))
             let snapshot = ZoneSnapshot(
                 key: read.key, zone: zone, lastRemoval: nil, records: [:], children: [:], memories: [:])

@@ -44,7 +44,7 @@ private enum Pages {
         let read = ZonePageRead(zone: zone, lastRemoval: nil, records: records, hasMore: hasMore)
         let query = ZonePageQuery(
             key: key, after: .init(zone: zone.id, number: 0), recordsMax: 10, bytesMax: 4_194_304,
-            device: viewpoint.device, tombstonesPassedMax: 0)
+            device: viewpoint.device, reader: nil, tombstonesPassedMax: 0)
         return try? ZonePage.make(of: read, for: query, store: viewpoint.store).get()
     }
 

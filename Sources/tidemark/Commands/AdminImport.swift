@@ -108,8 +108,8 @@ struct AdminImport: ParsableCommand {
         let progress = Progress(file)
         let importer = Importer(
             Importer.Target(
-                service: service, loop: loop, database: place.database, zoneName: zone, user: user.id,
-                recordType: recordType, replaces: replace, limits: limits), report: progress.tell)
+                service: service, loop: loop, zone: key, user: user.id, recordType: recordType, replaces: replace,
+                limits: limits), report: progress.tell)
         let mistake = try await Self.importAll(&reader, of: input, &converter, importer, progress)
         // Devices are told once. It is a hint: the servers' sweep makes up for a lost one.
         try? await storage.post([

@@ -27,8 +27,7 @@ final class Importer {
     struct Target: Sendable {
         let service: CloudService
         let loop: EventLoop
-        let database: DatabaseID
-        let zoneName: String
+        let zone: ZoneKey
         let user: UserID
         let recordType: String
         /// Whether existing records get the input's fields.
@@ -102,12 +101,14 @@ final class Importer {
         guard !items.isEmpty else { return }
         counter += 1
         let target = target
+        // An operator may do everything, whatever the grants are.
         let request = RecordsRequest(
             id: RequestID(
                 device: device, counter: counter, lowestUnanswered: counter),
-            zoneName: target.zoneName, saves: items.map(\.save), deletes: [],
-            policy: target.replaces ? .allKeys : .ifServerRecordUnchanged, isAtomic: false, user: target.user)
-        underWay = (items, Task { await target.service.modifyRecords(in: target.database, [request], for: .nobody)[0] })
+            key: target.zone, saves: items.map(\.save), deletes: [],
+            policy: target.replaces ? .allKeys : .ifServerRecordUnchanged, isAtomic: false, user: target.user,
+            access: .owner(target.user))
+        underWay = (items, Task { await target.service.modifyRecords([request], for: .nobody)[0] })
         (items, names, byteCount) = ([], [], 0)
     }
 

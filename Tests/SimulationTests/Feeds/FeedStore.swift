@@ -65,7 +65,7 @@ struct FeedStore {
         let state = zones[zone].state
         let query = ZonePageQuery(
             key: state.key, after: FeedToken.place(token), recordsMax: recordsMax, bytesMax: .max, device: device,
-            tombstonesPassedMax: 0)
+            reader: nil, tombstonesPassedMax: 0)
         let records = zones[zone].records.filter { $0.changeNumber > query.after?.number ?? 0 }
         let read = ZonePageRead(zone: state, lastRemoval: nil, records: records, hasMore: false)
         return try ZonePage.make(of: read, for: query, store: Self.life).get()

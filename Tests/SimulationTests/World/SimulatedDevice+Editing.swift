@@ -41,16 +41,16 @@ extension SimulatedDevice {
         let saves = names.map { name in
             save(name, in: zone, key, policy, batchCount: isAtomic ? names.count : nil)
         }
+        let zoneKey = world.key(zone)
         @Sendable func request(_ id: RequestID) -> RecordsRequest {
             RecordsRequest(
-                id: id, zoneName: zone, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
-                user: identity.user)
+                id: id, key: zoneKey, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
+                user: identity.user, access: .owner(identity.user))
         }
         let (before, store) = (world.history.livingZone(zone), world.history.store)
-        let viewer = world.viewer
         world.history.planDeletion(of: deletes, key)
         let id = nextRequestID()
-        let answer = await insist(on: id) { await $0.modifyRecords(in: viewer, [request($1)], for: .account(1))[0] }
+        let answer = await insist(on: id) { await $0.modifyRecords([request($1)], for: .account(1))[0] }
         if case .success? = answer, before?.id == world.history.livingZone(zone)?.id {
             world.history.settleDeletion(key, in: before?.id)
         }

@@ -83,7 +83,7 @@ extension SimulatedDevice {
             let answer = await world.send(to: server) {
                 await $0.zoneChanges(
                     in: key, token: view.token, recordsMax: recordsMax, device: device, connection: connection,
-                    tellsEnds: tellsEnds)
+                    tellsEnds: tellsEnds, reader: nil)
             }
             switch answer {
             case .success(let page):

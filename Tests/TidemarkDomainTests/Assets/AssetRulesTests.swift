@@ -131,7 +131,7 @@ import TidemarkFields
     ) -> RecordsRequest {
         let request = zone.request(saves: saves, deletes: deletes, policy: .allKeys, user: user)
         return RecordsRequest(
-            id: request.id, zoneName: request.zoneName, saves: saves, deletes: deletes, policy: .allKeys,
+            id: request.id, key: request.key, saves: saves, deletes: deletes, policy: .allKeys,
             isAtomic: false, user: user, access: RecordAccess(scope: .public, user: user, grants: Self.grants))
     }
 
@@ -198,7 +198,7 @@ import TidemarkFields
         zone.run(request(&zone, by: alice, saves: [save("a", type: "Page", try naming(asset))]))
         zone.assetClaims = [:]
         let change = RecordsRequest(
-            id: stamp(1, device: laptop), zoneName: ZoneName.default,
+            id: stamp(1, device: laptop), key: zone.key,
             saves: [save("a", type: "Page", try naming(asset)), save("b", type: "Page", try naming(asset))],
             deletes: [],
             policy: .allKeys, isAtomic: false, user: bob,

@@ -49,7 +49,7 @@ import TidemarkTestSupport
             let position = try ChangeToken.position(in: zone.key, viewer: nil, from: token, store: store).get()
             let query = ZonePageQuery(
                 key: zone.key, after: position, recordsMax: Int.random(in: 1...6, using: &random),
-                bytesMax: Int.random(in: 1...100, using: &random), device: device,
+                bytesMax: Int.random(in: 1...100, using: &random), device: device, reader: nil,
                 tombstonesPassedMax: Int.random(in: 0...4, using: &random))
             let read = zone.read(
                 query, extra: Int.random(in: 0...3, using: &random), passes: Bool.random(using: &random))

@@ -145,7 +145,7 @@ import TidemarkFields
         var seen: [String] = []
         for step in 0..<10 {
             let query = try ZonePageQuery.make(
-                key: zone.key, token: token, limit: 1, device: phone, store: store, limits: Limits()
+                key: zone.key, token: token, limit: 1, device: phone, reader: nil, store: store, limits: Limits()
             ).get()
             let page = try page(zone, query).get()
             seen += page.entries.map { $0.isDeleted ? "-\($0.name)" : $0.name }
@@ -157,7 +157,7 @@ import TidemarkFields
         zone.save(save("b"), device: laptop)
         zone.delete("b", "c")
         let later = try ZonePageQuery.make(
-            key: zone.key, token: token, limit: 0, device: phone, store: store, limits: Limits()
+            key: zone.key, token: token, limit: 0, device: phone, reader: nil, store: store, limits: Limits()
         ).get()
         #expect(try page(zone, later).get().entries.map(\.name) == ["b", "c"])
     }
@@ -178,7 +178,8 @@ import TidemarkFields
         #expect(page.entries.isEmpty && page.moreComing)
         #expect(position == .init(zone: ZoneID(70), number: 14, begunAt: 17))
         let next = ZonePageQuery(
-            key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone, tombstonesPassedMax: 3)
+            key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone, reader: nil,
+            tombstonesPassedMax: 3)
         let last = try ZonePage.make(of: zone.read(next, passes: true), for: next, store: store).get()
         #expect(last.entries.map(\.name) == ["kept"] && !last.moreComing && number(last) == 17)
         // Who is told of deletions passes over none.
@@ -217,7 +218,7 @@ import TidemarkFields
         #expect((try? page(zone, query(zone, after: nil)).get()) != nil)
         let old = ZonePageQuery(
             key: zone.key, after: .init(zone: ZoneID(69), number: 2), recordsMax: 9, bytesMax: 9, device: phone,
-            tombstonesPassedMax: 0)
+            reader: nil, tombstonesPassedMax: 0)
         #expect(page(zone, old) == .failure(.tokenExpired))
         // A store whose numbers are not what they should be is no reason to trap.
         zone.zone?.oldestTokenNumber = 99
@@ -234,7 +235,8 @@ import TidemarkFields
         guard case .zone(_, _, _, _, let position) = first.token else { return }
         #expect(first.moreComing && position == .init(zone: ZoneID(70), number: 2, begunAt: 4))
         let next = ZonePageQuery(
-            key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone, tombstonesPassedMax: 0)
+            key: zone.key, after: position, recordsMax: 2, bytesMax: 1_000, device: phone, reader: nil,
+            tombstonesPassedMax: 0)
         let last = try page(zone, next).get()
         #expect(last.entries.map(\.name) == ["c"] && !last.moreComing && number(last) == 4)
         // One that was made during the fetch is forgotten too.
@@ -255,7 +257,7 @@ import TidemarkFields
         func made(_ name: String, _ token: [UInt8] = []) -> FailureReason? {
             let key = ZoneKey(database: database, name: name)
             let query = ZonePageQuery.make(
-                key: key, token: token, limit: 0, device: phone, store: store, limits: Limits())
+                key: key, token: token, limit: 0, device: phone, reader: nil, store: store, limits: Limits())
             if case .failure(let reason) = query { return reason } else { return nil }
         }
         #expect(made(ZoneName.default) == .feedUnavailable && made("_x") == .zoneNameInvalid)
@@ -268,8 +270,8 @@ import TidemarkFields
         let page = try page(zone, query(zone, feedsEverywhere: true)).get()
         #expect(page.entries.map(\.name) == ["a", "b"] && !page.moreComing)
         let made = ZonePageQuery.make(
-            key: zone.key, token: page.token.bytes, limit: 0, device: phone, feedsEverywhere: true, store: store,
-            limits: Limits())
+            key: zone.key, token: page.token.bytes, limit: 0, device: phone, reader: nil, feedsEverywhere: true,
+            store: store, limits: Limits())
         #expect(try made.get().after?.number == 2)
         #expect(self.page(zone, query(zone)) == .failure(.feedUnavailable))
     }

@@ -127,7 +127,7 @@ import TidemarkFields
         var zone = TestZone(name: ZoneName.default)
         func request(_ user: UserID, _ name: String) -> RecordsRequest {
             RecordsRequest(
-                id: stamp(1), zoneName: ZoneName.default, saves: [save(name)], deletes: [],
+                id: stamp(1), key: zone.key, saves: [save(name)], deletes: [],
                 policy: .ifServerRecordUnchanged, isAtomic: false, user: user,
                 access: RecordAccess(scope: .public, user: user))
         }
@@ -289,7 +289,7 @@ import TidemarkFields
     ) -> RecordsRequest {
         let request = zone.request(saves: saves, deletes: deletes, policy: policy, atomic: true, user: user)
         return RecordsRequest(
-            id: request.id, zoneName: request.zoneName, saves: saves, deletes: deletes, policy: policy,
+            id: request.id, key: request.key, saves: saves, deletes: deletes, policy: policy,
             isAtomic: true, user: user, access: RecordAccess(scope: .public, user: user, grants: grants))
     }
 }

@@ -85,7 +85,7 @@ import TidemarkTestSupport
     private func query(_ zone: TestZone) -> ZonePageQuery {
         ZonePageQuery(
             key: zone.key, after: .init(zone: ZoneID(70), number: 3), recordsMax: 10, bytesMax: 1_000, device: laptop,
-            tombstonesPassedMax: 0)
+            reader: nil, tombstonesPassedMax: 0)
     }
 
     @Test func `R-077, R-078: the target of a reference need not exist, and a reference without deleteSelf stays`() {
@@ -207,7 +207,7 @@ import TidemarkTestSupport
     @Test func `R-133: a cascade of more than may be followed is refused, and what may have holders waits`() {
         var zone = zone(["t", "a>t", "alone"])
         let request = zone.request(deletes: ["t", "alone"])
-        var snapshot = zone.snapshot(for: request.read(in: database, limits: Limits()))
+        var snapshot = zone.snapshot(for: request.read(within: Limits()))
         snapshot.isCascadeCut = true
         let overlay = ZoneOverlay(snapshot: snapshot, store: store, limits: Limits())
         #expect(overlay.apply(request, now: 1).reasons == [.cascadeTooLarge, .tooMuchAtOnce])
@@ -237,7 +237,7 @@ import TidemarkTestSupport
         var zone = zone(["t", "a>t"])
         let request = zone.request(
             saves: [save("p"), save("a", type: "Holder", fields(["number": 2]))], policy: .changedKeys)
-        let read = request.read(in: database, limits: Limits())
+        let read = request.read(within: Limits())
         #expect(read.holderNames.isEmpty && read.referenceTargets.isEmpty && read.cascadeRoots.isEmpty)
         let overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
         #expect(overlay.apply(request, now: 1).reasons == [nil, nil])

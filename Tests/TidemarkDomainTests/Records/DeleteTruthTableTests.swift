@@ -63,7 +63,7 @@ import TidemarkTestSupport
     private func request(_ cell: Cell, _ isAtomic: Bool, _ zone: inout TestZone) -> RecordsRequest {
         let request = zone.request(deletes: cell.deletes, atomic: isAtomic, device: laptop, user: bob)
         return RecordsRequest(
-            id: request.id, zoneName: request.zoneName, saves: [], deletes: cell.deletes,
+            id: request.id, key: request.key, saves: [], deletes: cell.deletes,
             policy: .ifServerRecordUnchanged, isAtomic: isAtomic, user: bob,
             access: RecordAccess(scope: cell.access.scope, user: bob))
     }

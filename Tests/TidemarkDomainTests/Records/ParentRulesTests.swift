@@ -56,7 +56,7 @@ import TidemarkFields
         let refused = (0..<300).map { save("r\($0)", parent: .set($0 == 0 ? "none" : "r\($0 - 1)")) }
         let saves = refused + [save("low", parent: .set("l20000")), save("l0", parent: .set("low"))]
         let request = zone.request(saves: saves, policy: .changedKeys)
-        var snapshot = zone.snapshot(for: request.read(in: database, limits: Limits()))
+        var snapshot = zone.snapshot(for: request.read(within: Limits()))
         for index in 1...20_000 {
             snapshot.records["l\(index)"] = RecordState(
                 name: "l\(index)", type: "Note", fields: FieldMap(), changeNumber: 1, isDeleted: false,

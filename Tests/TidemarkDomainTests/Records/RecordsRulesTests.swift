@@ -42,7 +42,7 @@ import TidemarkFields
             for item in same {
                 let request = zone.request(saves: [item], policy: policy, device: laptop)
                 let overlay = ZoneOverlay(
-                    snapshot: zone.snapshot(for: request.read(in: database, limits: Limits())), store: store,
+                    snapshot: zone.snapshot(for: request.read(within: Limits())), store: store,
                     limits: Limits())
                 let metadata = overlay.apply(request, now: 9_000).saves.first?.metadata
                 #expect(metadata?.changeNumber == before.records["r"]?.changeNumber)
@@ -92,10 +92,22 @@ import TidemarkFields
         #expect(RecordsRequest.refusal(of: [two, twoMore], within: Limits()) == nil)
     }
 
+    @Test func `R-116: zones of two owners may have one name, and the same records`() {
+        func part(in database: DatabaseID) -> RecordsRequest {
+            RecordsRequest(
+                id: stamp(1), key: ZoneKey(database: database, name: "Notes"), saves: [save("a")], deletes: [],
+                policy: .allKeys, isAtomic: false, user: alice, access: .owner(alice))
+        }
+        let other = DatabaseID(database.rawValue + 1)
+        #expect(RecordsRequest.refusal(of: [part(in: database), part(in: other)], within: Limits()) == nil)
+        #expect(RecordsRequest.refusal(of: [part(in: other), part(in: other)], within: Limits()) == .itemRepeated)
+    }
+
     @Test func `R-157: a stamp that no device can have made is refused`() {
         for id in [stamp(0, waitingFor: 0), stamp(3, waitingFor: 4)] {
             let request = RecordsRequest(
-                id: id, zoneName: "Notes", saves: [], deletes: [], policy: .allKeys, isAtomic: true, user: alice)
+                id: id, key: ZoneKey(database: database, name: "Notes"), saves: [], deletes: [], policy: .allKeys,
+                isAtomic: true, user: alice, access: .owner(alice))
             #expect(request.refusal(within: Limits()) == .requestInvalid)
         }
     }
@@ -116,7 +128,8 @@ import TidemarkFields
         limits.requestBytesMax = 100
         func refusal(stamp id: RequestID, _ saves: [RecordSave]) -> FailureReason? {
             RecordsRequest(
-                id: id, zoneName: "_", saves: saves, deletes: [], policy: .allKeys, isAtomic: false, user: alice
+                id: id, key: ZoneKey(database: database, name: "_"), saves: saves, deletes: [], policy: .allKeys,
+                isAtomic: false, user: alice, access: .owner(alice)
             ).refusal(within: limits)
         }
         let big = save("a", bigFields(200))
@@ -168,8 +181,8 @@ import TidemarkFields
         let request = zone.request(
             saves: [save("_x"), save("ok"), save("y", type: "a b"), save("z", parent: .set("ü"))],
             deletes: ["", "gone"])
-        #expect(request.read(in: database, limits: Limits()).recordNames == ["gone", "ok", "y", "z"])
-        #expect(request.read(in: database, limits: Limits()).parentNames == ["gone"])
+        #expect(request.read(within: Limits()).recordNames == ["gone", "ok", "y", "z"])
+        #expect(request.read(within: Limits()).parentNames == ["gone"])
         #expect(
             zone.run(request).reasons
                 == [.recordNameInvalid, nil, .recordTypeInvalid, .recordNameInvalid, .recordNameInvalid, nil])

@@ -74,7 +74,7 @@ import TidemarkTestSupport
     private func request(_ sent: RecordSave, _ cell: Cell, _ zone: inout TestZone) -> RecordsRequest {
         let request = zone.request(saves: [sent], policy: cell.policy, device: laptop, user: bob)
         return RecordsRequest(
-            id: request.id, zoneName: request.zoneName, saves: [sent], deletes: [], policy: cell.policy,
+            id: request.id, key: request.key, saves: [sent], deletes: [], policy: cell.policy,
             isAtomic: false, user: bob, access: RecordAccess(scope: cell.access.scope, user: bob))
     }
 
@@ -124,7 +124,7 @@ import TidemarkTestSupport
         for atomic in [false, true] {
             var zone = TestZone(exists: false, lastRemoval: removal)
             let request = zone.request(saves: [save("r"), save("_bad")], deletes: ["x"], atomic: atomic)
-            let read = request.read(in: database, limits: Limits())
+            let read = request.read(within: Limits())
             let overlay = ZoneOverlay(snapshot: zone.snapshot(for: read), store: store, limits: Limits())
             #expect(overlay.apply(request, now: 1).reasons == [reason, reason, reason])
             #expect(overlay.changes == nil)

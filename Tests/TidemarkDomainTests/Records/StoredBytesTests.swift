@@ -10,7 +10,7 @@ import TidemarkFields
 
     /// Decides on a zone in which the fields of some records were not read.
     private func overlay(_ zone: TestZone, _ request: RecordsRequest, unread: String...) -> ZoneOverlay {
-        var snapshot = zone.snapshot(for: request.read(in: database, limits: Limits()))
+        var snapshot = zone.snapshot(for: request.read(within: Limits()))
         for name in unread {
             snapshot.unread[name] = snapshot.records[name]?.fields.byteCount
             snapshot.records[name] = snapshot.records[name]?.withoutFields
@@ -71,7 +71,7 @@ import TidemarkFields
         var zone = TestZone()
         zone.save(save("p"), save("q"))
         let request = zone.request(saves: [save("new")], deletes: ["p", "q", "never"])
-        var snapshot = zone.snapshot(for: request.read(in: database, limits: Limits()))
+        var snapshot = zone.snapshot(for: request.read(within: Limits()))
         snapshot.areChildrenCut = true
         let overlay = ZoneOverlay(snapshot: snapshot, store: store, limits: Limits())
         #expect(overlay.apply(request, now: 1).reasons == [nil, .cascadeTooLarge, .cascadeTooLarge, nil])
@@ -82,7 +82,7 @@ import TidemarkFields
         let request = zone.request(
             saves: [save("a", parent: .set("p")), save("b", parent: .set("a"))], deletes: ["d", "_odd"])
         let other = zone.request(saves: [save("d")])
-        let alone = request.read(in: database, limits: Limits())
+        let alone = request.read(within: Limits())
         #expect(alone.recordNames.map { alone.fieldlessNames.contains($0) } == [false, false, true, true])
         #expect(alone.storedBytesMax == Limits().storedBytesMax)
         let both = ZoneRead(of: [request, other], in: zone.key, limits: Limits())

@@ -94,12 +94,13 @@ struct RandomHistory {
         let chosen = names.shuffled(using: &random).prefix(Int.random(in: 1...5, using: &random))
         let saveCount = Int.random(in: 0...chosen.count, using: &random)
         counter += 1
+        let user = Bool.random(using: &random) ? alice : bob
         let request = RecordsRequest(
             id: stamp(counter, device: Bool.random(using: &random) ? phone : laptop),
-            zoneName: zone.key.name, saves: chosen.prefix(saveCount).map { save($0, on: zone) },
+            key: zone.key, saves: chosen.prefix(saveCount).map { save($0, on: zone) },
             deletes: Array(chosen.dropFirst(saveCount)),
             policy: SavePolicy.allCases.randomElement(using: &random) ?? .allKeys,
-            isAtomic: Bool.random(using: &random), user: Bool.random(using: &random) ? alice : bob)
+            isAtomic: Bool.random(using: &random), user: user, access: .owner(user))
         last = request
         return request
     }

@@ -85,8 +85,8 @@ import TidemarkTestSupport
         var zone = TestZone()
         func request(_ device: DeviceID, _ name: String) -> RecordsRequest {
             RecordsRequest(
-                id: stamp(1, device: device), zoneName: zone.key.name, saves: [save(name)], deletes: [],
-                policy: .allKeys, isAtomic: false, user: alice)
+                id: stamp(1, device: device), key: zone.key, saves: [save(name)], deletes: [],
+                policy: .allKeys, isAtomic: false, user: alice, access: .owner(alice))
         }
         let requests = [request(phone, "a"), request(laptop, "b")]
         #expect(zone.run(requests).map(\.reasons) == [[nil], [nil]])
@@ -98,8 +98,8 @@ import TidemarkTestSupport
         let first = zone.request(saves: [save("a")])
         zone.run(first)
         let other = RecordsRequest(
-            id: first.id, zoneName: zone.key.name, saves: [save("b"), save("c")], deletes: [], policy: .allKeys,
-            isAtomic: false, user: alice)
+            id: first.id, key: zone.key, saves: [save("b"), save("c")], deletes: [], policy: .allKeys,
+            isAtomic: false, user: alice, access: .owner(alice))
         #expect(zone.run(other).refusal == .requestInvalid)
         #expect(zone.records.keys.sorted() == ["a"])
     }
@@ -108,8 +108,9 @@ import TidemarkTestSupport
         var zone = TestZone()
         func request(_ counter: UInt64, _ lowest: UInt64) -> RecordsRequest {
             RecordsRequest(
-                id: stamp(counter, waitingFor: lowest), zoneName: zone.key.name, saves: [save("n\(counter)")],
-                deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: alice)
+                id: stamp(counter, waitingFor: lowest), key: zone.key, saves: [save("n\(counter)")],
+                deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: alice,
+                access: .owner(alice))
         }
         zone.run(request(1, 1))
         zone.run(request(2, 2))
@@ -155,8 +156,8 @@ import TidemarkTestSupport
         var zone = TestZone()
         func request(_ life: DeviceID, _ name: String, nonce: UInt64 = 1, isRepeated: Bool = false) -> RecordsRequest {
             RecordsRequest(
-                id: stamp(1, life: life, nonce: nonce, isRepeated: isRepeated, epoch: 1), zoneName: zone.key.name,
-                saves: [save(name)], deletes: [], policy: .allKeys, isAtomic: false, user: alice)
+                id: stamp(1, life: life, nonce: nonce, isRepeated: isRepeated, epoch: 1), key: zone.key,
+                saves: [save(name)], deletes: [], policy: .allKeys, isAtomic: false, user: alice, access: .owner(alice))
         }
         let (first, second) = (DeviceID(high: 7, low: 1), DeviceID(high: 7, low: 2))
         #expect(zone.run([request(first, "a"), request(second, "b")]).map(\.reasons) == [[nil], [nil]])

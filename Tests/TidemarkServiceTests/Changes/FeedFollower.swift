@@ -49,7 +49,7 @@ final class FeedFollower: Sendable {
         while true {
             let token = state.withLock { $0.zoneTokens[key.name] ?? [] }
             let answer = await service.zoneChanges(
-                in: key, token: token, recordsMax: 3, device: DeviceID(high: 99, low: 99))
+                in: key, token: token, recordsMax: 3, device: DeviceID(high: 99, low: 99), reader: nil)
             guard case .success(let page) = answer else { return false }
             state.withLock { state in
                 for record in page.entries {

@@ -28,7 +28,7 @@ import TidemarkTestKit
             var last = second
             for round in 1...3 as ClosedRange<UInt64> {
                 let saved = try fixture.saving(["r"], zone: "z1", text: "\(round)", id: RequestID(device, round))
-                _ = try await service.modify(saved, in: viewer).get()
+                _ = try await service.modify(saved).get()
                 let next = try await page(after: last.token.bytes)
                 #expect(next.changed.map(\.key.name) == ["z1"] && next.token != last.token)
                 #expect(try await page(after: next.token.bytes).changed.isEmpty, "told once")
@@ -44,7 +44,7 @@ import TidemarkTestKit
             // Two zones and room for one.
             for (counter, zone) in [(5, "z3"), (6, "z4")] as [(UInt64, String)] {
                 let saved = try fixture.saving(["r"], zone: zone, text: "x", id: RequestID(device, counter))
-                _ = try await service.modify(saved, in: viewer).get()
+                _ = try await service.modify(saved).get()
             }
             let cut = try await page(after: ended.token.bytes, max: 1)
             let rest = try await page(after: cut.token.bytes, max: 1)
@@ -59,11 +59,11 @@ import TidemarkTestKit
         try fixture.scheduler.simulate {
             let viewer = fixture.key().database
             let saved = try fixture.saving(["a"], text: "x", id: RequestID(device, 1))
-            _ = try await service.modify(saved, in: viewer).get()
+            _ = try await service.modify(saved).get()
             func ask(_ zone: String, feed: [UInt8] = [], token: [UInt8] = []) async throws -> DatabasePageAndZone {
                 let question = ZoneQuestion(
                     key: ZoneKey(database: viewer, name: zone), token: token, recordsMax: 0,
-                    device: DeviceID(high: 3, low: 3))
+                    device: DeviceID(high: 3, low: 3), reader: nil)
                 return try await service.databaseChanges(
                     of: viewer, token: feed, zonesMax: 0, tellsEnds: false, then: question
                 ).get()
@@ -91,15 +91,14 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let service = fixture.server()
         try fixture.scheduler.simulate {
-            let viewer = fixture.key().database
             let small = try fixture.saving((0..<5).map { "small\($0)" }, text: "x", id: RequestID(device, 1))
-            _ = try await service.modify(small, in: viewer).get()
+            _ = try await service.modify(small).get()
             let text = String(repeating: "x", count: 300_000)
             let large = try fixture.saving((0..<5).map { "large\($0)" }, text: text, id: RequestID(device, 2))
-            _ = try await service.modify(large, in: viewer).get()
+            _ = try await service.modify(large).get()
             func page(after token: [UInt8]) async throws -> ZonePage {
                 try await service.zoneChanges(
-                    in: fixture.key(), token: token, recordsMax: 4, device: DeviceID(high: 3, low: 3)
+                    in: fixture.key(), token: token, recordsMax: 4, device: DeviceID(high: 3, low: 3), reader: nil
                 ).get()
             }
             var names: [String] = []
@@ -124,9 +123,9 @@ import TidemarkTestKit
             let viewer = fixture.key().database
             let text = String(repeating: "x", count: 30_000)
             let saved = try fixture.saving(["a", "b", "c", "d"], text: text, id: RequestID(device, 1))
-            _ = try await service.modify(saved, in: viewer).get()
+            _ = try await service.modify(saved).get()
             let question = ZoneQuestion(
-                key: fixture.key(), token: [], recordsMax: 0, device: DeviceID(high: 3, low: 3))
+                key: fixture.key(), token: [], recordsMax: 0, device: DeviceID(high: 3, low: 3), reader: nil)
             let answer = try await service.databaseChanges(
                 of: viewer, token: [], zonesMax: 0, tellsEnds: false, then: question
             ).get()
@@ -245,11 +244,11 @@ import TidemarkTestKit
             func save(_ names: [String], _ text: String) async throws {
                 counter += 1
                 let request = try fixture.saving(names, text: text, id: RequestID(device, counter))
-                _ = try await service.modify(request, in: fixture.key().database).get()
+                _ = try await service.modify(request).get()
             }
             func page(after token: [UInt8]) async throws -> ZonePage {
                 try await service.zoneChanges(
-                    in: fixture.key(), token: token, recordsMax: 2, device: DeviceID(high: 3, low: 3)
+                    in: fixture.key(), token: token, recordsMax: 2, device: DeviceID(high: 3, low: 3), reader: nil
                 ).get()
             }
             try await save(["a", "b", "c", "d", "e", "f"], "old")
@@ -288,11 +287,11 @@ import TidemarkTestKit
             func save(_ names: [String], _ text: String) async throws {
                 counter += 1
                 let request = try fixture.saving(names, text: text, id: RequestID(device, counter))
-                _ = try await service.modify(request, in: fixture.key().database).get()
+                _ = try await service.modify(request).get()
             }
             func page(after token: [UInt8], _ size: Int = 2) async throws -> ZonePage {
                 try await service.zoneChanges(
-                    in: fixture.key(), token: token, recordsMax: size, device: DeviceID(high: 3, low: 3)
+                    in: fixture.key(), token: token, recordsMax: size, device: DeviceID(high: 3, low: 3), reader: nil
                 ).get()
             }
             try await save(["z"], "old")
@@ -315,12 +314,12 @@ import TidemarkTestKit
         try fixture.scheduler.simulate {
             func save(_ names: [String], _ counter: UInt64) async throws {
                 let request = try fixture.saving(names, text: "\(counter)", id: RequestID(device, counter))
-                _ = try await servers[0].modify(request, in: fixture.key().database).get()
+                _ = try await servers[0].modify(request).get()
             }
             func page(after token: [UInt8], of server: Int, connection: UInt64) async throws -> ZonePage {
                 try await servers[server].zoneChanges(
                     in: fixture.key(), token: token, recordsMax: 2, device: DeviceID(high: 3, low: 3),
-                    connection: connection
+                    connection: connection, reader: nil
                 ).get()
             }
             try await save(["a", "b", "c", "d", "e", "f"], 1)
@@ -376,14 +375,15 @@ import TidemarkTestKit
                 dice & 1 << 20 == 0 ? names : [], deleting: dice & 1 << 20 == 0 ? [] : names,
                 zone: zones[Int(dice >> 32 % 3)],
                 text: "\(writer) \(counter)", id: RequestID(device, counter), isAtomic: true)
-            _ = await servers[Int(dice >> 40 % 3)].modify(request, in: fixture.key().database)
+            _ = await servers[Int(dice >> 40 % 3)].modify(request)
         }
     }
 }
 
 extension CloudService {
     func zoneChanges(of fixture: ServiceFixture, token: [UInt8]) async -> Result<ZonePage, FailureReason> {
-        await zoneChanges(in: fixture.key(), token: token, recordsMax: 0, device: DeviceID(high: 2, low: 2))
+        await zoneChanges(
+            in: fixture.key(), token: token, recordsMax: 0, device: DeviceID(high: 2, low: 2), reader: nil)
     }
 }
 

@@ -14,7 +14,7 @@ import TidemarkTestSupport
     private let key = ZoneKey(database: DatabaseID(1), name: "notes")
 
     private func question(_ token: UInt8 = 0) -> ZoneQuestion {
-        ZoneQuestion(key: key, token: [token], recordsMax: 0, device: device)
+        ZoneQuestion(key: key, token: [token], recordsMax: 0, device: device, reader: nil)
     }
 
     private func page(moreComing: Bool, textBytes: Int = 1, number: Int64 = 3) throws -> ZonePage {
@@ -28,7 +28,7 @@ import TidemarkTestSupport
         let read = ZonePageRead(zone: zone, lastRemoval: nil, records: [record], hasMore: moreComing)
         let query = ZonePageQuery(
             key: key, after: .init(zone: zone.id, number: 0), recordsMax: 200, bytesMax: 4_194_304, device: device,
-            tombstonesPassedMax: 0)
+            reader: nil, tombstonesPassedMax: 0)
         return try ZonePage.make(of: read, for: query, store: StoreIncarnation(1)).get()
     }
 
@@ -65,11 +65,12 @@ import TidemarkTestSupport
         var next = question()
         next.token = page.token.bytes
         let others = [
-            ZoneQuestion(key: key, token: next.token, recordsMax: 0, device: DeviceID(high: 0, low: 2)),
+            ZoneQuestion(key: key, token: next.token, recordsMax: 0, device: DeviceID(high: 0, low: 2), reader: nil),
             ZoneQuestion(
-                key: ZoneKey(database: DatabaseID(1), name: "b"), token: next.token, recordsMax: 0, device: device),
+                key: ZoneKey(database: DatabaseID(1), name: "b"), token: next.token, recordsMax: 0, device: device,
+                reader: nil),
         ]
-        let shorter = ZoneQuestion(key: key, token: next.token, recordsMax: 1, device: device)
+        let shorter = ZoneQuestion(key: key, token: next.token, recordsMax: 1, device: device, reader: nil)
         for (number, question) in ([next, shorter] + others).enumerated() {
             #expect(pages.begin(question, at: .zero, number) == (number, false))
             #expect(pages.begin(question, at: .zero, 9) == (number, true))

@@ -21,7 +21,7 @@ import TidemarkTestSupport
     private func fetch(_ service: CloudService, _ key: ZoneKey, from place: Place) async throws -> DatabasePageAndZone {
         try await service.databaseChanges(
             of: key.database, token: place.feed, zonesMax: 0, tellsEnds: false,
-            then: ZoneQuestion(key: key, token: place.zone, recordsMax: 0, device: reader)
+            then: ZoneQuestion(key: key, token: place.zone, recordsMax: 0, device: reader, reader: nil)
         ).get()
     }
 
@@ -57,7 +57,7 @@ import TidemarkTestSupport
                     // The device is where one of the last fetches or pushes left it, sometimes a commit behind.
                     let place = places[zone] ?? Place()
                     moved.withLock { $0 = [] }
-                    _ = await service.modify(request, in: fixture.key().database)
+                    _ = await service.modify(request)
                     let key = fixture.key(zone)
                     let told = try await fetch(service, key, from: place)
                     let news = moved.withLock { $0 }.first { $0.before.key == key }

@@ -43,12 +43,10 @@ import TidemarkTestKit
         try fixture.scheduler.simulate {
             _ = try await MemoryStore(fixture.database).claimMasterKey(check: [5])
             let (first, second) = (service(fixture, NumberEscrow(number: 5)), service(fixture, NumberEscrow(number: 5)))
-            let before = try await first.keys(of: user, zonesNamed: [], in: fixture.identity.privateDatabase).get()
+            let before = try await first.keys(of: user, zones: []).get()
             #expect(before.account == AccountKey(mode: .escrowed, id: nil, key: nil))
             #expect(try await first.saveAccountKey(Self.key, of: user).get() == Self.key)
-            let found = try await second.keys(
-                of: user, zonesNamed: ["notes", "none"], in: fixture.identity.privateDatabase
-            ).get()
+            let found = try await second.keys(of: user, zones: [fixture.key(), fixture.key("none")]).get()
             #expect(found.account == Self.key)
             #expect(found.zones == [.success([]), .failure(.zoneNotFound)])
             var other = Self.key
@@ -59,7 +57,7 @@ import TidemarkTestKit
 
     @Test func `without a master key, or with another, the reason is told, and nothing is saved`() throws {
         let fixture = try ServiceFixture()
-        let (user, database) = (fixture.identity.user, fixture.identity.privateDatabase)
+        let user = fixture.identity.user
         try fixture.scheduler.simulate {
             _ = try await MemoryStore(fixture.database).claimMasterKey(check: [5])
             let bare = service(fixture, nil)
@@ -68,8 +66,8 @@ import TidemarkTestKit
             #expect(await bare.saveAccountKey(Self.key, of: user).reason == .keysUnavailable)
             #expect(await wrong.saveAccountKey(Self.key, of: user).reason == .masterKeyWrong)
             #expect(try await right.saveAccountKey(Self.key, of: user).get() == Self.key)
-            #expect(await bare.keys(of: user, zonesNamed: [], in: database).map(\.account).reason == .keysUnavailable)
-            #expect(await wrong.keys(of: user, zonesNamed: [], in: database).map(\.account).reason == .masterKeyWrong)
+            #expect(await bare.keys(of: user, zones: []).map(\.account).reason == .keysUnavailable)
+            #expect(await wrong.keys(of: user, zones: []).map(\.account).reason == .masterKeyWrong)
             #expect(await wrong.saveAccountKey(Self.key, of: user).reason == .masterKeyWrong)
         }
     }
@@ -93,7 +91,7 @@ import TidemarkTestKit
                 var limits = Limits()
                 (limits.pageKeysMax, limits.zoneKeysMax) = (keysMax, 2)
                 return try await service(fixture, nil, limits: limits).keys(
-                    of: fixture.identity.user, zonesNamed: names, in: fixture.identity.privateDatabase
+                    of: fixture.identity.user, zones: names.map(fixture.key)
                 ).get().zones
             }
             let filling = service(fixture, nil)
@@ -127,8 +125,8 @@ import TidemarkTestKit
             #expect(await service.saveZoneKey(zoneKey(3), in: key, after: zoneKey(2).id).reason == .tooManyZoneKeys)
             // Who was slower is told what there is, as ever.
             #expect(try await service.saveZoneKey(zoneKey(3), in: key, after: zoneKey(1).id).get() == two)
-            let names = Array(repeating: "notes", count: 4)
-            let many = await service.keys(of: fixture.identity.user, zonesNamed: names, in: key.database)
+            let zones = Array(repeating: key, count: 4)
+            let many = await service.keys(of: fixture.identity.user, zones: zones)
             #expect(many.map(\.account).reason == .tooManyItems)
             let bad = WrappedZoneKey(id: [1], accountKeyID: [], wrapped: [])
             #expect(await service.saveZoneKey(bad, in: key, after: nil).reason == .requestInvalid)

@@ -40,20 +40,21 @@ import TidemarkTestKit
             }
             let fields = try FieldMap([Field(field, .string("\(number)"))])
             return RecordsRequest(
-                id: RequestID(DeviceID(high: 2, low: 2), number), zoneName: "notes",
+                id: RequestID(DeviceID(high: 2, low: 2), number), key: fixture.key(),
                 saves: names.map { RecordSave(name: $0, type: "Note", tag: nil, fields: fields, parent: .unchanged) },
-                deletes: [], policy: .allKeys, isAtomic: false, user: fixture.identity.user, clientToken: clientToken)
+                deletes: [], policy: .allKeys, isAtomic: false, user: fixture.identity.user,
+                access: .owner(fixture.identity.user), clientToken: clientToken)
         }
 
         @discardableResult
         func write(_ request: RecordsRequest) async throws -> RecordsOutcome {
-            try await coordinator.submit(request, in: fixture.key().database, for: .account(1), askedBy: Asker())
+            try await coordinator.submit(request, for: .account(1), askedBy: Asker())
                 .value().get()
         }
 
         /// The same request reaches the other server, as it would after a cut.
         func writeElsewhere(_ request: RecordsRequest) async throws {
-            _ = try await another.modify(request, in: fixture.key().database).get()
+            _ = try await another.modify(request).get()
         }
 
         /// The reason; nil if the request was written from the cache.

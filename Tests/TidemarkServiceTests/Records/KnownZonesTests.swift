@@ -22,7 +22,7 @@ import TidemarkTestSupport
         device: DeviceID? = nil
     ) async throws -> Result<RecordsOutcome, FailureReason> {
         let request = try fixture.saving(names, text: text, id: RequestID(device ?? self.device, counter))
-        return await service.modify(request, in: fixture.key().database)
+        return await service.modify(request)
     }
 
     @Test func `who saw a zone from its beginning asks once, and then writes in one round trip`() throws {
@@ -126,13 +126,14 @@ import TidemarkTestSupport
             let zone = try #require(
                 try await MemoryStore(fixture.database).zones(named: ["notes"], in: database).first)
             let update = RecordsRequest(
-                id: RequestID(device, 4), zoneName: "notes",
+                id: RequestID(device, 4), key: fixture.key(),
                 saves: [
                     RecordSave(
                         name: "r", type: "Note", tag: .version(store: store, zone: zone.id, number: mine.changeNumber),
                         fields: mine.fields, parent: .unchanged)
-                ], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user)
-            guard case .failed(let failure) = try await servers[0].modify(update, in: database).get().saves.first else {
+                ], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user,
+                access: .owner(fixture.identity.user))
+            guard case .failed(let failure) = try await servers[0].modify(update).get().saves.first else {
                 Issue.record("it was overwritten")
                 return
             }
@@ -149,7 +150,6 @@ import TidemarkTestSupport
         let script = FaultScript()
         let (another, service) = (fixture.server(), fixture.server(faults: script.plan))
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
             var counter: UInt64 = 0
             func request(
                 _ names: [String], in zone: String = "notes", policy: SavePolicy = .ifServerRecordUnchanged
@@ -159,21 +159,19 @@ import TidemarkTestSupport
                     names, zone: zone, text: "\(counter)", id: RequestID(device, counter), policy: policy)
             }
             for zone in ["notes", "more"] {
-                _ = await another.modify(
-                    try fixture.saving(["theirs"], zone: zone, id: RequestID(other, 1)), in: database)
+                _ = await another.modify(try fixture.saving(["theirs"], zone: zone, id: RequestID(other, 1)))
                 for _ in 1...2 {
-                    _ = await service.modify(try request(["mine"], in: zone, policy: .allKeys), in: database)
+                    _ = await service.modify(try request(["mine"], in: zone, policy: .allKeys))
                 }
             }
             let begun = script.count(.beginSent)
-            #expect(await service.modify(try request(["a", "b"]), in: database).numbers == [4, 5])
+            #expect(await service.modify(try request(["a", "b"])).numbers == [4, 5])
             // One transaction of two zones.
             let both = await service.modifyRecords(
-                in: database, [try request(["c"]), try request(["c"], in: "more")],
-                for: .account(1))
+                [try request(["c"]), try request(["c"], in: "more")], for: .account(1))
             #expect(both.map(\.numbers) == [[6], [4]])
             #expect(script.count(.beginSent) == begun)
-            let taken = try await service.modify(try request(["d", "theirs"]), in: database).get()
+            let taken = try await service.modify(try request(["d", "theirs"])).get()
             #expect(taken.reasons == [nil, .recordExists])
             #expect(script.count(.beginSent) == begun + 1)
             #expect(try await fixture.records().map(\.name) == ["theirs", "mine", "a", "b", "c", "d"])
@@ -202,14 +200,14 @@ import TidemarkTestSupport
                 RecordSave(name: $0, type: "Note", tag: nil, fields: FieldMap(), parent: .unchanged)
             }
             return RecordsRequest(
-                id: id, zoneName: "notes", saves: [save] + others, deletes: [], policy: policy, isAtomic: true,
-                user: fixture.identity.user)
+                id: id, key: fixture.key(), saves: [save] + others, deletes: [], policy: policy, isAtomic: true,
+                user: fixture.identity.user, access: .owner(fixture.identity.user))
         }
         try fixture.scheduler.simulate {
             let database = fixture.key().database
             let first = try request(
                 "b", [Field("kept", .string("kept")), Field("text", .string("theirs"))], id: RequestID(other, 1))
-            _ = await another.modify(first, in: database)
+            _ = await another.modify(first)
             for counter in 1...2 as ClosedRange<UInt64> {
                 _ = try await save(["a"], text: "\(counter)", counter: counter, fixture, service)
             }
@@ -222,7 +220,7 @@ import TidemarkTestSupport
                 "b", [Field("text", .string("mine"))], tag: tag, beside: ["c"], id: RequestID(device, 3),
                 policy: .ifServerRecordUnchanged)
             slow.withLock { $0 = point }
-            let answer = fixture.scheduler.run { await service.modify(update, in: database) }
+            let answer = fixture.scheduler.run { await service.modify(update) }
             if point != nil {
                 while slow.withLock({ $0 }) != nil { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
                 _ = try await save(["b"], text: "newer", counter: 2, fixture, another, device: other)
@@ -250,7 +248,7 @@ import TidemarkTestSupport
         try fixture.scheduler.simulate {
             _ = try await save(["r", "s"], counter: 1, fixture, service)
             let deletion = try fixture.saving(["s"], deleting: ["r"], id: RequestID(device, 2))
-            _ = await service.modify(deletion, in: fixture.key().database)
+            _ = await service.modify(deletion)
             _ = try await save(["s"], counter: 3, fixture, service)
             fixture.database.compact()
             #expect(try await save(["r"], counter: 4, fixture, service).numbers == [4])
@@ -301,16 +299,15 @@ import TidemarkTestSupport
         let fixture = try ServiceFixture()
         let servers = [fixture.server(), fixture.server()]
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
             for counter in 1...3 as ClosedRange<UInt64> {
                 _ = try await save(["r"], counter: counter, fixture, servers[0])
             }
             let creation = try fixture.saving(["r"], id: RequestID(device, 4), policy: .ifServerRecordUnchanged)
-            let first = await servers[1].modify(creation, in: database)
+            let first = await servers[1].modify(creation)
             // By what the first server knows, the record that was in the way is gone: it would be created now.
             let deletion = try fixture.saving([], deleting: ["r"], id: RequestID(other, 1))
-            _ = await servers[0].modify(deletion, in: database)
-            let again = try await servers[0].modify(creation, in: database).get()
+            _ = await servers[0].modify(deletion)
+            let again = try await servers[0].modify(creation).get()
             #expect(try first.get().reasons == [.recordExists])
             // What is in the way is looked up again, and is gone.
             #expect(again.reasons == [.recordMissing])
@@ -337,7 +334,7 @@ import TidemarkTestSupport
                                 let server = servers[
                                     Int(fixture.scheduler.randomBits() % 8) == 0 ? (index + attempt + 1) % 2 : index % 2
                                 ]
-                                let outcome = await server.modify(request, in: fixture.key().database)
+                                let outcome = await server.modify(request)
                                 guard outcome.reason == nil else { continue }
                                 numbers += outcome.numbers.compactMap(\.self)
                                 break

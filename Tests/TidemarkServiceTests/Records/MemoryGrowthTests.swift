@@ -27,7 +27,7 @@ import TidemarkTestKit
             device: DeviceID(high: 9, low: life), counter: counter, lowestUnanswered: counter,
             isRepeated: isRepeated, epoch: 1)
         let request = try fixture.saving(["a"], id: id)
-        return await service.modifyRecords(in: fixture.key().database, [request], for: owner)[0].reason
+        return await service.modifyRecords([request], for: owner)[0].reason
     }
 
     private func saveZone(life: UInt64, by owner: WorkOwner) async -> FailureReason? {

@@ -36,7 +36,7 @@ import TidemarkTestKit
         let service = fixture.server(faults: script.plan)
         let outcomes = try fixture.scheduler.simulate {
             let parts = try zones.map { try fixture.saving(["x", "y"], zone: $0, id: RequestID(device, 1)) }
-            return await service.modifyRecords(in: fixture.key().database, parts, for: .account(1))
+            return await service.modifyRecords(parts, for: .account(1))
         }
         #expect(script.count(.commitSent) == 1)
         #expect(outcomes.map(reasons) == [[nil, nil], [nil, nil], [.quotaExceeded, .quotaExceeded]])
@@ -51,7 +51,7 @@ import TidemarkTestKit
             for zone in zones {
                 let service = fixture.server(faults: script.plan)
                 let request = try fixture.saving(["x"], zone: zone, id: RequestID(device, 1))
-                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                tasks.append(fixture.scheduler.run { await service.modify(request) })
             }
             return await tasks.values()
         }
@@ -70,7 +70,7 @@ import TidemarkTestKit
             var outcomes: [Result<RecordsOutcome, FailureReason>] = []
             for (index, name) in ["a", "z", "b", "c"].enumerated() {
                 let request = try fixture.saving([name], id: RequestID(device, UInt64(index) + 1))
-                outcomes.append(await service.modify(request, in: fixture.key().database))
+                outcomes.append(await service.modify(request))
             }
             return outcomes
         }
@@ -93,7 +93,7 @@ import TidemarkTestKit
                     let request = try fixture.saving(
                         isSave ? ["r\(number)"] : [], deleting: isSave ? [] : ["r\(number)"],
                         id: RequestID(device, UInt64(number * 2 + (isSave ? 0 : 1))))
-                    result.0.formUnion(reasons(await service.modify(request, in: fixture.key().database)))
+                    result.0.formUnion(reasons(await service.modify(request)))
                     let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], lives: [])
                     let transaction = try await MemoryStore(fixture.database).beginWrite([read])
                     await transaction.rollback()
@@ -135,10 +135,10 @@ import TidemarkTestKit
                 let id = RequestID(
                     device: DeviceID(high: 3, low: number), life: device, counter: number, lowestUnanswered: number)
                 let request = RecordsRequest(
-                    id: id, zoneName: zones[Int(number % 2)], saves: try fixture.saving(["r"], id: id).saves,
+                    id: id, key: fixture.key(zones[Int(number % 2)]), saves: try fixture.saving(["r"], id: id).saves,
                     deletes: [], policy: .allKeys, isAtomic: false, user: fixture.identity.user,
-                    clientToken: [UInt8(number)])
-                let outcome = await service.modify(request, in: fixture.key().database)
+                    access: .owner(fixture.identity.user), clientToken: [UInt8(number)])
+                let outcome = await service.modify(request)
                 #expect(reasons(outcome) == [.quotaExceeded])
             }
             var tokens: [[UInt8]] = []
@@ -146,7 +146,8 @@ import TidemarkTestKit
                 let page = try await MemoryStore(fixture.database).zonePage(
                     ZonePageQuery(
                         key: fixture.key(zones[Int(number % 2)]), after: nil, recordsMax: 1, bytesMax: 1,
-                        device: DeviceID(high: 3, low: number), tombstonesPassedMax: Limits().tombstonesPassedMax))
+                        device: DeviceID(high: 3, low: number), reader: nil,
+                        tombstonesPassedMax: Limits().tombstonesPassedMax))
                 tokens.append(page.clientToken)
             }
             return tokens
@@ -159,12 +160,12 @@ import TidemarkTestKit
         let service = fixture.server()
         let outcomes = try fixture.scheduler.simulate {
             let refused = try fixture.saving(["x", "y"], id: RequestID(device, 1))
-            var outcomes = [await service.modify(refused, in: fixture.key().database)]
+            var outcomes = [await service.modify(refused)]
             let freeing = try fixture.saving([], deleting: ["x"], id: RequestID(device, 2))
-            _ = await service.modify(freeing, in: fixture.key().database)
-            outcomes.append(await service.modify(refused, in: fixture.key().database))
+            _ = await service.modify(freeing)
+            outcomes.append(await service.modify(refused))
             let again = try fixture.saving(["y"], id: RequestID(device, 3))
-            outcomes.append(await service.modify(again, in: fixture.key().database))
+            outcomes.append(await service.modify(again))
             return outcomes
         }
         #expect(outcomes.map(reasons) == [[nil, .quotaExceeded], [nil, .quotaExceeded], [nil]])

@@ -34,7 +34,7 @@ import TidemarkTestKit
                 let id = RequestID(
                     device: device, counter: 1, nonce: seed, lowestUnanswered: 1, epoch: seed == 0 ? 0 : 1)
                 let request = try fixture.saving(["a", "b"], id: id, isAtomic: true)
-                let outcome = await service.modify(request, in: fixture.key().database)
+                let outcome = await service.modify(request)
                 #expect(outcome.numbers == [1, 2], "seed \(seed)")
                 #expect(try await fixture.records().map(\.changeNumber) == [1, 2])
             }
@@ -47,7 +47,7 @@ import TidemarkTestKit
         let service = fixture.server(faults: FaultScript(always: [point: .disconnect]).plan)
         try fixture.scheduler.simulate {
             let request = try fixture.saving(["a"], id: RequestID(device, 1))
-            let outcome = await service.modify(request, in: fixture.key().database)
+            let outcome = await service.modify(request)
             // With the answer lost each time, the second attempt finds the outcome of the first in the zone's memory, and
             // has nothing to commit.
             #expect(point == .commitAnswered ? outcome.numbers == [1] : outcome.reason == .storeUnavailable)
@@ -67,7 +67,7 @@ import TidemarkTestKit
                     tasks.append(
                         fixture.scheduler.run {
                             try? await fixture.scheduler.sleep(for: delay)
-                            return await servers[index % 2].modify(request, in: fixture.key().database)
+                            return await servers[index % 2].modify(request)
                         })
                 }
                 let outcomes = await tasks.values()
@@ -85,19 +85,18 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let servers = [fixture.server(), fixture.server()]
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
             let store = try await MemoryStore(fixture.database).incarnation()
             let fields = try fixture.saving(["a"], id: RequestID(device, 1)).saves[0].fields
             let tag = ChangeTag.version(store: store, zone: ZoneID(1), number: 1)
             let update = RecordsRequest(
-                id: RequestID(device, 1), zoneName: "notes",
+                id: RequestID(device, 1), key: fixture.key(),
                 saves: [RecordSave(name: "a", type: "Note", tag: tag, fields: fields, parent: .unchanged)], deletes: [],
-                policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user)
-            let first = await servers[0].modify(update, in: database)
+                policy: .ifServerRecordUnchanged, isAtomic: true, user: fixture.identity.user,
+                access: .owner(fixture.identity.user))
+            let first = await servers[0].modify(update)
             // Somebody creates the record: decided again, the request would not fail in the same way.
-            _ = await servers[0].modify(
-                try fixture.saving(["a"], id: RequestID(DeviceID(high: 3, low: 3), 1)), in: database)
-            let second = await servers[1].modify(update, in: database)
+            _ = await servers[0].modify(try fixture.saving(["a"], id: RequestID(DeviceID(high: 3, low: 3), 1)))
+            let second = await servers[1].modify(update)
             #expect(first == .success(RecordsOutcome(saves: [.failed(ItemFailure(.recordMissing))], deletes: [])))
             #expect(first == second)
         }
@@ -107,11 +106,10 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let service = fixture.server()
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
             let first = try fixture.saving(["a"], id: RequestID(device, 1))
-            _ = await service.modify(first, in: database)
-            _ = await service.modify(try fixture.saving(["b"], id: RequestID(device, 2, lowest: 2)), in: database)
-            #expect(await service.modify(first, in: database).reason == .requestForgotten)
+            _ = await service.modify(first)
+            _ = await service.modify(try fixture.saving(["b"], id: RequestID(device, 2, lowest: 2)))
+            #expect(await service.modify(first).reason == .requestForgotten)
         }
     }
 
@@ -133,7 +131,7 @@ import TidemarkTestKit
                 // It hears of the epoch before it comes to the socket.
                 _ = await server.standing()
             }
-            let saving = fixture.scheduler.run { await server.modify(records, in: database) }
+            let saving = fixture.scheduler.run { await server.modify(records) }
             let creation = fixture.scheduler.run { await server.modifyZones(in: database, zones, for: .account(1)) }
             if !laidInSocket {
                 try await fixture.scheduler.sleep(for: .seconds(1))
@@ -144,7 +142,7 @@ import TidemarkTestKit
             #expect(try await fixture.records().isEmpty)
             // What comes from now on is new, however old the connection is on which it comes.
             try await fixture.scheduler.sleep(for: .seconds(60))
-            #expect(await server.modify(later, in: database).numbers == [1])
+            #expect(await server.modify(later).numbers == [1])
         }
     }
 

@@ -16,8 +16,8 @@ import TidemarkTestKit
         _ saves: [RecordSave], _ fixture: ServiceFixture, counter: UInt64, isAtomic: Bool = false, device: UInt64 = 1
     ) -> RecordsRequest {
         RecordsRequest(
-            id: RequestID(DeviceID(high: 0, low: device), counter), zoneName: "notes", saves: saves, deletes: [],
-            policy: .allKeys, isAtomic: isAtomic, user: fixture.identity.user)
+            id: RequestID(DeviceID(high: 0, low: device), counter), key: fixture.key(), saves: saves, deletes: [],
+            policy: .allKeys, isAtomic: isAtomic, user: fixture.identity.user, access: .owner(fixture.identity.user))
     }
 
     private static func failures(_ result: Result<RecordsOutcome, FailureReason>) throws -> [ItemFailure?] {
@@ -28,11 +28,10 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let (first, second) = (fixture.server(), fixture.server())
         try fixture.scheduler.simulate {
-            let database = fixture.identity.privateDatabase
             let number = try Self.save("a", [Field("key", .int64(1))])
             let text = try Self.save("b", [Field("key", .string("x"))])
-            let good = await first.modify(Self.request([number], fixture, counter: 1), in: database)
-            let bad = await second.modify(Self.request([text, number], fixture, counter: 1, device: 2), in: database)
+            let good = await first.modify(Self.request([number], fixture, counter: 1))
+            let bad = await second.modify(Self.request([text, number], fixture, counter: 1, device: 2))
             #expect(try Self.failures(good) == [nil])
             let failures = try Self.failures(bad)
             #expect(failures.map(\.?.reason) == [.fieldTypeDiffers, nil])
@@ -51,8 +50,7 @@ import TidemarkTestKit
                 keyID: Array(repeating: 1, count: 16), nonce: Array(repeating: 1, count: 12),
                 ciphertext: Array(repeating: 1, count: 16))
             let encrypted = try Self.save("b", [Field("key", .bytes(sealed.bytes), isEncrypted: true)])
-            let outcome = await server.modify(
-                Self.request([plain, encrypted], fixture, counter: 1), in: fixture.identity.privateDatabase)
+            let outcome = await server.modify(Self.request([plain, encrypted], fixture, counter: 1))
             #expect(try Self.failures(outcome).map(\.?.reason) == [nil, .fieldSpaceDiffers])
         }
     }
@@ -61,14 +59,13 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let server = fixture.server()
         try fixture.scheduler.simulate {
-            let database = fixture.identity.privateDatabase
             let saves = [
                 try Self.save("a", [Field("key", .int64(1))]), try Self.save("b", [Field("key", .string("x"))]),
                 try Self.save("c", [Field("other", .int64(1))]),
             ]
             let request = Self.request(saves, fixture, counter: 1, isAtomic: true)
             for server in [server, server, fixture.server()] {
-                let failures = try Self.failures(await server.modify(request, in: database))
+                let failures = try Self.failures(await server.modify(request))
                 #expect(failures.map(\.?.reason) == [.batchFailed, .fieldTypeDiffers, .batchFailed])
                 #expect(failures[1]?.detail != nil)
             }
@@ -80,17 +77,17 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         try fixture.scheduler.simulate {
             let store = MemoryStore(fixture.database)
-            let (server, database) = (fixture.server(), fixture.identity.privateDatabase)
+            let server = fixture.server()
             let request = Self.request([try Self.save("a", [Field("key", .int64(1))])], fixture, counter: 1)
-            let first = await server.modify(request, in: database)
+            let first = await server.modify(request)
             let schema = try await store.schema(of: fixture.identity.container)
             let other = Schema(types: [
                 "Note": RecordTypeSchema(fields: ["key": FieldSchema(SchemaFieldType(.string))])
             ])
             #expect(try await store.replaceSchema(schema, by: other))
-            #expect(try await server.modify(request, in: database).get() == first.get())
+            #expect(try await server.modify(request).get() == first.get())
             let next = await server.modify(
-                Self.request([try Self.save("b", [Field("key", .int64(1))])], fixture, counter: 2), in: database)
+                Self.request([try Self.save("b", [Field("key", .int64(1))])], fixture, counter: 2))
             // The operator's change is seen by the very next transaction, without a notice.
             #expect(try Self.failures(next).map(\.?.reason) == [.fieldTypeDiffers])
         }
@@ -103,9 +100,7 @@ import TidemarkTestKit
         try fixture.scheduler.simulate {
             for counter in 1...3 as ClosedRange<UInt64> {
                 let save = try Self.save("a", [Field("key", .int64(Int64(counter)))])
-                _ = try await server.modify(
-                    Self.request([save], fixture, counter: counter), in: fixture.identity.privateDatabase
-                ).get()
+                _ = try await server.modify(Self.request([save], fixture, counter: counter)).get()
                 // The first gets to know the schema, and teaches it.
                 #expect(script.count(.callSent) == 2)
                 #expect(script.count(.beginSent) == 3)
@@ -123,8 +118,7 @@ import TidemarkTestKit
                     name: "b", type: "Other", tag: nil, fields: FieldMap(), parent: .unchanged,
                     fieldsFailure: .fieldsInvalid),
             ]
-            _ = await fixture.server().modify(
-                Self.request(saves, fixture, counter: 1), in: fixture.identity.privateDatabase)
+            _ = await fixture.server().modify(Self.request(saves, fixture, counter: 1))
             let schema = try await MemoryStore(fixture.database).schema(of: fixture.identity.container)
             #expect(schema.schema == Schema())
         }
@@ -134,12 +128,12 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let server = fixture.server()
         try fixture.scheduler.simulate {
-            let (store, database) = (MemoryStore(fixture.database), fixture.identity.privateDatabase)
+            let store = MemoryStore(fixture.database)
             func save(_ saves: [RecordSave], by user: UserID, counter: UInt64) async throws -> [FailureReason?] {
                 let request = RecordsRequest(
-                    id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
+                    id: RequestID(DeviceID(high: 0, low: 1), counter), key: fixture.key(), saves: saves, deletes: [],
                     policy: .allKeys, isAtomic: false, user: user, access: RecordAccess(scope: .public, user: user))
-                return try Self.failures(await server.modify(request, in: database)).map(\.?.reason)
+                return try Self.failures(await server.modify(request)).map(\.?.reason)
             }
             let (creator, other) = (fixture.identity.user, UserID(987))
             #expect(try await save([Self.save("a", [Field("key", .int64(1))])], by: creator, counter: 1) == [nil])
@@ -167,14 +161,13 @@ import TidemarkTestKit
         let sharedWrites = SharedWrites()
         let servers = (0..<2).map { [limits] _ in fixture.server(limits: limits, sharedWrites: sharedWrites) }
         try fixture.scheduler.simulate {
-            let database = fixture.identity.privateDatabase
             func save(_ keys: [String], by user: UserID, counter: UInt64) async throws -> [FailureReason?] {
                 let saves = try keys.map { try Self.save($0, [Field($0, .int64(1))]) }
                 let request = RecordsRequest(
-                    id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
-                    policy: .allKeys, isAtomic: false, user: user)
+                    id: RequestID(DeviceID(high: 0, low: 1), counter), key: fixture.key(), saves: saves, deletes: [],
+                    policy: .allKeys, isAtomic: false, user: user, access: .owner(user))
                 let server = servers[Int(counter % 2)]
-                return try Self.failures(await server.modify(request, in: database)).map(\.?.reason)
+                return try Self.failures(await server.modify(request)).map(\.?.reason)
             }
             let (one, other) = (fixture.identity.user, UserID(987))
             // With the type itself there are three.
@@ -199,10 +192,9 @@ import TidemarkTestKit
             {
                 let saves = try keys.map { try Self.save($0, [Field($0, .int64(1))], type: "Type\(user)") }
                 let request = RecordsRequest(
-                    id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "notes", saves: saves, deletes: [],
-                    policy: .allKeys, isAtomic: false, user: UserID(user))
-                let outcomes = await server.modifyRecords(
-                    in: fixture.identity.privateDatabase, [request], for: .account(account))
+                    id: RequestID(DeviceID(high: 0, low: 1), counter), key: fixture.key(), saves: saves, deletes: [],
+                    policy: .allKeys, isAtomic: false, user: UserID(user), access: .owner(UserID(user)))
+                let outcomes = await server.modifyRecords([request], for: .account(account))
                 return try Self.failures(outcomes[0]).map(\.?.reason)
             }
             let first = try await save(["a", "b"], user: 1, of: 7, counter: 1)
@@ -225,8 +217,7 @@ import TidemarkTestKit
                 try Self.save("b", [Field("two", .int64(1)), Field("three", .int64(1))]),
                 try Self.save("c", [Field("two", .int64(1))]), try Self.save("d", [Field("four", .int64(1))]),
             ]
-            let outcome = await server.modify(
-                Self.request(saves, fixture, counter: 1), in: fixture.identity.privateDatabase)
+            let outcome = await server.modify(Self.request(saves, fixture, counter: 1))
             let failures = try Self.failures(outcome)
             #expect(failures.map(\.?.reason) == [nil, .schemaFull, nil, .schemaFull])
             for failure in failures.compactMap(\.self) {
@@ -252,7 +243,7 @@ import TidemarkTestKit
                         group.addTask {
                             guard let save = try? Self.save("r\(index)", [Field("key", value)]) else { return "" }
                             let request = Self.request([save], fixture, counter: 1, device: UInt64(index) + 2)
-                            let result = await server.modify(request, in: fixture.identity.privateDatabase)
+                            let result = await server.modify(request)
                             guard let failures = try? Self.failures(result) else { return "refused" }
                             return failures.first??.reason == .fieldTypeDiffers ? "does not fit" : "saved"
                         }

@@ -14,9 +14,8 @@ import TidemarkTestKit
 
     /// Saves all records, and makes a server without a cache that reads two of them in a transaction.
     private func server(of fixture: ServiceFixture, faults: FaultPlan = FaultPlan()) async throws -> CloudService {
-        _ = try await fixture.server().modify(
-            try fixture.saving(names, id: RequestID(DeviceID(high: 3, low: 3), 1)), in: fixture.key().database
-        ).get()
+        let saving = try fixture.saving(names, id: RequestID(DeviceID(high: 3, low: 3), 1))
+        _ = try await fixture.server().modify(saving).get()
         var limits = Limits()
         limits.storedBytesMax = try await fixture.records().reduce(0) { $0 + $1.fields.byteCount } * 2 / names.count
         var settings = WriteSettings()
@@ -31,7 +30,7 @@ import TidemarkTestKit
             var waiting = names
             for (attempt, count) in [2, 2, 1].enumerated() {
                 let request = try fixture.saving(waiting, text: "more", id: RequestID(device, UInt64(attempt) + 1))
-                let outcome = try await service.modify(request, in: fixture.key().database).get()
+                let outcome = try await service.modify(request).get()
                 let reasons = outcome.saves.map { save -> FailureReason? in
                     if case .failed(let failure) = save { failure.reason } else { nil }
                 }
@@ -50,7 +49,7 @@ import TidemarkTestKit
             func isSaved(_ names: [String]) async throws -> Bool {
                 counter += 1
                 let request = try fixture.saving(names, text: "more", id: RequestID(device, counter), isAtomic: true)
-                return !(await service.modify(request, in: fixture.key().database)).numbers.contains(nil)
+                return !(await service.modify(request)).numbers.contains(nil)
             }
             #expect(try await !isSaved(["a", "b", "c", "d"]))
             #expect(try await isSaved(["a", "b"]))
@@ -66,7 +65,7 @@ import TidemarkTestKit
             var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
             for (index, name) in names.enumerated() {
                 let request = try fixture.saving([name], text: "more", id: RequestID(device, UInt64(index) + 1))
-                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                tasks.append(fixture.scheduler.run { await service.modify(request) })
                 if index == 0 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
             }
             return await tasks.values()

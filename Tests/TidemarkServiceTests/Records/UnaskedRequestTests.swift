@@ -12,9 +12,9 @@ import TidemarkTestKit
 extension WriteQueue {
     /// Asked by somebody who stays.
     mutating func admit(
-        _ request: RecordsRequest, in database: DatabaseID, for owner: WorkOwner, at loop: Int, now: Duration
+        _ request: RecordsRequest, for owner: WorkOwner, at loop: Int, now: Duration
     ) -> Admission {
-        admit(request, in: database, for: owner, askedBy: Asker(), at: loop, now: now)
+        admit(request, for: owner, askedBy: Asker(), at: loop, now: now)
     }
 
     /// Nil ends the worker.
@@ -26,14 +26,13 @@ extension WriteQueue {
 
 /// what nobody waits for any more is not begun.
 @Suite struct UnaskedRequestTests {
-    private let database = DatabaseID(1)
     private let owner = WorkOwner.account(1)
 
     private func request(_ counter: UInt64) -> RecordsRequest {
         RecordsRequest(
-            id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: "a",
+            id: RequestID(DeviceID(high: 0, low: 1), counter), key: ZoneKey(database: DatabaseID(1), name: "a"),
             saves: [RecordSave(name: "r", type: "T", tag: nil, fields: FieldMap(), parent: .unchanged)], deletes: [],
-            policy: .allKeys, isAtomic: true, user: UserID(1))
+            policy: .allKeys, isAtomic: true, user: UserID(1), access: .owner(UserID(1)))
     }
 
     private func makeQueue() -> WriteQueue {
@@ -46,7 +45,7 @@ extension WriteQueue {
         var queue = makeQueue()
         let (gone, here) = (Asker(), Asker())
         for (counter, asker) in [(1, gone), (2, here), (3, gone)] as [(UInt64, Asker)] {
-            _ = queue.admit(request(counter), in: database, for: owner, askedBy: asker, at: 0, now: .zero)
+            _ = queue.admit(request(counter), for: owner, askedBy: asker, at: 0, now: .zero)
         }
         gone.leave()
         _ = queue.startsWorker(at: 0)
@@ -58,7 +57,7 @@ extension WriteQueue {
         #expect(queue.nextGroup(at: 0, isFirst: false).entries.isEmpty)
         #expect(queue.isIdle)
         // It is not here any more: whoever comes back with it begins anew.
-        #expect(queue.admit(request(1), in: database, for: owner, at: 0, now: .zero) == .queued(3))
+        #expect(queue.admit(request(1), for: owner, at: 0, now: .zero) == .queued(3))
     }
 
     @Test func `R-725: no later request of one who has left stays behind for its return`() {
@@ -68,7 +67,7 @@ extension WriteQueue {
         _ = queue.addLoop()
         let (gone, here) = (Asker(), Asker())
         for (counter, asker) in [(1, gone), (2, here), (3, here), (4, gone)] as [(UInt64, Asker)] {
-            _ = queue.admit(request(counter), in: database, for: owner, askedBy: asker, at: 0, now: .zero)
+            _ = queue.admit(request(counter), for: owner, askedBy: asker, at: 0, now: .zero)
         }
         gone.leave()
         _ = queue.startsWorker(at: 0)
@@ -81,12 +80,12 @@ extension WriteQueue {
     @Test func `R-725: a zone of which nobody waits for anything goes on with the next request`() {
         var queue = makeQueue()
         let gone = Asker()
-        _ = queue.admit(request(1), in: database, for: owner, askedBy: gone, at: 0, now: .zero)
+        _ = queue.admit(request(1), for: owner, askedBy: gone, at: 0, now: .zero)
         gone.leave()
         _ = queue.startsWorker(at: 0)
         let none = queue.nextGroup(at: 0, isFirst: true)
         #expect(none.entries.isEmpty && none.unasked.map(\.ticket) == [0] && queue.isIdle)
-        _ = queue.admit(request(2), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(request(2), for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
         #expect(queue.nextGroup(at: 0, isFirst: true).entries.map(\.request.id.counter) == [2])
     }
@@ -95,8 +94,8 @@ extension WriteQueue {
     func `R-725, R-157: a request that is joined is carried out as long as one of its askers is here`(_ isHere: Bool) {
         var queue = makeQueue()
         let (first, second) = (Asker(), Asker())
-        #expect(queue.admit(request(1), in: database, for: owner, askedBy: first, at: 0, now: .zero) == .queued(0))
-        #expect(queue.admit(request(1), in: database, for: owner, askedBy: second, at: 0, now: .zero) == .joined(0))
+        #expect(queue.admit(request(1), for: owner, askedBy: first, at: 0, now: .zero) == .queued(0))
+        #expect(queue.admit(request(1), for: owner, askedBy: second, at: 0, now: .zero) == .joined(0))
         first.leave()
         if !isHere { second.leave() }
         _ = queue.startsWorker(at: 0)
@@ -108,7 +107,7 @@ extension WriteQueue {
     @Test func `R-725: what has failed is not tried again for somebody who has left`() {
         var queue = makeQueue()
         let asker = Asker()
-        _ = queue.admit(request(1), in: database, for: owner, askedBy: asker, at: 0, now: .zero)
+        _ = queue.admit(request(1), for: owner, askedBy: asker, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextGroup(at: 0, isFirst: true).entries
         #expect(group.count == 1)
@@ -152,12 +151,11 @@ extension WriteQueue {
         let save = try fixture.saving(["draft"], id: RequestID(dead, 1), policy: .ifServerRecordUnchanged)
         let again = try fixture.saving(["draft"], id: RequestID(successor, 1), policy: .ifServerRecordUnchanged)
         let delete = try fixture.saving([], deleting: ["draft"], id: RequestID(successor, 2))
-        let database = fixture.key().database
         let outcome = try outlive(fixture, losing: .beginSent) { service, asker in
-            await service.modifyRecords(in: database, [save], for: .account(1), askedBy: asker)[0]
+            await service.modifyRecords([save], for: .account(1), askedBy: asker)[0]
         } late: { service in
-            #expect(await service.modify(again, in: database).numbers == [1])
-            _ = await service.modify(delete, in: database)
+            #expect(await service.modify(again).numbers == [1])
+            _ = await service.modify(delete)
         }
         #expect(outcome.reason == .storeUnavailable)
         let records = try fixture.scheduler.simulate { try await fixture.records() }
@@ -182,7 +180,7 @@ extension WriteQueue {
         }
         #expect(outcome.reason == .storeUnavailable)
         let found = try fixture.scheduler.simulate {
-            await fixture.server().zones(named: ["notes"], in: database)
+            await fixture.server().zones([fixture.key()])
         }
         #expect(try found.get()[0].map(\.key.name) == .success("notes"))
     }

@@ -22,7 +22,7 @@ import TidemarkTestKit
             var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
             for counter in 1...21 as ClosedRange<UInt64> {
                 let request = try fixture.saving(["r\(counter)"], id: RequestID(device, counter))
-                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                tasks.append(fixture.scheduler.run { await service.modify(request) })
                 if counter == 1 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
             }
             return await tasks.values()
@@ -41,7 +41,7 @@ import TidemarkTestKit
             for counter in 1...21 as ClosedRange<UInt64> {
                 let request = try fixture.saving(["r\(counter)"], id: RequestID(device, counter))
                 let service = services[Int(counter % 3)]
-                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                tasks.append(fixture.scheduler.run { await service.modify(request) })
                 if counter == 1 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
             }
             return await tasks.values()
@@ -57,7 +57,7 @@ import TidemarkTestKit
         let service = fixture.server(faults: script.plan)
         let outcomes = try fixture.scheduler.simulate {
             let parts = try zones.map { try fixture.saving(["a"], zone: $0, id: RequestID(device, 1)) }
-            return await service.modifyRecords(in: fixture.key().database, parts, for: .account(1))
+            return await service.modifyRecords(parts, for: .account(1))
         }
         #expect(script.count(.commitSent) == 1)
         #expect(outcomes.map(\.numbers) == zones.map { _ in [1] })
@@ -82,7 +82,7 @@ import TidemarkTestKit
             var tasks: [Task<Result<RecordsOutcome, FailureReason>, Never>] = []
             for zone in zones {
                 let request = try fixture.saving(["a"], zone: zone, id: RequestID(device, 1))
-                tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                tasks.append(fixture.scheduler.run { await service.modify(request) })
                 try await fixture.scheduler.sleep(for: .microseconds(100))
             }
             #expect(await tasks.values().allSatisfy { $0.numbers == [1] })
@@ -107,9 +107,10 @@ import TidemarkTestKit
                 -> [FailureReason?]
             {
                 let request = RecordsRequest(
-                    id: RequestID(device, counter), zoneName: "notes", saves: saves, deletes: deletes, policy: .allKeys,
-                    isAtomic: false, user: fixture.identity.user)
-                guard case .success(let outcome) = await service.modify(request, in: fixture.key().database) else {
+                    id: RequestID(device, counter), key: fixture.key(), saves: saves, deletes: deletes,
+                    policy: .allKeys, isAtomic: false, user: fixture.identity.user,
+                    access: .owner(fixture.identity.user))
+                guard case .success(let outcome) = await service.modify(request) else {
                     return [.serverFault]
                 }
                 return outcome.deletes.map { if case .failed(let failure) = $0 { failure.reason } else { nil } }
@@ -149,9 +150,10 @@ import TidemarkTestKit
                 let fields = try FieldMap([Field(key, .string(value))])
                 let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
                 let request = RecordsRequest(
-                    id: RequestID(device, counter), zoneName: "notes", saves: [save], deletes: [],
-                    policy: .changedKeys, isAtomic: false, user: fixture.identity.user)
-                let outcome = try await service.modify(request, in: fixture.key().database).get()
+                    id: RequestID(device, counter), key: fixture.key(), saves: [save], deletes: [],
+                    policy: .changedKeys, isAtomic: false, user: fixture.identity.user,
+                    access: .owner(fixture.identity.user))
+                let outcome = try await service.modify(request).get()
                 guard case .saved = outcome.saves[0] else {
                     Issue.record("\(outcome)")
                     return
@@ -190,7 +192,7 @@ import TidemarkTestKit
                     let name = poisoned.contains(index) ? "poison\(index)" : "good\(index)"
                     let request = try fixture.saving(
                         [name], zone: ["a", "b", "c"][index % 3], id: RequestID(device, UInt64(index) + 1))
-                    tasks.append(fixture.scheduler.run { await service.modify(request, in: fixture.key().database) })
+                    tasks.append(fixture.scheduler.run { await service.modify(request) })
                 }
                 return await tasks.values()
             }
@@ -219,7 +221,7 @@ import TidemarkTestKit
                     tasks.append(
                         fixture.scheduler.run {
                             isQueued.append(true)
-                            return await service.modify(request, in: fixture.key().database)
+                            return await service.modify(request)
                         })
                     // A session hands them over one after another.
                     while isQueued.all.isEmpty { await fixture.scheduler.pause() }
@@ -238,8 +240,7 @@ import TidemarkTestKit
             let holder = fixture.scheduler.run { await fixture.holdZone(for: .seconds(60)) }
             try await fixture.scheduler.sleep(for: .milliseconds(1))
             let start = fixture.scheduler.now
-            let outcome = await service.modify(
-                try fixture.saving(["a"], id: RequestID(device, 1)), in: fixture.key().database)
+            let outcome = await service.modify(try fixture.saving(["a"], id: RequestID(device, 1)))
             #expect(outcome.reason == .zoneBusy)
             #expect(fixture.scheduler.now - start < .seconds(20))
             await holder.value
@@ -256,8 +257,7 @@ import TidemarkTestKit
         let service = fixture.server(faults: script.plan, settings: settings)
         try fixture.scheduler.simulate {
             let start = fixture.scheduler.now
-            let outcome = await service.modify(
-                try fixture.saving(["a"], id: RequestID(device, 1)), in: fixture.key().database)
+            let outcome = await service.modify(try fixture.saving(["a"], id: RequestID(device, 1)))
             #expect(outcome.reason == .storeUnavailable)
             #expect(fixture.scheduler.now - start < .seconds(3))
         }
@@ -274,7 +274,7 @@ import TidemarkTestKit
             let tasks = try ["frozen", "a", "b"].map { zone in
                 let request = try fixture.saving(["r"], zone: zone, id: RequestID(device, 1))
                 return fixture.scheduler.run {
-                    let outcome = await service.modify(request, in: fixture.key().database)
+                    let outcome = await service.modify(request)
                     return (outcome.numbers, fixture.scheduler.now - start)
                 }
             }
@@ -302,14 +302,13 @@ import TidemarkTestKit
         })
         let other = DeviceID(high: 3, low: 3)
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
             let first = try fixture.saving(["x"], zone: "a", id: RequestID(device, 1))
-            _ = await service.modify(first, in: database)
-            _ = await service.modify(first, in: database)  // Answered from memory: nothing moved.
+            _ = await service.modify(first)
+            _ = await service.modify(first)  // Answered from memory: nothing moved.
             let nothing = try fixture.saving([], deleting: ["none"], zone: "a", id: RequestID(device, 2))
-            _ = await service.modify(nothing, in: database)
-            _ = await service.modify(try fixture.saving(["x"], zone: "b", id: RequestID(other, 1)), in: database)
-            _ = await service.modify(try fixture.saving(["x"], zone: "none", id: RequestID(other, 2)), in: database)
+            _ = await service.modify(nothing)
+            _ = await service.modify(try fixture.saving(["x"], zone: "b", id: RequestID(other, 1)))
+            _ = await service.modify(try fixture.saving(["x"], zone: "none", id: RequestID(other, 2)))
             try await fixture.scheduler.sleep(for: .seconds(1))
         }
         #expect(
@@ -328,11 +327,10 @@ import TidemarkTestKit
             onMoved: { for notice in $0.notices { notices.append(notice) } })
         let devices = [device, DeviceID(high: 3, low: 3), DeviceID(high: 4, low: 4)]
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
             var tasks: [Task<Void, Never>] = []
             for (index, device) in devices.enumerated() {
                 let request = try fixture.saving(["record\(index)"], id: RequestID(device, 1))
-                tasks.append(fixture.scheduler.run { _ = await service.modify(request, in: database) })
+                tasks.append(fixture.scheduler.run { _ = await service.modify(request) })
                 // The others come while the first one's is written, and go together.
                 if index == 0 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
             }
@@ -386,7 +384,7 @@ import TidemarkTestKit
         let service = fixture.server(faults: script.plan, limits: limits)
         try fixture.scheduler.simulate {
             let request = try fixture.saving(["a", "b", "c", "d"], id: RequestID(device, 1))
-            let outcome = await service.modify(request, in: fixture.key().database)
+            let outcome = await service.modify(request)
             #expect(outcome.reason == .tooManyItems)
         }
         #expect(script.count(.beginSent) == 0)
@@ -396,18 +394,17 @@ import TidemarkTestKit
         let fixture = try ServiceFixture()
         let service = fixture.server(faults: FaultScript(always: slowCommits).plan)
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
             let requests = try (1...2).map { try fixture.saving(["r\($0)"], id: RequestID(device, UInt64($0))) }
-            let first = fixture.scheduler.run { await service.modify(requests[0], in: database) }
+            let first = fixture.scheduler.run { await service.modify(requests[0]) }
             try await fixture.scheduler.sleep(for: .milliseconds(1))
-            let second = fixture.scheduler.run { await service.modify(requests[1], in: database) }
+            let second = fixture.scheduler.run { await service.modify(requests[1]) }
             await fixture.scheduler.pause()
             try await fixture.scheduler.sleep(for: .milliseconds(1))
             await service.stop()
             #expect(await first.value.numbers == [1])
             #expect(await second.value.reason == .storeUnavailable)
             let third = try fixture.saving(["r"], id: RequestID(device, 3))
-            #expect(await service.modify(third, in: database).reason == .storeUnavailable)
+            #expect(await service.modify(third).reason == .storeUnavailable)
         }
     }
 
@@ -417,11 +414,10 @@ import TidemarkTestKit
         let sharedWrites = SharedWrites()
         let services = (0..<2).map { _ in fixture.server(faults: script.plan, sharedWrites: sharedWrites) }
         let requests = try (1...2).map { try fixture.saving(["r\($0)"], id: RequestID(device, UInt64($0))) }
-        let database = fixture.key().database
         try fixture.scheduler.simulate {
-            let first = fixture.scheduler.run { await services[0].modify(requests[0], in: database) }
+            let first = fixture.scheduler.run { await services[0].modify(requests[0]) }
             try await fixture.scheduler.sleep(for: .milliseconds(1))
-            let second = fixture.scheduler.run { await services[1].modify(requests[1], in: database) }
+            let second = fixture.scheduler.run { await services[1].modify(requests[1]) }
             await fixture.scheduler.pause()
             try await fixture.scheduler.sleep(for: .milliseconds(1))
             await services[1].stop()

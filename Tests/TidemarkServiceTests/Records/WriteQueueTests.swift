@@ -14,13 +14,14 @@ import TidemarkScheduling
 
     private func request(
         _ counter: UInt64, zone: String = "a", device: UInt64 = 1, items: Int = 1, bytes: Int = 0,
-        user: UserID = user
+        user: UserID = user, in database: DatabaseID = database
     ) throws -> RecordsRequest {
         let fields = bytes == 0 ? FieldMap() : try FieldMap([Field("b", .bytes([UInt8](repeating: 0, count: bytes)))])
         return RecordsRequest(
-            id: RequestID(DeviceID(high: 0, low: device), counter), zoneName: zone,
+            id: RequestID(DeviceID(high: 0, low: device), counter), key: ZoneKey(database: database, name: zone),
             saves: [RecordSave(name: "r", type: "T", tag: nil, fields: fields, parent: .unchanged)],
-            deletes: (1..<items).map { "d\($0)" }, policy: .allKeys, isAtomic: true, user: user)
+            deletes: (1..<items).map { "d\($0)" }, policy: .allKeys, isAtomic: true, user: user,
+            access: .owner(user))
     }
 
     /// Of one event loop.
@@ -32,17 +33,17 @@ import TidemarkScheduling
 
     private func counters(_ group: [WriteQueue.Entry]?) -> [UInt64]? { group?.map(\.request.id.counter) }
 
-    private let database = DatabaseID(1)
+    private static let database = DatabaseID(1)
     private let owner = WorkOwner.account(1)
 
     @Test func `requests to a zone that is being written wait for the next transaction, and go together`() throws {
         var queue = makeQueue()
-        #expect(queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .queued(0))
+        #expect(queue.admit(try request(1), for: owner, at: 0, now: .zero) == .queued(0))
         #expect(queue.startsWorker(at: 0) == true)
         let first = queue.nextEntries(at: 0, isFirst: true)!
         #expect(counters(first) == [1])
         for counter in 2...5 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
+            _ = queue.admit(try request(counter), for: owner, at: 0, now: .zero)
         }
         #expect(queue.startsWorker(at: 0) == false, "the zone is in a transaction")
         queue.leave(first)
@@ -57,7 +58,7 @@ import TidemarkScheduling
         var queue = makeQueue(settings)
         func admit(_ counter: UInt64, _ account: Int64, user: Int64, bytes: Int = 0) throws -> WriteQueue.Admission {
             let request = try request(counter, device: UInt64(account), bytes: bytes, user: UserID(user))
-            return queue.admit(request, in: database, for: .account(account), at: 0, now: .zero)
+            return queue.admit(request, for: .account(account), at: 0, now: .zero)
         }
         #expect(try [admit(1, 1, user: 1), admit(2, 1, user: 2)] == [.queued(0), .queued(1)])
         #expect(try admit(3, 1, user: 3) == .refused(.tooManyRequests))
@@ -78,10 +79,10 @@ import TidemarkScheduling
         var queue = makeQueue(settings)
         for counter in 1...1_000 as ClosedRange<UInt64> {
             _ = queue.admit(
-                try request(counter, zone: "\(counter)"), in: database, for: .account(1), at: 0, now: .zero)
+                try request(counter, zone: "\(counter)"), for: .account(1), at: 0, now: .zero)
         }
         _ = queue.admit(
-            try request(1_001, zone: "a", device: 2), in: DatabaseID(2), for: .account(2), at: 0, now: .zero)
+            try request(1_001, zone: "a", device: 2, in: DatabaseID(2)), for: .account(2), at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 1_001, 2])
     }
@@ -91,10 +92,10 @@ import TidemarkScheduling
         settings.groupItemsMax = 3
         var queue = makeQueue(settings)
         for counter in 1...1_000 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, for: .account(1), at: 0, now: .zero)
+            _ = queue.admit(try request(counter), for: .account(1), at: 0, now: .zero)
         }
         for counter in 1_001...1_002 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter, device: 2), in: database, for: .account(2), at: 0, now: .zero)
+            _ = queue.admit(try request(counter, device: 2), for: .account(2), at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
         #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 1_001, 2])
@@ -120,8 +121,9 @@ import TidemarkScheduling
         settings.groupZonesMax = 1
         var queue = makeQueue(settings)
         func admit(_ counter: UInt64, _ account: Int64) throws {
-            let request = try request(counter, zone: "\(counter)", device: UInt64(account))
-            _ = queue.admit(request, in: DatabaseID(account), for: .account(account), at: 0, now: .zero)
+            let request = try request(
+                counter, zone: "\(counter)", device: UInt64(account), in: DatabaseID(account))
+            _ = queue.admit(request, for: .account(account), at: 0, now: .zero)
         }
         for counter in 1...6 as ClosedRange<UInt64> { try admit(counter, 1) }
         let greedy = (0..<3).map { _ in start(&queue) }
@@ -152,7 +154,7 @@ import TidemarkScheduling
         var queue = makeQueue(settings)
         func admit(_ counter: UInt64, _ account: Int64, zone: String) throws {
             let request = try request(counter, zone: zone, device: UInt64(account))
-            _ = queue.admit(request, in: database, for: .account(account), at: 0, now: .zero)
+            _ = queue.admit(request, for: .account(account), at: 0, now: .zero)
         }
         for counter in 1...4 as ClosedRange<UInt64> { try admit(counter, 1, zone: "\(counter)") }
         try admit(5, 1, zone: "common")
@@ -183,7 +185,7 @@ import TidemarkScheduling
         #expect(queue.addLoop() == 1)
         func admit(_ counter: UInt64, _ account: Int64, zone: String, at loop: Int) throws {
             let request = try request(counter, zone: zone, device: UInt64(account))
-            _ = queue.admit(request, in: database, for: .account(account), at: loop, now: .zero)
+            _ = queue.admit(request, for: .account(account), at: loop, now: .zero)
         }
         try admit(1, 1, zone: "common", at: 0)
         try admit(2, 2, zone: "common", at: 0)
@@ -200,10 +202,10 @@ import TidemarkScheduling
 
     @Test func `zones that are ready together share a transaction, and one worker starts at a time`() throws {
         var queue = makeQueue()
-        _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a"), for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
-        _ = queue.admit(try request(2, zone: "b"), in: DatabaseID(2), for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(3, zone: "a"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "b", in: DatabaseID(2)), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "a"), for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == false)
         #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 3, 2])
     }
@@ -213,17 +215,17 @@ import TidemarkScheduling
         settings.transactionsMax = 1
         var queue = makeQueue(settings)
         #expect(queue.addLoop() == 1)
-        _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a"), for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 1) == false, "nothing came there")
-        _ = queue.admit(try request(2, zone: "b"), in: database, for: owner, at: 1, now: .zero)
-        _ = queue.admit(try request(3, zone: "a"), in: database, for: owner, at: 1, now: .zero)
+        _ = queue.admit(try request(2, zone: "b"), for: owner, at: 1, now: .zero)
+        _ = queue.admit(try request(3, zone: "a"), for: owner, at: 1, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
         #expect(queue.startsWorker(at: 1) == true, "transactions are counted by loop")
         let first = queue.nextEntries(at: 0, isFirst: true)!
         #expect(counters(first) == [1, 3], "in the order in which they came, on one loop")
         let other = queue.nextEntries(at: 1, isFirst: true)!
         #expect(counters(other) == [2])
-        _ = queue.admit(try request(4, zone: "a"), in: database, for: owner, at: 1, now: .zero)
+        _ = queue.admit(try request(4, zone: "a"), for: owner, at: 1, now: .zero)
         queue.leave(other)
         queue.endGroup(other, at: 1)
         #expect(queue.nextEntries(at: 1, isFirst: false) == nil, "the zone is in the other loop's transaction")
@@ -238,7 +240,7 @@ import TidemarkScheduling
         #expect(!queue.isIdle, "a worker is left")
         #expect(queue.nextEntries(at: 0, isFirst: false) == nil)
         #expect(queue.isIdle)
-        _ = queue.admit(try request(5, zone: "a"), in: database, for: owner, at: 1, now: .zero)
+        _ = queue.admit(try request(5, zone: "a"), for: owner, at: 1, now: .zero)
         #expect(queue.startsWorker(at: 1) == true, "and goes where it is wanted next")
         #expect(counters(queue.nextEntries(at: 1, isFirst: true)) == [5])
     }
@@ -247,9 +249,9 @@ import TidemarkScheduling
         var settings = WriteSettings()
         settings.groupSpansDatabases = false
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(2, zone: "a"), in: DatabaseID(2), for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(3, zone: "b"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a"), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "a", in: DatabaseID(2)), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "b"), for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
         #expect(counters(queue.nextEntries(at: 0, isFirst: true)) == [1, 3])
         #expect(queue.startsWorker(at: 0) == true, "the other database is ready")
@@ -263,11 +265,11 @@ import TidemarkScheduling
         settings.groupBytesMax = 1_000
         settings.groupZonesMax = 2
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1, zone: "a", items: 3), in: database, for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(2, zone: "a", items: 3), in: database, for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(3, zone: "b", items: 2), in: database, for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(4, zone: "c", bytes: 5_000), in: database, for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(5, zone: "d"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a", items: 3), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "a", items: 3), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "b", items: 2), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(4, zone: "c", bytes: 5_000), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(5, zone: "d"), for: owner, at: 0, now: .zero)
         #expect(queue.startsWorker(at: 0) == true)
         let first = queue.nextEntries(at: 0, isFirst: true)!
         #expect(counters(first) == [1, 3], "five items, two zones")
@@ -283,50 +285,50 @@ import TidemarkScheduling
         var settings = WriteSettings()
         settings.requestsMax = 8
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(2, bytes: 100), in: database, for: owner, at: 0, now: .zero)
-        #expect(queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero) == .refused(.tooManyRequests))
+        _ = queue.admit(try request(1), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, bytes: 100), for: owner, at: 0, now: .zero)
+        #expect(queue.admit(try request(3), for: owner, at: 0, now: .zero) == .refused(.tooManyRequests))
         #expect(
-            queue.admit(try request(2), in: database, for: owner, at: 0, now: .zero) == .joined(1),
+            queue.admit(try request(2), for: owner, at: 0, now: .zero) == .joined(1),
             "a repeat takes no room")
         settings.requestsMax = 40
         settings.bytesMax = 100
         queue = makeQueue(settings)
         #expect(
-            queue.admit(try request(1, bytes: 200), in: database, for: owner, at: 0, now: .zero)
+            queue.admit(try request(1, bytes: 200), for: owner, at: 0, now: .zero)
                 == .refused(.tooManyRequests))
     }
 
     @Test func `R-157: a repeated request joins the first while that is here`() throws {
         var queue = makeQueue()
-        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
-        #expect(queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .joined(0))
+        _ = queue.admit(try request(1), for: owner, at: 0, now: .zero)
+        #expect(queue.admit(try request(1), for: owner, at: 0, now: .zero) == .joined(0))
         #expect(
-            queue.admit(try request(1, zone: "b"), in: database, for: owner, at: 0, now: .zero) == .queued(1),
+            queue.admit(try request(1, zone: "b"), for: owner, at: 0, now: .zero) == .queued(1),
             "another zone's part"
         )
         #expect(
-            queue.admit(try request(1), in: DatabaseID(2), for: owner, at: 0, now: .zero) == .queued(2),
+            queue.admit(try request(1, in: DatabaseID(2)), for: owner, at: 0, now: .zero) == .queued(2),
             "another database")
         #expect(
-            queue.admit(try request(1, device: 2), in: database, for: owner, at: 0, now: .zero) == .queued(3),
+            queue.admit(try request(1, device: 2), for: owner, at: 0, now: .zero) == .queued(3),
             "another device")
         #expect(queue.startsWorker(at: 0) == true)
         let group = queue.nextEntries(at: 0, isFirst: true)!
         #expect(
-            queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .joined(0),
+            queue.admit(try request(1), for: owner, at: 0, now: .zero) == .joined(0),
             "while it is being written")
         queue.leave(group)
         queue.endGroup(group, at: 0)
         #expect(
-            queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero) == .queued(4),
+            queue.admit(try request(1), for: owner, at: 0, now: .zero) == .queued(4),
             "the store remembers it now")
     }
 
     @Test func `a group that the store rejects is cut in halves, and a single request fails alone`() throws {
         var queue = makeQueue()
         for counter in 1...3 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
+            _ = queue.admit(try request(counter), for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
         let group = queue.nextEntries(at: 0, isFirst: true)!
@@ -355,11 +357,11 @@ import TidemarkScheduling
     @Test func `after a failure that passes, a zone rests, keeps its order, and goes on`() throws {
         var queue = makeQueue()
         for counter in 1...2 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
+            _ = queue.admit(try request(counter), for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
         let group = queue.nextEntries(at: 0, isFirst: true)!
-        _ = queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(3), for: owner, at: 0, now: .zero)
         guard
             case .later(_, let wakes) = queue.recover(
                 from: .unavailable, part: group, rest: [], now: .zero, randomBits: { 500 })
@@ -368,7 +370,7 @@ import TidemarkScheduling
             return
         }
         queue.endGroup(group, at: 0)
-        #expect(wakes == [.init(key: ZoneKey(database: database, name: "a"), delay: .milliseconds(20))])
+        #expect(wakes == [.init(key: ZoneKey(database: Self.database, name: "a"), delay: .milliseconds(20))])
         #expect(queue.nextEntries(at: 0, isFirst: false) == nil, "it rests")
         #expect(queue.startsWorker(at: 0) == false)
         queue.wake(wakes[0].key)
@@ -378,8 +380,8 @@ import TidemarkScheduling
 
     @Test func `R-158: zones of a group that found one busy go on at once, each alone`() throws {
         var queue = makeQueue()
-        _ = queue.admit(try request(1, zone: "a"), in: database, for: owner, at: 0, now: .zero)
-        _ = queue.admit(try request(2, zone: "b"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(1, zone: "a"), for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2, zone: "b"), for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextEntries(at: 0, isFirst: true)!
         guard
@@ -391,7 +393,7 @@ import TidemarkScheduling
         }
         queue.endGroup(group, at: 0)
         #expect(wakes.isEmpty)
-        _ = queue.admit(try request(3, zone: "c"), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(3, zone: "c"), for: owner, at: 0, now: .zero)
         let alone = queue.nextEntries(at: 0, isFirst: false)!
         #expect(counters(alone) == [1])
         #expect(queue.startsWorker(at: 0) == true)
@@ -410,10 +412,10 @@ import TidemarkScheduling
         var settings = WriteSettings()
         settings.waitMax = .seconds(1)
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(1), for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextEntries(at: 0, isFirst: true)!
-        _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .milliseconds(500))
+        _ = queue.admit(try request(2), for: owner, at: 0, now: .milliseconds(500))
         #expect(queue.nextDeadline == .milliseconds(1_500), "one that is being written is not refused")
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
         queue.endGroup(group, at: 0)
@@ -431,8 +433,8 @@ import TidemarkScheduling
             var settings = WriteSettings()
             settings.waitMax = .seconds(1)
             var queue = makeQueue(settings)
-            _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
-            _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .milliseconds(500))
+            _ = queue.admit(try request(1), for: owner, at: 0, now: .zero)
+            _ = queue.admit(try request(2), for: owner, at: 0, now: .milliseconds(500))
             _ = queue.startsWorker(at: 0)
             let group = queue.nextEntries(at: 0, isFirst: true)!
             #expect(counters(group) == [1, 2])
@@ -459,7 +461,7 @@ import TidemarkScheduling
         settings.waitMax = .seconds(1)
         var queue = makeQueue(settings)
         for counter in 1...2 as ClosedRange<UInt64> {
-            _ = queue.admit(try request(counter), in: database, for: owner, at: 0, now: .zero)
+            _ = queue.admit(try request(counter), for: owner, at: 0, now: .zero)
         }
         _ = queue.startsWorker(at: 0)
         let group = queue.nextEntries(at: 0, isFirst: true)!
@@ -477,12 +479,12 @@ import TidemarkScheduling
         var settings = WriteSettings()
         settings.attemptsMax = 2
         var queue = makeQueue(settings)
-        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(1), for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextEntries(at: 0, isFirst: true)!
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
         queue.endGroup(group, at: 0)
-        queue.wake(ZoneKey(database: database, name: "a"))
+        queue.wake(ZoneKey(database: Self.database, name: "a"))
         let again = queue.nextEntries(at: 0, isFirst: false)!
         guard
             case .later(let refusals, _) = queue.recover(
@@ -496,12 +498,12 @@ import TidemarkScheduling
 
     @Test func `when it stops, who waits is refused and who is being written is not`() throws {
         var queue = makeQueue()
-        _ = queue.admit(try request(1), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(1), for: owner, at: 0, now: .zero)
         _ = queue.startsWorker(at: 0)
         let group = queue.nextEntries(at: 0, isFirst: true)!
-        _ = queue.admit(try request(2), in: database, for: owner, at: 0, now: .zero)
+        _ = queue.admit(try request(2), for: owner, at: 0, now: .zero)
         #expect(queue.stop() == [.init(ticket: 1, reason: .storeUnavailable)])
-        #expect(queue.admit(try request(3), in: database, for: owner, at: 0, now: .zero) == .refused(.storeUnavailable))
+        #expect(queue.admit(try request(3), for: owner, at: 0, now: .zero) == .refused(.storeUnavailable))
         #expect(!queue.isIdle)
         queue.leave(group)
         queue.endGroup(group, at: 0)

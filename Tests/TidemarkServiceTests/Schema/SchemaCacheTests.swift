@@ -133,10 +133,11 @@ import TidemarkTestSupport
                     let fields = try FieldMap([Field("text", .string("\(counter)"))])
                     let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
                     let request = RecordsRequest(
-                        id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: ZoneName.default, saves: [save],
-                        deletes: [], policy: .allKeys, isAtomic: false, user: identity.user)
-                    return coordinator.submit(
-                        request, in: identity.privateDatabase, for: .account(1), askedBy: Asker())
+                        id: RequestID(DeviceID(high: 0, low: 1), counter),
+                        key: ZoneKey(database: identity.privateDatabase, name: ZoneName.default), saves: [save],
+                        deletes: [], policy: .allKeys, isAtomic: false, user: identity.user,
+                        access: .owner(identity.user))
+                    return coordinator.submit(request, for: .account(1), askedBy: Asker())
                 }
                 for answer in answers {
                     let outcome = await answer.value()

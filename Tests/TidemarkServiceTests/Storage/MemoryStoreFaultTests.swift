@@ -71,11 +71,11 @@ import TidemarkTestKit
         try fixture.scheduler.simulate {
             let saving = try fixture.saving(["a"], id: RequestID(DeviceID(high: 5, low: 5), 1))
             let old = fixture.server(faults: FaultScript(always: [.commitSent: .delay(.seconds(1))]).plan)
-            let late = fixture.scheduler.run { await old.modify(saving, in: fixture.key().database) }
+            let late = fixture.scheduler.run { await old.modify(saving) }
             try await fixture.scheduler.sleep(for: .milliseconds(500))
             fixture.database.restore(backup)
             let start = fixture.scheduler.now
-            #expect(await server.modify(saving, in: fixture.key().database).reason == nil)
+            #expect(await server.modify(saving).reason == nil)
             #expect(fixture.scheduler.now - start < .milliseconds(100))
             let records = try await fixture.records()
             _ = await late.value

@@ -249,6 +249,22 @@ import TidemarkWire
         for index in readers.indices { #expect(try readers[index].pushed() == [["a"], ["b"]], "\(index)") }
     }
 
+    @Test func `R-047, R-508: a push brings what another user changed if the server knows the user's name`() throws {
+        let world = SessionWorld()
+        var (writer, reader) = try pair(world)
+        let bob = try world.saveAsBob("a", in: "notes", counter: 1)
+        #expect(try reader.pushed() == [nil], "to know it, the store must be asked")
+        #expect(try reader.fetch() == ["a"])
+        _ = try world.saveAsBob("b", in: "notes", counter: 2)
+        let records = reader.client.pushes.flatMap(\.changes.answer.then.changes).map(\.record)
+        #expect(records.map(\.createdBy) == [bob] && records.map(\.modifiedBy) == [bob])
+        #expect(try reader.pushed() == [["b"]])
+        // The user's own changes need no name.
+        try writer.save("c", in: "notes")
+        #expect(reader.client.pushes.flatMap(\.changes.answer.then.changes).map(\.record.createdBy) == [""])
+        #expect(try reader.pushed() == [["c"]])
+    }
+
     @Test func `I-7: large changes, and changes for a device that does not read, are not brought`() throws {
         let world = SessionWorld()
         var (writer, reader) = try pair(world)

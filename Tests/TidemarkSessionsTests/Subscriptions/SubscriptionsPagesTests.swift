@@ -134,13 +134,16 @@ import TidemarkWire
         info.alertBody = String(repeating: "x", count: 4_000)
         let subscription = Subscription(
             id: "long", scope: .private, kind: .database, recordType: nil, notificationInfo: info.encoded)
+        let viewpoint = Viewpoint(
+            user: UserID(1), userRecordName: "_user", database: DatabaseID(1), device: DeviceID(high: 1, low: 1),
+            store: StoreIncarnation(1))
         for (count, othersCount, madeCount) in [(5, 0, 5), (100, 1, 32)] {
             let scheduler = ManualScheduler()
             let others = Mutex(0)
             let results = Array(repeating: Result<Subscription, FailureReason>.success(subscription), count: count)
             let (made, between) = try scheduler.complete {
                 scheduler.run { others.withLock { $0 += 1 } }
-                var answer = SubscriptionsFetchAnswer(limits: Limits())
+                var answer = SubscriptionsFetchAnswer(seenFrom: viewpoint, limits: Limits())
                 await answer.appendInTurns(results)
                 return (answer.count, others.withLock { $0 })
             }

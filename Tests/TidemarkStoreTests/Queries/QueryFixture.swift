@@ -65,6 +65,8 @@ struct QueryFixture: Sendable {
 
     var admin: AdminStore { AdminStore(storage) }
 
+    private func key(_ zone: String) -> ZoneKey { ZoneKey(database: identity.privateDatabase, name: zone) }
+
     /// Saves records, whatever is there; all must succeed.
     func save(
         _ records: [(name: String, fields: [Field])], type: String = "T", zone: String, counter: UInt64,
@@ -77,10 +79,10 @@ struct QueryFixture: Sendable {
             let id = RequestID(
                 device: DeviceID(high: device, low: UInt64(index)), counter: counter, lowestUnanswered: counter)
             let request = RecordsRequest(
-                id: id, zoneName: zone, saves: saves, deletes: [], policy: .allKeys, isAtomic: false,
-                user: identity.user)
+                id: id, key: key(zone), saves: saves, deletes: [], policy: .allKeys, isAtomic: false,
+                user: identity.user, access: .owner(identity.user))
             let outcome = try await (service ?? self.service).modifyRecords(
-                in: identity.privateDatabase, [request], for: .account(identity.account.rawValue))[0].get()
+                [request], for: .account(identity.account.rawValue))[0].get()
             for save in outcome.saves { if case .failed(let failure) = save { Issue.record("\(failure)") } }
         }
     }
@@ -89,10 +91,9 @@ struct QueryFixture: Sendable {
         let id = RequestID(
             device: DeviceID(high: 1, low: 0), counter: counter, lowestUnanswered: counter)
         let request = RecordsRequest(
-            id: id, zoneName: zone, saves: [], deletes: names, policy: .allKeys,
-            isAtomic: false, user: identity.user)
-        _ = try await service.modifyRecords(
-            in: identity.privateDatabase, [request], for: .account(identity.account.rawValue))[0].get()
+            id: id, key: key(zone), saves: [], deletes: names, policy: .allKeys,
+            isAtomic: false, user: identity.user, access: .owner(identity.user))
+        _ = try await service.modifyRecords([request], for: .account(identity.account.rawValue))[0].get()
     }
 
     /// Makes the schema what the text says, and prepares queries for it, as an operator does.
@@ -123,11 +124,10 @@ struct QueryFixture: Sendable {
     func records() async throws -> [(zone: String, record: RecordState)] {
         var all: [(zone: String, record: RecordState)] = []
         for zone in zones {
-            let key = ZoneKey(database: identity.privateDatabase, name: zone)
             let page = try await storage.zonePage(
                 ZonePageQuery(
-                    key: key, after: nil, recordsMax: 100_000, bytesMax: .max, device: DeviceID(high: 0, low: 0),
-                    tombstonesPassedMax: Limits().tombstonesPassedMax))
+                    key: key(zone), after: nil, recordsMax: 100_000, bytesMax: .max, device: DeviceID(high: 0, low: 0),
+                    reader: nil, tombstonesPassedMax: Limits().tombstonesPassedMax))
             all += page.records.filter { !$0.isDeleted }.map { (zone, $0) }
         }
         return all

@@ -507,9 +507,9 @@ import TidemarkTestSupport
                 name: "r", type: "T", tag: nil, fields: try FieldMap([Field("k", .int64(1))]), parent: .unchanged)
             let request = RecordsRequest(
                 id: RequestID(device: DeviceID(high: 3, low: 3), counter: 1, lowestUnanswered: 1),
-                zoneName: ZoneName.default, saves: [save], deletes: [], policy: .allKeys, isAtomic: false,
-                user: fixture.identity.user, access: alice)
-            _ = try await fixture.service.modifyRecords(in: found.database, [request], for: .account(1))[0].get()
+                key: ZoneKey(database: found.database, name: ZoneName.default), saves: [save], deletes: [],
+                policy: .allKeys, isAtomic: false, user: fixture.identity.user, access: alice)
+            _ = try await fixture.service.modifyRecords([request], for: .account(1))[0].get()
             let query = Query(
                 recordType: "T", zoneName: nil, predicate: .compare(.field("k"), .equal, .int64(1)))
             func ask(_ access: RecordAccess) async -> Result<QueryPage, QueryRefusal> {

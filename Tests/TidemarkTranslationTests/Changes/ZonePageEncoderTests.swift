@@ -43,7 +43,7 @@ import TidemarkWire
         let read = ZonePageRead(zone: zone, lastRemoval: nil, records: records, hasMore: hasMore)
         let query = ZonePageQuery(
             key: key, after: .init(zone: zone.id, number: 0), recordsMax: 1_000, bytesMax: 4_194_304,
-            device: Examples.device, tombstonesPassedMax: 0)
+            device: Examples.device, reader: nil, tombstonesPassedMax: 0)
         return try ZonePage.make(of: read, for: query, store: Examples.viewpoint.store).get()
     }
 
@@ -81,7 +81,8 @@ import TidemarkWire
                     300, database, then: page, selected: selected(selection, of: page), seenFrom: Examples.viewpoint)
                 var expected = WireServerEnvelope()
                 expected.id = 300
-                expected.fetchDatabaseChanges = WireFetchDatabaseChangesAnswer(database)
+                expected.fetchDatabaseChanges = WireFetchDatabaseChangesAnswer(
+                    database, seenFrom: Examples.viewpoint)
                 expected.fetchDatabaseChanges.then = try reference(300, page, selection).fetchZoneChanges
                 #expect(try WireServerEnvelope(reading: bytes) == expected)
                 #expect(bytes == expected.encoded)
@@ -119,7 +120,7 @@ import TidemarkWire
         expected.push.changes.databaseToken = after.database.bytes
         expected.push.changes.zone.name = "notes"
         expected.push.changes.zoneToken = after.zone.bytes
-        expected.push.changes.answer = WireFetchDatabaseChangesAnswer(database)
+        expected.push.changes.answer = WireFetchDatabaseChangesAnswer(database, seenFrom: Examples.viewpoint)
         expected.push.changes.answer.then = try reference(0, page, nil).fetchZoneChanges
         #expect(try WireServerEnvelope(reading: bytes) == expected)
         #expect(bytes == expected.encoded)
@@ -152,7 +153,8 @@ import TidemarkWire
         #expect(changes.map(\.record.modifiedBy) == ["_bob", "", "_carol"])
         #expect(try WireServerEnvelope(reading: bytes) == expected)
         #expect(bytes == expected.encoded)
-        #expect(page.users == [Examples.user, bob, carol])
+        #expect(page.entries.users(besides: nil) == [Examples.user, bob, carol])
+        #expect(page.entries.users(besides: Examples.user) == [bob, carol])
     }
 
     @Test func `pages of every size and content are what the generated code writes`() throws {

@@ -125,7 +125,7 @@ import TidemarkWire
         for zone in [nil, "n"] {
             if let zone { request.query.zone = Examples.zoneID(zone) }
             let search = try RecordsSearch(request, by: Examples.viewpoint, limits: Examples.limits)
-            #expect(search.limit == 7 && search.cursor == [1, 2])
+            #expect(search.limit == 7 && search.cursor == [1, 2] && search.database == Examples.viewpoint.database)
             let read = QueryPageRead(isZoneFound: true, matches: [match], hasMore: zone == nil)
             let page = try QueryPage.make(
                 of: read, for: QueryPageQuery(database: DatabaseID(3), query: search.query, recordsMax: 1, bytesMax: 1),

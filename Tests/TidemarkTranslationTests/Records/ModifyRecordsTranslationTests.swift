@@ -21,7 +21,8 @@ import TidemarkWire
 
     @Test func `R-150: a request is cut into a part a zone, all with one id`() throws {
         let requests = try requests()
-        #expect(requests.map(\.zoneName) == ["notes", "lists"])
+        #expect(requests.map(\.key.name) == ["notes", "lists"])
+        #expect(requests.allSatisfy { $0.key.database == Examples.viewpoint.database })
         #expect(requests.map { $0.saves.map(\.name) } == [["a", "b"], []])
         #expect(requests.map(\.deletes) == [[], ["c"]])
         #expect(requests.allSatisfy { $0.isAtomic && $0.user == Examples.viewpoint.user })

@@ -22,7 +22,7 @@ import TidemarkWire
         _ results: [Result<Subscription, FailureReason>], within limits: Limits = Examples.limits,
         then cursor: SubscriptionsCursor? = nil
     ) throws -> WireFetchSubscriptionsAnswer {
-        var answer = SubscriptionsFetchAnswer(limits: limits)
+        var answer = SubscriptionsFetchAnswer(seenFrom: Examples.viewpoint, limits: limits)
         let count = results.prefix(while: { answer.append($0) }).count
         #expect(answer.count == count)
         return try WireServerEnvelope(reading: answer.message(7, then: cursor)).fetchSubscriptions
@@ -73,7 +73,7 @@ import TidemarkWire
         let saved = try wishes[1].get()
         let answer = WireModifySubscriptionsAnswer(
             wishes, saves: [.success(saved)], deletes: [.success(()), .failure(.subscriptionUnknown)],
-            within: Examples.limits)
+            seenFrom: Examples.viewpoint, within: Examples.limits)
         #expect(answer.saves[0].failure.code == .invalidArguments)
         #expect(answer.saves[1].subscription == wish)
         #expect(answer.saves[2].failure.code == .invalidArguments)
@@ -82,7 +82,8 @@ import TidemarkWire
     }
 
     @Test func `R-254: a push names subscription, database and the zones that moved`() throws {
-        let push = WirePush(try Subscription(wish, scope: .private), zoneNames: ["notes", "lists"])
+        let zones = ["notes", "lists"].map { ZoneKey(database: Examples.viewpoint.database, name: $0) }
+        let push = WirePush(try Subscription(wish, scope: .private), zones: zones, seenFrom: Examples.viewpoint)
         let envelope = try WireServerEnvelope(reading: ServerMessage.push(push))
         #expect(envelope.id == 0)
         #expect(envelope.push.subscriptionID == "all-changes")

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkBytes
+package import TidemarkDomain
+package import TidemarkWire
+
+extension Viewpoint {
+    /// The zone that a client names. Nil for a zone that the caller's database cannot have. In the private and the public
+    /// database that is a zone of another owner. In the shared database it is any zone, because no zone is shared yet
+    ///
+    ///
+    /// This is the only place where a client's name of a zone becomes a ``ZoneKey``, and ``ownerName(of:)`` is the way back.
+    /// Sharing comes in here: in the shared database an owner's name stands for the owner's private database. Which owners
+    /// have shared something with the caller takes a read of the store, and requests are translated without one. So whoever
+    /// makes the viewpoint reads that before, and sets ``zoneOwners``. A key grants nothing: whether the zone is there, and
+    /// who may read and write in it, is decided by what is read with its records.
+    package func zoneKey(of zone: WireZoneID) -> ZoneKey? {
+        guard access.scope == .shared else {
+            return isCaller(zone.owner) ? ZoneKey(database: database, name: zone.name) : nil
+        }
+        return zoneOwners.first { $0.value == zone.owner }.map { ZoneKey(database: $0.key, name: zone.name) }
+    }
+
+    /// The same, for a request that makes no sense without the zone.
+    ///
+    /// - Throws: ``Refusal`` with `zoneNotFound`.
+    package func requiredZoneKey(of zone: WireZoneID) throws(Refusal) -> ZoneKey {
+        guard let key = zoneKey(of: zone) else { throw Refusal(.zoneNotFound) }
+        return key
+    }
+
+    /// The owner of a zone, as answers and pushes name it. Empty in the caller's own database, and in the public one.
+    ///
+    /// - Precondition: the zone is in ``database``, or in one of ``zoneOwners``.
+    func ownerName(of zone: ZoneKey) -> String {
+        if zone.database == database { return "" }
+        // Without its owner a zone would be taken for one of the caller's own.
+        guard let owner = zoneOwners[zone.database] else { preconditionFailure("A zone of another has an owner.") }
+        return owner
+    }
+
+    /// Writes a `ZoneID` as `WireZoneID.init(_:seenFrom:)` makes it, or counts its bytes.
+    func write(_ zone: ZoneKey, to writer: inout WireWriter) {
+        WireZoneID.write(name: zone.name, owner: ownerName(of: zone), to: &writer)
+    }
+
+    /// The name of the caller's own user record, if this zone is the one that has it.
+    package func userRecordName(in zone: ZoneKey) -> String? {
+        zone.name == ZoneName.default && zone.database == database && !userRecordName.isEmpty ? userRecordName : nil
+    }
+}
+
+extension WireZoneID {
+    /// A zone as answers and pushes name it.
+    init(_ zone: ZoneKey, seenFrom viewpoint: Viewpoint) {
+        self.init()
+        name = zone.name
+        owner = viewpoint.ownerName(of: zone)
+    }
+}
+
+/// The zones that a request asks for.
+package enum ZoneNames {
+    /// Nil for a zone that the caller's database cannot have (``Viewpoint/zoneKey(of:)``).
+    ///
+    /// - Throws: ``Refusal`` with `tooManyItems`.
+    package static func read(
+        _ zones: [WireZoneID], by viewpoint: Viewpoint, limits: Limits
+    ) throws(Refusal) -> [ZoneKey?] {
+        try ItemCount.check(zones.count, limits)
+        return zones.map(viewpoint.zoneKey(of:))
+    }
+}
