@@ -207,6 +207,12 @@ struct DatabaseWatch {
         expectedMark = wasNoticed ? nil : newMark
     }
 
+    /// No mark could be read before the push that followed joining. A later one may hide what came after that push, so
+    /// the next sweep tells everyone.
+    mutating func startsUnknown() {
+        if mark == nil { mark = .min }
+    }
+
     /// Compares the store's mark with the last one, to make up for lost hints (I-4).
     ///
     /// If the mark changed without a notice, a hint was lost, and everyone is told. The same holds if no mark could be

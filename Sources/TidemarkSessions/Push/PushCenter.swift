@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkScheduling
 internal import TidemarkService
 
@@ -55,13 +56,18 @@ final class PushCenter: Sendable {
     private let scheduler: any Scheduler
     private let settings: SessionSettings
     private let siblings: HubSiblings
+    private let gates: RequestGates
     private let state: Mutex<State>
 
-    init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings, siblings: HubSiblings) {
+    init(
+        service: CloudService, scheduler: any Scheduler, settings: SessionSettings, siblings: HubSiblings,
+        gates: RequestGates
+    ) {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
         self.siblings = siblings
+        self.gates = gates
         state = Mutex(
             State(subscriptions: SubscriptionMemory(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax)))
     }
@@ -90,13 +96,35 @@ final class PushCenter: Sendable {
         }
     }
 
-    /// Read before the push that follows joining: whatever changes after that push differs from this mark.
+    /// Read before the push that follows joining: whatever changes after that push differs from this mark. All zones of
+    /// the database are read for it, in a turn of the account.
     private func readMark(of database: DatabaseID) async {
-        guard state.withLock({ $0.watches[database]?.hasMark == false }) else { return }
-        guard case .success(let marks) = await service.changeMarks(of: [database]), let mark = marks[database] else {
+        guard let account = lacksMark(database) else { return }
+        let gate = gates[.wholeDatabase]
+        guard let ticket = try? await gate.enter(.account(account.rawValue)) else {
+            state.withLock { $0.watches[database]?.startsUnknown() }
             return
         }
-        state.withLock { $0.watches[database]?.starts(at: mark) }
+        let start = scheduler.now
+        defer { gate.leave(ticket, charge: RequestGates.Kind.wholeDatabase.charge(for: scheduler.now - start)) }
+        // Another session may have read it meanwhile, or nobody is here any more.
+        guard lacksMark(database) != nil else { return }
+        let read = try? await service.changeMarks(of: [database]).get()
+        state.withLock { state in
+            if let mark = read?[database] {
+                state.watches[database]?.starts(at: mark)
+            } else {
+                state.watches[database]?.startsUnknown()
+            }
+        }
+    }
+
+    /// The account of a database with sessions and without a mark.
+    private func lacksMark(_ database: DatabaseID) -> AccountID? {
+        state.withLock { state in
+            guard let watch = state.watches[database], !watch.hasMark else { return nil }
+            return watch.account
+        }
     }
 
     func leave(_ session: Session, _ member: SessionMember?) {

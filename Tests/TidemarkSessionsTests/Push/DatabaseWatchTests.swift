@@ -83,6 +83,28 @@ import TidemarkDomain
         }
     }
 
+    @Test func `R-739, I-4: without a mark at the start the next sweep tells everyone, whatever is read later`() {
+        for isNoticed in [false, true] {
+            var watch = watch(1, 2)
+            watch.startsUnknown()
+            #expect(watch.hasMark, "whoever comes later reads none in its place")
+            watch.starts(at: 10)
+            if isNoticed {
+                watch.moved("a", by: DeviceID(high: 0, low: 1))
+                watch.grew(by: 1)
+                _ = watch.swept(11) { _ in false }
+            }
+            #expect(watch.swept(isNoticed ? 11 : 10) { _ in false } == [1, 2])
+            let rest = watch.swept(isNoticed ? 11 : 10) { _ in false }
+            #expect(rest.isEmpty)
+        }
+        var known = watch(1)
+        known.starts(at: 10)
+        known.startsUnknown()
+        let told = known.swept(10) { _ in false }
+        #expect(told.isEmpty, "its mark is as good as any")
+    }
+
     // MARK: What gathers
 
     private func watch(_ sessions: UInt64...) -> DatabaseWatch {
