@@ -24,6 +24,7 @@ final class PushCenter: Sendable {
         /// Whether the next step of sending is scheduled.
         var isSending = false
         var isSweeping = false
+        var sweepCount = 0
         /// Whether a check for due reminders is scheduled.
         var isReminding = false
 
@@ -112,7 +113,8 @@ final class PushCenter: Sendable {
         let read = try? await service.changeMarks(of: [database]).get()
         state.withLock { state in
             if let mark = read?[database] {
-                state.watches[database]?.starts(at: mark)
+                state.watches[database]?.starts(at: mark.value)
+                state.watches[database]?.counted(zones: mark.zoneCount)
             } else {
                 state.watches[database]?.startsUnknown()
             }
@@ -261,24 +263,25 @@ final class PushCenter: Sendable {
 
     // MARK: The sweep
 
-    /// The most databases whose marks are read at once. Each may have 30,000 zones, with those that have ended
-    /// (`Limits`). PostgreSQL ends a statement that takes too long, and then no lost push would be repaired.
-    static let sweepDatabasesMax = 50
-
     /// Compares the databases of connected devices with the store. If some cannot be read now, the others still are.
     func sweep() async {
-        let wanted = state.withLock { state -> [DatabaseID]? in
+        let begun = state.withLock { state -> (plan: SweepPlan, number: Int)? in
             guard !state.isSweeping else { return nil }
             state.isSweeping = true
-            return state.watches.lazy.filter { $0.value.wantsPushes }.map(\.key).sorted()
+            state.sweepCount += 1
+            let candidates = state.watches.lazy.filter { $0.value.wantsPushes }.map { database, watch in
+                SweepPlan.Candidate(
+                    database: database, account: watch.account, zoneCount: watch.zoneCount, lastSweep: watch.lastSweep)
+            }
+            return (SweepPlan(Array(candidates)), state.sweepCount)
         }
-        guard let databases = wanted else { return }
-        for start in stride(from: 0, to: databases.count, by: Self.sweepDatabasesMax) {
-            let some = Array(databases[start..<min(start + Self.sweepDatabasesMax, databases.count)])
-            guard case .success(let marks) = await service.changeMarks(of: some) else { continue }
-            for database in some {
+        guard let (plan, number) = begun else { return }
+        for databases in plan.steps {
+            guard case .success(let marks) = await service.changeMarks(of: databases) else { continue }
+            for database in databases {
                 guard let mark = marks[database] else { continue }
-                tell(await sessionsToTell(of: database, at: mark), of: database)
+                state.withLock { $0.watches[database]?.counted(zones: mark.zoneCount, bySweep: number) }
+                tell(await sessionsToTell(of: database, at: mark.value), of: database)
             }
         }
         state.withLock { $0.isSweeping = false }

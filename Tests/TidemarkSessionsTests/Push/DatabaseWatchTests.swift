@@ -105,6 +105,23 @@ import TidemarkDomain
         #expect(told.isEmpty, "its mark is as good as any")
     }
 
+    @Test func `R-739: until a sweep counts them, each change of the zones may have made as many as one can`() {
+        var watch = watch(1)
+        let maker = DeviceID(high: 0, low: 1)
+        watch.moved("", by: maker)
+        #expect(watch.zoneCount == nil && watch.lastSweep == 0)
+        watch.counted(zones: 5)
+        watch.moved("a", by: maker)
+        #expect(watch.zoneCount == 5)
+        for _ in 0..<2 { watch.moved("", by: maker) }
+        #expect(watch.zoneCount == 805)
+        for _ in 0..<100 { watch.moved("", by: maker) }
+        #expect(watch.zoneCount == SweepPlan.zonesPerStep)
+        watch.counted(zones: SweepPlan.zonesPerStep + 7, bySweep: 3)
+        watch.moved("", by: maker)
+        #expect(watch.zoneCount == SweepPlan.zonesPerStep + 7 && watch.lastSweep == 3)
+    }
+
     // MARK: What gathers
 
     private func watch(_ sessions: UInt64...) -> DatabaseWatch {
