@@ -9,9 +9,9 @@ internal import TidemarkSockets
 
 /// ``AssetStore`` in a directory of files.
 ///
-///     DIRECTORY/DATABASE/ab/abcdef….SIZE            an asset, by its hash
-///     DIRECTORY/DATABASE/uploads/NAME.SIZE-DEVICE   an upload under way, by its hash or as a draft; in a public
-///                                                   database in uploads/USER
+///     DIRECTORY/DATABASE/ab/abcdef….SIZE                    an asset, by its hash
+///     DIRECTORY/uploads/ACCOUNT/DATABASE-NAME.SIZE-DEVICE   an upload under way, by its hash or as a draft; to a
+///                                                           public database DATABASE.USER-NAME.SIZE-DEVICE
 ///
 /// Several servers may share the directory, over a file system that has locks. All blocking calls run on a few threads
 /// of the store's own. Each asset always uses the same thread, and so does each upload. On a thread owners take turns
@@ -136,18 +136,24 @@ package final class FileAssetStore: AssetStore {
     }
 
     package func expireUploads(idleFor idle: Duration) async throws(AssetStoreError) {
-        let (layout, worker) = (layout, workers[0])
+        let layout = layout
         let deadline = FileCalls.nowSeconds - idle.components.seconds
-        for database in try await worker.run({ _ in layout.databases() }) {
-            for folder in try await worker.run({ _ in layout.uploadFolders(of: database) }) {
-                let paths = try await worker.run { _ in layout.uploads(in: folder) }
-                for start in stride(from: 0, to: paths.count, by: Self.uploadsPerStep) {
-                    let some = paths[start..<min(start + Self.uploadsPerStep, paths.count)]
-                    try await worker.run { _ throws(AssetStoreError) in
-                        try layout.removeUploads(some, before: deadline)
-                    }
-                }
+        for folder in try await workers[0].run({ _ in layout.uploadFolders() }) {
+            try await removeUploads(in: folder, before: deadline)
+        }
+        for database in try await workers[0].run({ _ in layout.databases() }) {
+            for folder in try await workers[0].run({ _ in layout.olderUploadFolders(of: database) }) {
+                try await removeUploads(in: folder, before: deadline)
             }
+        }
+    }
+
+    private func removeUploads(in folder: String, before deadline: Int64) async throws(AssetStoreError) {
+        let (layout, worker) = (layout, workers[0])
+        let paths = try await worker.run { _ in layout.uploads(in: folder) }
+        for start in stride(from: 0, to: paths.count, by: Self.uploadsPerStep) {
+            let some = paths[start..<min(start + Self.uploadsPerStep, paths.count)]
+            try await worker.run { _ throws(AssetStoreError) in try layout.removeUploads(some, before: deadline) }
         }
     }
 }

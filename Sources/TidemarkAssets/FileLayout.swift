@@ -24,19 +24,29 @@ struct FileLayout: Sendable {
         [FileCalls.parent(of: shelf), directory]
     }
 
-    func file(of upload: AssetUpload.Key) -> String {
-        "\(uploads(to: upload.database, by: upload.owner))/\(name(of: upload))"
+    func file(of upload: AssetUpload) -> String {
+        "\(uploads(of: upload.account))/\(place(of: upload.key))-\(name(of: upload.key))"
+    }
+
+    /// The database that is uploaded to. In a public one it has the user, too.
+    private func place(of upload: AssetUpload.Key) -> String {
+        upload.owner.map { "\(upload.database.rawValue).\($0.rawValue)" } ?? "\(upload.database.rawValue)"
     }
 
     private func name(of upload: AssetUpload.Key) -> String {
         "\(name(upload.name, upload.byteCount))-\(Hex.encode(upload.device.bytes))"
     }
 
-    /// The directory of one user's unfinished uploads, so that a new one of theirs meets no others'.
-    func uploads(to database: DatabaseID, by owner: UserID?) -> String {
-        let all = "\(directory)/\(database.rawValue)/uploads"
-        return owner.map { "\(all)/\($0.rawValue)" } ?? all
+    /// The directory of one account's unfinished uploads to all databases. A new one meets no other account's
+    ///
+    ///
+    /// - Parameter account: nil: everybody without a credential together.
+    func uploads(of account: AccountID?) -> String {
+        "\(allUploads)/\(account.map { String($0.rawValue) } ?? "nobody")"
     }
+
+    /// NB: it is no number, so it is not the directory of a database.
+    private var allUploads: String { "\(directory)/uploads" }
 
     private func name(_ name: [UInt8], _ byteCount: Int64) -> String {
         "\(Hex.encode(name)).\(byteCount)"
@@ -75,8 +85,8 @@ struct FileLayout: Sendable {
         }
     }
 
-    /// About the most unfinished uploads of one user in one database: a hundred devices may send ten files each. All
-    /// their names are read for each new one, which takes some milliseconds.
+    /// About the most unfinished uploads of one account: a hundred devices may send ten files each. All their names are
+    /// read for each new one, which takes some milliseconds.
     private static let uploadsMax: Int64 = 1_000
 
     /// Removes uploads in a directory that no server has open, those idle longest first, until the others have no more
@@ -103,7 +113,7 @@ struct FileLayout: Sendable {
     /// Nil if it is not the name of an upload's file.
     private func announcedByteCount(_ name: String) -> Int64? {
         let parts = name.split(separator: "-")
-        return parts.count == 2 ? parts[0].split(separator: ".").last.flatMap { Int64($0) } : nil
+        return parts.count == 3 ? parts[1].split(separator: ".").last.flatMap { Int64($0) } : nil
     }
 
     /// - Returns: whether it is gone. If a server has it open, it stays.
@@ -126,9 +136,8 @@ struct FileLayout: Sendable {
     }
 
     /// The directories of everybody's uploads.
-    func uploadFolders(of database: DatabaseID) -> [String] {
-        let all = uploads(to: database, by: nil)
-        return [all] + FileCalls.names(in: all).compactMap { Int64($0) }.map { uploads(to: database, by: UserID($0)) }
+    func uploadFolders() -> [String] {
+        FileCalls.names(in: allUploads).sorted().map { "\(allUploads)/\($0)" }
     }
 
     /// What is in a directory of uploads. Without anything in it, it goes: whoever needs it makes it again.
@@ -138,46 +147,51 @@ struct FileLayout: Sendable {
         return names.map { "\(folder)/\($0)" }
     }
 
-    /// Removes those of the files that are older than that time and that no server has open. Those of an older version
-    /// move to their users.
+    /// Removes those of the files that are older than that time and that no server has open.
     func removeUploads(_ paths: ArraySlice<String>, before deadline: Int64) throws(AssetStoreError) {
         for path in paths {
-            guard let status = FileCalls.status(of: path) else { continue }
-            if status.modifiedSeconds < deadline {
-                _ = try removeUnlessOpen(path)
-            } else if let place = place(ofOlder: path) {
-                // If there is no room for it now, the next round tries again; others must not wait for that.
-                _ = try? move(older: path, to: place)
-            }
+            guard let status = FileCalls.status(of: path), status.modifiedSeconds < deadline else { continue }
+            _ = try removeUnlessOpen(path)
         }
     }
 
     // MARK: Uploads of an older version
 
-    // It kept the uploads of all users of a public database in one directory: uploads/NAME.SIZE-DEVICE-USER.
+    // It kept them with their database:
+    //     DATABASE/uploads/NAME.SIZE-DEVICE        in a private one
+    //     DATABASE/uploads/USER/NAME.SIZE-DEVICE   in a public one; before that:
+    //     DATABASE/uploads/NAME.SIZE-DEVICE-USER
+    // Only a user who goes on tells whose such a file is. Nobody makes new ones, and old ones are removed.
 
-    /// Whether the upload has a file. One of an older version moves to its user first, so that it goes on.
+    /// Whether the upload has a file. One of an older version moves to its account first, so that it goes on.
     ///
     /// - Throws: `busy` if a server of that version has it open.
-    func hasFile(_ upload: AssetUpload.Key) throws(AssetStoreError) -> Bool {
+    func hasFile(_ upload: AssetUpload) throws(AssetStoreError) -> Bool {
         let path = file(of: upload)
         if FileCalls.status(of: path) != nil { return true }
-        guard let owner = upload.owner else { return false }
-        let older = "\(uploads(to: upload.database, by: nil))/\(name(of: upload))-\(owner.rawValue)"
-        guard FileCalls.status(of: older) != nil else { return false }
-        guard try move(older: older, to: path) else { throw AssetStoreError(.busy) }
-        return FileCalls.status(of: path) != nil
+        for older in olderFiles(of: upload.key) where FileCalls.status(of: older) != nil {
+            guard try move(older: older, to: path) else { throw AssetStoreError(.busy) }
+            return FileCalls.status(of: path) != nil
+        }
+        return false
     }
 
-    /// Nil if the file is in its place.
-    private func place(ofOlder path: String) -> String? {
-        let folder = FileCalls.parent(of: path)
-        let parts = path.dropFirst(folder.count + 1).split(separator: "-")
-        guard parts.count == 3, let owner = Int64(parts[2]) else { return nil }
-        return "\(folder)/\(owner)/\(parts[0])-\(parts[1])"
+    /// Where older versions kept the upload, the newest first.
+    private func olderFiles(of upload: AssetUpload.Key) -> [String] {
+        let (folder, name) = (olderUploads(to: upload.database), name(of: upload))
+        guard let owner = upload.owner?.rawValue else { return ["\(folder)/\(name)"] }
+        return ["\(folder)/\(owner)/\(name)", "\(folder)/\(name)-\(owner)"]
     }
 
-    /// If the user has begun the same upload anew, that one stays, and the older one goes.
+    private func olderUploads(to database: DatabaseID) -> String { "\(directory)/\(database.rawValue)/uploads" }
+
+    /// The directories of everybody's uploads to a database.
+    func olderUploadFolders(of database: DatabaseID) -> [String] {
+        let all = olderUploads(to: database)
+        return [all] + FileCalls.names(in: all).filter { Int64($0) != nil }.map { "\(all)/\($0)" }
+    }
+
+    /// If the upload has begun anew meanwhile, that one stays, and the older one goes.
     ///
     /// - Returns: whether it is in its place. If a server has it open, it stays where it is.
     private func move(older: String, to place: String) throws(AssetStoreError) -> Bool {

@@ -75,7 +75,7 @@ final class FileWorker: @unchecked Sendable {
 
     func progress(of upload: AssetUpload) throws(AssetStoreError) -> Step {
         if isThere(upload) { return .told(try leave(upload)) }
-        if !uploads.contains(upload.key), try !layout.hasFile(upload.key) {
+        if !uploads.contains(upload.key), try !layout.hasFile(upload) {
             return .told(AssetProgress(byteCount: 0, isComplete: false))
         }
         return try goOn(upload, try open(upload))
@@ -104,7 +104,7 @@ final class FileWorker: @unchecked Sendable {
         // Whoever gave it its name may not have made the name durable yet.
         if let asset = upload.asset { try makeDurable(shelf: layout.shelf(of: asset)) }
         forget(upload.key)
-        try FileCalls.remove(layout.file(of: upload.key))
+        try FileCalls.remove(layout.file(of: upload))
         return .complete(upload)
     }
 
@@ -120,9 +120,9 @@ final class FileWorker: @unchecked Sendable {
             file.lastUsed = loop.now
             return file
         }
-        let path = layout.file(of: key)
+        let path = layout.file(of: upload)
         // What exists has been counted.
-        if try !layout.hasFile(key) { try makeRoom(for: key) }
+        if try !layout.hasFile(upload) { try makeRoom(for: upload) }
         let file =
             resting.remove(key)
             ?? FileUpload(path: path, byteCount: key.byteCount, owner: upload.workOwner, durability: durability)
@@ -136,9 +136,10 @@ final class FileWorker: @unchecked Sendable {
         return file
     }
 
-    private func makeRoom(for key: AssetUpload.Key) throws(AssetStoreError) {
-        let room = max(0, uploadBytesMax - key.byteCount)
-        let others = layout.uploads(to: key.database, by: key.owner)
+    /// Among those of the upload's account, in whichever database they are.
+    private func makeRoom(for upload: AssetUpload) throws(AssetStoreError) {
+        let room = max(0, uploadBytesMax - upload.key.byteCount)
+        let others = layout.uploads(of: upload.account)
         guard try layout.makeRoom(for: room, in: others) else { throw AssetStoreError(.crowded) }
     }
 

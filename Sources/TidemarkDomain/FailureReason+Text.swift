@@ -201,8 +201,8 @@ extension FailureReason {
             "The database's storage is full. Delete what is not needed (assets free their space once the server has "
                 + "collected them), or have the operator raise the quota: tidemark admin containers quota."
         case .uploadsFull:
-            "Too much is being uploaded to this database at once. Wait until uploads end, then try again. Abandoned "
-                + "uploads make room on their own."
+            "This account uploads too much at once. Wait until uploads end, then try again. Abandoned uploads make "
+                + "room on their own."
         case .assetsUnavailable:
             "This server keeps no assets. Its operator can give it a directory for them (--asset-directory)."
         default:

@@ -102,10 +102,10 @@ package struct Limits: Sendable, Equatable {
     package var sortsMax = 16
     /// Bytes of one asset. More: `limitExceeded`.
     package var assetBytesMax: Int64 = 1_073_741_824
-    /// Bytes of one user's unfinished uploads to one database, counted by their announced sizes. It keeps a user from
-    /// filling the disk with assets that no record will ever name. Small ones count as a thousandth of it, so there are
-    /// not too many of them. To make room for another upload, the server drops uploads that nobody has open,
-    /// those idle longest first. If that is not enough: `zoneBusy`. A single upload is always accepted.
+    /// Bytes of one account's unfinished uploads to all databases, counted by their announced sizes. It keeps an
+    /// account from filling the disk with assets that no record will ever name. Small ones count as a thousandth of it,
+    /// so there are not too many of them. To make room for another upload, the server drops uploads that nobody
+    /// has open, those idle longest first. If that is not enough: `zoneBusy`. A single upload is always accepted.
     package var uploadBytesMax: Int64 = 8_589_934_592
     /// Bytes of an asset in one message, up or down. It bounds how long a later request waits behind the message. More:
     /// `invalidArguments`.

@@ -179,7 +179,7 @@ import TidemarkTestSupport
             #expect(try await store.append(content[1_000...], at: 1_000, to: named).isComplete)
             #expect(try await store.read(asset, at: 0, count: 3_000) == content)
             #expect(try await store.progress(of: named).isComplete)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(path)/1/uploads").isEmpty)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(path)/uploads/nobody").isEmpty)
 
             // Something else than it was said to be: it begins anew.
             let wrong = AssetUpload(of: self.asset(bytes(2_000)), draft: name, by: Self.phone)
@@ -247,47 +247,50 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `I-7: unfinished uploads of a user are bounded, and what rests longest makes room`() async throws {
+    @Test func `I-7, R-738: unfinished uploads of an account are bounded, and what rests longest makes room`()
+        async throws
+    {
         let directory = try TestDirectory()
         defer { directory.remove() }
         let path = directory.path
-        func upload(_ number: UInt8, by user: Int64?) -> AssetUpload {
-            AssetUpload(
-                draft: [UInt8](repeating: number, count: 32), byteCount: 100, in: DatabaseID(1), by: Self.phone,
-                owner: user.map { UserID($0) })
+        func upload(_ number: UInt8, by account: Int64?) -> AssetUpload {
+            var upload = AssetUpload(
+                draft: [UInt8](repeating: number, count: 32), byteCount: 100, in: DatabaseID(1), by: Self.phone)
+            upload.account = account.map { AccountID($0) }
+            return upload
         }
-        func begin(_ number: UInt8, by user: Int64?, _ store: FileAssetStore) async -> AssetStoreError.Code? {
+        func begin(_ number: UInt8, by account: Int64?, _ store: FileAssetStore) async -> AssetStoreError.Code? {
             await code { () throws(AssetStoreError) in
-                _ = try await store.append([1], at: 0, to: upload(number, by: user))
+                _ = try await store.append([1], at: 0, to: upload(number, by: account))
             }
         }
-        let users: [Int64?] = [nil, 7, 8]
-        for user in users {
+        let accounts: [Int64?] = [nil, 7, 8]
+        for account in accounts {
             let store = try FileAssetStore(directory: path, idleMax: .seconds(60), uploadBytesMax: 300)
             defer { store.stop() }
             // Announced are 100 bytes each, whatever has come of them.
-            for number in 1...3 as ClosedRange<UInt8> { #expect(await begin(number, by: user, store) == nil) }
-            #expect(await begin(4, by: user, store) == .crowded)
-            #expect(await begin(2, by: user, store) == nil)
+            for number in 1...3 as ClosedRange<UInt8> { #expect(await begin(number, by: account, store) == nil) }
+            #expect(await begin(4, by: account, store) == .crowded)
+            #expect(await begin(2, by: account, store) == nil)
         }
-        // Nobody has them open any more: the oldest goes, of that user alone.
+        // Nobody has them open any more: the oldest goes, of that account alone.
         let layout = FileLayout(directory: path)
         // Which uploads have a file.
-        func left(of user: Int64?) -> [UInt8] {
-            (1...4).filter { FileCalls.status(of: layout.file(of: upload($0, by: user).key)) != nil }
+        func left(of account: Int64?) -> [UInt8] {
+            (1...4).filter { FileCalls.status(of: layout.file(of: upload($0, by: account))) != nil }
         }
-        for user in users {
-            #expect(left(of: user) == [1, 2, 3])
-            for number in left(of: user) {
+        for account in accounts {
+            #expect(left(of: account) == [1, 2, 3])
+            for number in left(of: account) {
                 let date = Date(timeIntervalSinceNow: number == 3 ? -5_000 : -4_000)
                 try FileManager.default.setAttributes(
-                    [.modificationDate: date], ofItemAtPath: layout.file(of: upload(number, by: user).key))
+                    [.modificationDate: date], ofItemAtPath: layout.file(of: upload(number, by: account)))
             }
         }
         let store = try FileAssetStore(directory: path, idleMax: .seconds(60), uploadBytesMax: 300)
         defer { store.stop() }
         #expect(await begin(4, by: 7, store) == nil)
-        #expect(users.map(left) == [[1, 2, 3], [1, 2, 4], [1, 2, 3]])
+        #expect(accounts.map(left) == [[1, 2, 3], [1, 2, 4], [1, 2, 3]])
         #expect(try await store.progress(of: upload(3, by: 7)).byteCount == 0)
         #expect(try await store.progress(of: upload(2, by: 7)).byteCount == 1)
     }
@@ -385,7 +388,7 @@ import TidemarkTestSupport
             }
             #expect(found.withLock { $0.sorted() } == assets.sorted())
             try await store.expireUploads(idleFor: .seconds(60))
-            let folder = "\(path)/1/uploads"
+            let folder = "\(path)/uploads/nobody"
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
             // It is under way.
             try await store.expireUploads(idleFor: .seconds(-60))

@@ -117,9 +117,8 @@ import TidemarkTestSupport
             directory: directory.path, threads: 1, uploadBytesMax: Limits().uploadBytesMax)
         defer { store.stop() }
         let layout = FileLayout(directory: directory.path)
-        let folders = [
-            layout.uploads(to: DatabaseID(1), by: nil), layout.uploads(to: DatabaseID(2), by: UserID(7)),
-        ]
+        // One of them is of an older version.
+        let folders = [layout.uploads(of: AccountID(1)), "\(directory.path)/2/uploads/7"]
         let count = FileAssetStore.uploadsPerStep * 5 / 2
         for folder in folders {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

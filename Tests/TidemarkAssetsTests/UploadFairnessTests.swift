@@ -70,9 +70,9 @@ import TidemarkTestSupport
             for number in 0..<20 { _ = try await store.append([1][...], at: 0, to: upload(number, by: 9)) }
             let open = openFiles(below: path)
             #expect(open.count == 256)
-            #expect(open.count { $0.hasPrefix("\(path)/9/") } == 20)
+            #expect(open.count { $0.hasPrefix("\(path)/uploads/9/") } == 20)
             for account in 1...8 {
-                let count = open.count { $0.hasPrefix("\(path)/\(account)/") }
+                let count = open.count { $0.hasPrefix("\(path)/uploads/\(account)/") }
                 #expect((29...30).contains(count), "account \(account) has \(count)")
             }
         }
@@ -85,7 +85,7 @@ import TidemarkTestSupport
                 _ = try await store.append([5][...], at: 0, to: upload(number, by: 1))
                 try await eventually { openFiles(below: path).isEmpty }
                 if isTouched {
-                    let folder = "\(path)/1/uploads"
+                    let folder = "\(path)/uploads/1"
                     let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
                     try Data([6]).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
                 }
@@ -108,8 +108,9 @@ import TidemarkTestSupport
                 _ = try await other.append(Array(content[..<1]), at: 0, to: asset, by: Self.phone)
                 other.stop()
             }
-            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: "\(path)/1/uploads").first)
-            let file = "\(path)/1/uploads/\(name)"
+            let folder = "\(path)/uploads/nobody"
+            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+            let file = "\(folder)/\(name)"
             // A program that this process starts just then has its lock too, until it runs.
             try await eventually { !openFiles(below: path).contains(file) }
             try Data(content).write(to: URL(fileURLWithPath: file))

@@ -29,7 +29,8 @@ package struct AssetUpload: Sendable {
     /// Whether the upload is complete if its asset is there already. In a public database only for users who may name
     /// that asset; the others must send it.
     package private(set) var countsExisting: Bool
-    /// The account that uploads, which has a share of the open uploads.
+    /// The account that uploads, which has a share of the open uploads, and for which it counts while it is
+    /// unfinished. Nil: everybody without a credential together.
     package var account: AccountID?
 
     /// - Parameter draft: 32 bytes; nil if the asset's hash names the upload.

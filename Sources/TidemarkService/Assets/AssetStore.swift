@@ -87,7 +87,7 @@ package struct AssetStoreError: Error, CustomStringConvertible {
         case modified
         /// There is no room left.
         case full
-        /// The user has too many uploads under way in this database.
+        /// The account has too many uploads under way.
         case crowded
         /// There are too many uploads at once, or the same one comes from elsewhere.
         case busy

@@ -5,7 +5,7 @@ package import TidemarkDomain
 extension CloudService {
     /// A mark for each database, which changes whenever anything in the database does. The sweep compares marks to make
     /// up for lost hints (I-4).
-    package func changeMarks(of databases: [DatabaseID]) async -> Result<[DatabaseID: Int64], FailureReason> {
+    package func changeMarks(of databases: [DatabaseID]) async -> Result<[DatabaseID: ChangeMark], FailureReason> {
         await retry.run { () async throws(StorageError) in
             .success(try await storage.changeMarks(of: databases))
         }

@@ -340,9 +340,9 @@ package protocol Storage: AnyObject, Sendable {
     /// Notifies every server, including this one if it listens. A hint: it may be lost (I-4).
     func post(_ notices: [ServerNotice]) async throws(StorageError)
 
-    /// A mark of each of these databases, for the sweep that makes up for lost hints. It is the sum of its zones'
-    /// change numbers and of zone creations and ends. It differs from the last answer if anything changed.
-    func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64]
+    /// A mark of each of these databases, for the sweep that makes up for lost hints. It differs from the last answer if
+    /// anything changed. All zones of the databases are read for it.
+    func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark]
 }
 
 extension Storage {
@@ -430,12 +430,25 @@ package struct ZoneNotice: Sendable, Hashable {
     }
 }
 
+/// By which a server knows whether anything changed in a database.
+package struct ChangeMark: Sendable, Equatable {
+    /// The sum of its zones' change numbers, and of zone creations and ends.
+    package let value: Int64
+    /// The zones that were read for it, with those that have ended.
+    package let zoneCount: Int
+
+    package init(value: Int64, zoneCount: Int) {
+        self.value = value
+        self.zoneCount = zoneCount
+    }
+}
+
 /// What a commit changed: for pushes to the devices that are connected, and notices to other servers.
 package struct ZonesMoved: Sendable {
     package var notices: [ZoneNotice]
     /// What changed in some of these zones.
     package var news: [ZoneNews]
-    /// How much the mark of each database grew (``Storage/changeMarks(of:)``). Not known for databases that are not in it.
+    /// How much the mark of each database grew (``ChangeMark/value``). Not known for databases that are not in it.
     package var growth: [DatabaseID: Int64]
 
     package init(_ notices: [ZoneNotice], news: [ZoneNews] = [], growth: [DatabaseID: Int64] = [:]) {

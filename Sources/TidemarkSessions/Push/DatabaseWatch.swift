@@ -41,6 +41,10 @@ struct DatabaseWatch {
     private(set) var causes: Set<DeviceID> = []
     /// The mark when the database was last quiet, plus what is known to have been added since. Nil: not known.
     private var expectedMark: Int64?
+    /// About how many zones are read for the mark. Nil: none has been read.
+    private(set) var zoneCount: Int?
+    /// The number of the sweep that last read the mark; 0: none has.
+    private(set) var lastSweep = 0
 
     /// - Parameter now: reads of subscriptions that began earlier belong to an earlier watch. They may have missed what
     ///   changed between the two.
@@ -106,7 +110,13 @@ struct DatabaseWatch {
         Self.add(life, to: &moved[zoneName, default: []])
         wasNoticed = true
         Self.add(life, to: &causes)
+        if zoneName.isEmpty { mayHaveNewZones() }
         if moved.count > Self.movedMax { foldMoved() }
+    }
+
+    /// The next sweep counts the zones. Until then a request may have made as many as one can.
+    private mutating func mayHaveNewZones() {
+        zoneCount = zoneCount.map { max($0, min($0 + Self.movedMax, SweepPlan.zonesPerStep)) }
     }
 
     /// It matters only which life it was if it was the only one.
@@ -206,6 +216,20 @@ struct DatabaseWatch {
         mark = newMark
         // A commit that was noticed meanwhile may be in the mark or not.
         expectedMark = wasNoticed ? nil : newMark
+    }
+
+    /// No mark could be read before the push that followed joining. A later one may hide what came after that push, so
+    /// the next sweep tells everyone.
+    mutating func startsUnknown() {
+        if mark == nil { mark = .min }
+    }
+
+    /// Takes in how many zones were read for a mark.
+    ///
+    /// - Parameter sweep: the number of the sweep that read it; nil: none did.
+    mutating func counted(zones count: Int, bySweep sweep: Int? = nil) {
+        zoneCount = count
+        if let sweep { lastSweep = sweep }
     }
 
     /// Compares the store's mark with the last one, to make up for lost hints (I-4).

@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkScheduling
 internal import TidemarkService
 
@@ -23,6 +24,7 @@ final class PushCenter: Sendable {
         /// Whether the next step of sending is scheduled.
         var isSending = false
         var isSweeping = false
+        var sweepCount = 0
         /// Whether a check for due reminders is scheduled.
         var isReminding = false
 
@@ -55,13 +57,18 @@ final class PushCenter: Sendable {
     private let scheduler: any Scheduler
     private let settings: SessionSettings
     private let siblings: HubSiblings
+    private let gates: RequestGates
     private let state: Mutex<State>
 
-    init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings, siblings: HubSiblings) {
+    init(
+        service: CloudService, scheduler: any Scheduler, settings: SessionSettings, siblings: HubSiblings,
+        gates: RequestGates
+    ) {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
         self.siblings = siblings
+        self.gates = gates
         state = Mutex(
             State(subscriptions: SubscriptionMemory(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax)))
     }
@@ -90,13 +97,36 @@ final class PushCenter: Sendable {
         }
     }
 
-    /// Read before the push that follows joining: whatever changes after that push differs from this mark.
+    /// Read before the push that follows joining: whatever changes after that push differs from this mark. All zones of
+    /// the database are read for it, in a turn of the account.
     private func readMark(of database: DatabaseID) async {
-        guard state.withLock({ $0.watches[database]?.hasMark == false }) else { return }
-        guard case .success(let marks) = await service.changeMarks(of: [database]), let mark = marks[database] else {
+        guard let account = lacksMark(database) else { return }
+        let gate = gates[.wholeDatabase]
+        guard let ticket = try? await gate.enter(.account(account.rawValue)) else {
+            state.withLock { $0.watches[database]?.startsUnknown() }
             return
         }
-        state.withLock { $0.watches[database]?.starts(at: mark) }
+        let start = scheduler.now
+        defer { gate.leave(ticket, charge: RequestGates.Kind.wholeDatabase.charge(for: scheduler.now - start)) }
+        // Another session may have read it meanwhile, or nobody is here any more.
+        guard lacksMark(database) != nil else { return }
+        let read = try? await service.changeMarks(of: [database]).get()
+        state.withLock { state in
+            if let mark = read?[database] {
+                state.watches[database]?.starts(at: mark.value)
+                state.watches[database]?.counted(zones: mark.zoneCount)
+            } else {
+                state.watches[database]?.startsUnknown()
+            }
+        }
+    }
+
+    /// The account of a database with sessions and without a mark.
+    private func lacksMark(_ database: DatabaseID) -> AccountID? {
+        state.withLock { state in
+            guard let watch = state.watches[database], !watch.hasMark else { return nil }
+            return watch.account
+        }
     }
 
     func leave(_ session: Session, _ member: SessionMember?) {
@@ -233,24 +263,25 @@ final class PushCenter: Sendable {
 
     // MARK: The sweep
 
-    /// The most databases whose marks are read at once. Each may have 30,000 zones, with those that have ended
-    /// (`Limits`). PostgreSQL ends a statement that takes too long, and then no lost push would be repaired.
-    static let sweepDatabasesMax = 50
-
     /// Compares the databases of connected devices with the store. If some cannot be read now, the others still are.
     func sweep() async {
-        let wanted = state.withLock { state -> [DatabaseID]? in
+        let begun = state.withLock { state -> (plan: SweepPlan, number: Int)? in
             guard !state.isSweeping else { return nil }
             state.isSweeping = true
-            return state.watches.lazy.filter { $0.value.wantsPushes }.map(\.key).sorted()
+            state.sweepCount += 1
+            let candidates = state.watches.lazy.filter { $0.value.wantsPushes }.map { database, watch in
+                SweepPlan.Candidate(
+                    database: database, account: watch.account, zoneCount: watch.zoneCount, lastSweep: watch.lastSweep)
+            }
+            return (SweepPlan(Array(candidates)), state.sweepCount)
         }
-        guard let databases = wanted else { return }
-        for start in stride(from: 0, to: databases.count, by: Self.sweepDatabasesMax) {
-            let some = Array(databases[start..<min(start + Self.sweepDatabasesMax, databases.count)])
-            guard case .success(let marks) = await service.changeMarks(of: some) else { continue }
-            for database in some {
+        guard let (plan, number) = begun else { return }
+        for databases in plan.steps {
+            guard case .success(let marks) = await service.changeMarks(of: databases) else { continue }
+            for database in databases {
                 guard let mark = marks[database] else { continue }
-                tell(await sessionsToTell(of: database, at: mark), of: database)
+                state.withLock { $0.watches[database]?.counted(zones: mark.zoneCount, bySweep: number) }
+                tell(await sessionsToTell(of: database, at: mark.value), of: database)
             }
         }
         state.withLock { $0.isSweeping = false }

@@ -442,8 +442,9 @@ extension Session {
             return ServerMessage.failure(
                 context.id, .tooManyRequests, detail: kind.refusal, retryAfter: error.retryAfter / .seconds(1))
         }
+        let start = hub.scheduler.now
         var byteCount = context.message.memory
-        defer { gate.leave(ticket, charge: max(1, byteCount / 1_024)) }
+        defer { gate.leave(ticket, charge: kind.charge(for: hub.scheduler.now - start, byteCount: byteCount)) }
         let answer = await hub.router.answer(context)
         byteCount += answer.count
         return answer

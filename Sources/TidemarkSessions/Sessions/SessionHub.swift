@@ -39,8 +39,9 @@ package final class SessionHub: Sendable {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
-        pushes = PushCenter(service: service, scheduler: scheduler, settings: settings, siblings: siblings)
         gates = RequestGates(settings, scheduler)
+        pushes = PushCenter(
+            service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
         router = RequestRouter(service: service, limits: settings.limits, pushes: pushes, queries: gates.queries)
         authentication = Authentication(service: service, settings: settings) { [scheduler] in

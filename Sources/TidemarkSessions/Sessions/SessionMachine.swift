@@ -291,8 +291,8 @@ extension WireClientEnvelope.OneOfRequest {
     /// . `Hello` has a gate of its own.
     var gate: RequestGates.Kind? {
         switch self {
-        case .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchDatabaseChanges, .fetchSubscriptions, .fetchKeys:
-            .fetch
+        case .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys: .fetch
+        case .fetchDatabaseChanges: .wholeDatabase
         case .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk: .asset
         case .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey: .change
         case .hello, .modifyRecords, .queryRecords: nil
@@ -300,7 +300,7 @@ extension WireClientEnvelope.OneOfRequest {
     }
 
     /// Whether the answer may be large, however small the request is. Parts of assets are counted apart.
-    var isLarge: Bool { gate == .fetch || isQuery }
+    var isLarge: Bool { gate == .fetch || gate == .wholeDatabase || isQuery }
 
     /// The room of an answer that may be a whole page.
     private static let pageRoom = 4
@@ -310,6 +310,7 @@ extension WireClientEnvelope.OneOfRequest {
         switch self {
         case .fetchRecords(let fetch): min(Self.pageRoom, max(1, fetch.zones.reduce(0) { $0 + $1.names.count }))
         case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : Self.pageRoom
+        case .fetchDatabaseChanges: 1
         default: isLarge ? Self.pageRoom : 1
         }
     }

@@ -2,6 +2,7 @@
 
 internal import TidemarkDomain
 internal import TidemarkPostgres
+internal import TidemarkService
 
 /// A question for a part of a viewer's database feed.
 struct DatabaseFeedQuery: Sendable {
@@ -199,16 +200,20 @@ struct ChangeStatements: Sendable {
          WHERE database_id = \(\.self)
         """)
 
-    let changeMarks = DeclaredStatement<[DatabaseID], (database: DatabaseID, mark: Int64)>(
+    let changeMarks = DeclaredStatement<[DatabaseID], (database: DatabaseID, mark: ChangeMark)>(
         .read, "change_marks",
         """
-        SELECT k.database_id, m.mark
+        SELECT k.database_id, m.mark, m.zone_count
           FROM unnest(\(\.self)) AS k (database_id)
          CROSS JOIN LATERAL (
-               SELECT coalesce(sum(z.change_number + 1 + (z.removal IS NOT NULL)::integer), 0)::bigint AS mark
+               SELECT coalesce(sum(z.change_number + 1 + (z.removal IS NOT NULL)::integer), 0)::bigint AS mark,
+                      count(*) AS zone_count
                  FROM zone z WHERE z.database_id = k.database_id) AS m
         """
     ) { row throws(PostgresError) in
-        (try row["database_id"], try row["mark"])
+        let zoneCount: Int64 = try row["zone_count"]
+        return (
+            database: try row["database_id"], mark: ChangeMark(value: try row["mark"], zoneCount: Int(zoneCount))
+        )
     }
 }

@@ -100,7 +100,7 @@ extension PostgresStorage {
         return Self.feed(entries.rows, entriesMax: entriesMax)
     }
 
-    package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {
+    package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         Dictionary(try await read(sql.changes.changeMarks(databases)).map { ($0.database, $0.mark) }) { $1 }
     }
 }

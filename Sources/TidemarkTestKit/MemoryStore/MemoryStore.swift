@@ -128,7 +128,7 @@ package final class MemoryStore: Storage {
         return (feed, try await zonePage(query))
     }
 
-    package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {
+    package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         try await call { tables in
             Dictionary(databases.map { ($0, tables.changeMark(of: $0)) }) { first, _ in first }
         }

@@ -233,9 +233,10 @@ struct MemoryTables {
         return StoreRead(read, in: incarnation)
     }
 
-    func changeMark(of database: DatabaseID) -> Int64 {
-        (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }
-            .reduce(0) { $0 + $1.changeNumber + 1 + ($1.removal == nil ? 0 : 1) }
+    func changeMark(of database: DatabaseID) -> ChangeMark {
+        let states = (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }
+        let sum: Int64 = states.reduce(0) { $0 + $1.changeNumber + 1 + ($1.removal == nil ? 0 : 1) }
+        return ChangeMark(value: sum, zoneCount: states.count)
     }
 
     // MARK: Writing

@@ -91,7 +91,7 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The bytes of one user's unfinished uploads to a database.",
+            "The bytes of one account's unfinished uploads.",
             discussion: "In megabytes. Default: 8192, at least four of the largest assets.", valueName: "megabytes"))
     var uploadMegabytes: Int?
 

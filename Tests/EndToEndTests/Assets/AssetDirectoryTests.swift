@@ -101,27 +101,33 @@ import TidemarkWire
         }
     }
 
-    @Test func `I-7, R-011: what is begun to be uploaded and never ended cannot fill the disk`() async throws {
+    @Test func `I-7, R-011, R-738: what is begun to be uploaded and never ended cannot fill the disk`() async throws {
         let limits = ["--asset-megabytes", "1", "--upload-megabytes", "3"]
         try await ServerPair.with(limits) { pair in
-            let container = pair.sites[0].makeContainer()
-            try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
-            let cloud = try container.privateCloudDatabase.cloud
-            func begin(_ number: UInt8) async throws {
+            var other = pair.sites[1]
+            other.container = "iCloud.test.other"
+            #expect(try await pair.admin("containers", "create", other.container).status == 0)
+            // Two containers of one account, each by way of another server.
+            let databases = [pair.sites[0], other].map { $0.makeContainer().privateCloudDatabase }
+            for database in databases { try await database.save(CKRecordZone(zoneID: zoneID)) }
+            func begin(_ number: UInt8, in place: Int = 0) async throws {
+                let cloud = try databases[place].cloud
                 let name = AssetUploadName(byteCount: 1_048_576, draft: [UInt8](repeating: number, count: 32))
                 var form = cloud.chunkForm(of: name, zoneID).chunk
                 form.content = ArraySlice(repeating: number, count: 50_000)
                 _ = try await cloud.request { [form] _ in .uploadAssetChunk(form) }
             }
-            for number in 1...3 as ClosedRange<UInt8> { try await begin(number) }
-            let error = try await failure { try await begin(4) }
-            #expect(error.code == .zoneBusy)
-            #expect(error.localizedDescription.contains("try again"), "\(error.localizedDescription)")
+            for number in 1...3 as ClosedRange<UInt8> { try await begin(number, in: Int(number) % 2) }
+            for place in 0...1 {
+                let error = try await failure { try await begin(4, in: place) }
+                #expect(error.code == .zoneBusy)
+                #expect(error.localizedDescription.contains("try again"), "\(error.localizedDescription)")
+            }
             // Nobody else is in the way, and what is saved counts for nothing.
             let files = SampleFiles(path: pair.directory.path)
-            let other = pair.sites[1].makeContainer("bob").privateCloudDatabase
-            try await other.save(CKRecordZone(zoneID: zoneID))
-            try await other.save(record("f", try files.make(900_000)))
+            let bobs = pair.sites[1].makeContainer("bob").privateCloudDatabase
+            try await bobs.save(CKRecordZone(zoneID: zoneID))
+            try await bobs.save(record("f", try files.make(900_000)))
             // The three rest: after some seconds the server lets go of them, and there is room.
             try await eventually("the oldest makes room") {
                 do {

@@ -54,7 +54,7 @@ final class RestorableServer {
     /// The names of the files of whole assets.
     var assetFiles: Set<String> {
         let paths = FileManager.default.enumerator(atPath: assetDirectory)?.compactMap { $0 as? String } ?? []
-        let files = paths.filter { !$0.contains("/uploads/") }.map { URL(fileURLWithPath: $0) }
+        let files = paths.filter { !$0.hasPrefix("uploads/") }.map { URL(fileURLWithPath: $0) }
         return Set(files.filter { !$0.pathExtension.isEmpty }.map(\.lastPathComponent))
     }
 

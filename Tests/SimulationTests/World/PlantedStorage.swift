@@ -316,7 +316,7 @@ final class PlantedStorage: Storage {
 
     func post(_ notices: [ServerNotice]) async throws(StorageError) { try await base.post(notices) }
 
-    func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: Int64] {
+    func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         try await base.changeMarks(of: databases)
     }
 

@@ -83,6 +83,45 @@ import TidemarkDomain
         }
     }
 
+    @Test func `R-739, I-4: without a mark at the start the next sweep tells everyone, whatever is read later`() {
+        for isNoticed in [false, true] {
+            var watch = watch(1, 2)
+            watch.startsUnknown()
+            #expect(watch.hasMark, "whoever comes later reads none in its place")
+            watch.starts(at: 10)
+            if isNoticed {
+                watch.moved("a", by: DeviceID(high: 0, low: 1))
+                watch.grew(by: 1)
+                _ = watch.swept(11) { _ in false }
+            }
+            #expect(watch.swept(isNoticed ? 11 : 10) { _ in false } == [1, 2])
+            let rest = watch.swept(isNoticed ? 11 : 10) { _ in false }
+            #expect(rest.isEmpty)
+        }
+        var known = watch(1)
+        known.starts(at: 10)
+        known.startsUnknown()
+        let told = known.swept(10) { _ in false }
+        #expect(told.isEmpty, "its mark is as good as any")
+    }
+
+    @Test func `R-739: until a sweep counts them, each change of the zones may have made as many as one can`() {
+        var watch = watch(1)
+        let maker = DeviceID(high: 0, low: 1)
+        watch.moved("", by: maker)
+        #expect(watch.zoneCount == nil && watch.lastSweep == 0)
+        watch.counted(zones: 5)
+        watch.moved("a", by: maker)
+        #expect(watch.zoneCount == 5)
+        for _ in 0..<2 { watch.moved("", by: maker) }
+        #expect(watch.zoneCount == 805)
+        for _ in 0..<100 { watch.moved("", by: maker) }
+        #expect(watch.zoneCount == SweepPlan.zonesPerStep)
+        watch.counted(zones: SweepPlan.zonesPerStep + 7, bySweep: 3)
+        watch.moved("", by: maker)
+        #expect(watch.zoneCount == SweepPlan.zonesPerStep + 7 && watch.lastSweep == 3)
+    }
+
     // MARK: What gathers
 
     private func watch(_ sessions: UInt64...) -> DatabaseWatch {

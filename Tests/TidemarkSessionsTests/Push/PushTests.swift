@@ -365,7 +365,7 @@ import TidemarkWire
     @Test func `I-4, R-769: a step of the sweep that fails leaves the others as they are, and is made up for`() throws {
         let world = SessionWorld()
         let second = world.anotherServer()
-        let pairs = try (0...PushCenter.sweepDatabasesMax).map { number in
+        let pairs = try (0...SweepPlan.databasesPerStep).map { number in
             world.issue("user \(number)")
             return try enterTwice("user \(number)", world, second: second)
         }

@@ -13,7 +13,7 @@ import TidemarkWire
 /// Requests that wait for their owners' turns.
 @Suite struct RequestGatesTests {
     enum Kind: String, CaseIterable, Sendable {
-        case zones, subscriptions, zoneKeys, chunks, queries
+        case zones, subscriptions, zoneKeys, chunks, queries, databaseChanges
 
         /// A request that no other one of the client is equal to.
         func request(_ client: TestClient, _ number: Int) -> WireClientEnvelope.OneOfRequest {
@@ -51,6 +51,11 @@ import TidemarkWire
                 request.query.recordType = "Note"
                 request.limit = UInt32(number + 1)
                 return .queryRecords(request)
+            case .databaseChanges:
+                var request = WireFetchDatabaseChanges()
+                request.database = .private
+                request.limit = UInt32(number + 1)
+                return .fetchDatabaseChanges(request)
             }
         }
 
@@ -60,6 +65,7 @@ import TidemarkWire
             case .zones, .subscriptions, .zoneKeys: "changes of zones"
             case .chunks: "parts of files"
             case .queries: "queries are under way"
+            case .databaseChanges: "fetches of a database's changes"
             }
         }
 
@@ -76,6 +82,7 @@ import TidemarkWire
             $0.changes = bounds(waiting: waiting)
             $0.assets = bounds(waiting: waiting)
             $0.queries = bounds(waiting: waiting)
+            $0.wholeDatabases = bounds(waiting: waiting)
         }
     }
 
