@@ -86,10 +86,11 @@ extension MessageConnection {
     }
 
     func takeFrames(_ bytes: UnsafeMutableRawBufferPointer) {
-        var offset = 0
+        var (offset, controlByteCount) = (0, 0)
         while phase == .open || phase == .closing {
             do throws(WebSocketError) {
                 guard let event = try reader.next(in: bytes, at: &offset) else { break }
+                controlByteCount += byteCount(ofControl: event)
                 take(event)
             } catch {
                 return violate(error)
@@ -100,8 +101,16 @@ extension MessageConnection {
             if unfinishedBytes > 0 { group.holds(self, 0) }
         } else {
             if messageStart == nil { (messageStart, messageByteCount) = (group.now, 0) }
-            messageByteCount += bytes.count
+            messageByteCount += bytes.count - controlByteCount
             group.holds(self, reader.heldByteCount)
+        }
+    }
+
+    /// The bytes of a control frame. They bring nothing of an unfinished message, so they do not keep it.
+    private func byteCount(ofControl event: MessageEvent) -> Int {
+        switch event {
+        case .ping(let payload), .pong(let payload): payload.count + (role == .server ? 6 : 2)
+        case .message, .close: 0
         }
     }
 

@@ -26,8 +26,8 @@ package struct TransportLimits: Sendable {
     /// ``messageBytesPerSecondMin`` are nothing. Longer: the connection is reset, which also frees the kernel's memory.
     package var writeProgressDeadline = Duration.seconds(30)
     /// How long an incomplete message may take before its rate counts. The next value is the bytes a second that it
-    /// must have from then on. A peer that sends a byte now and then occupies memory for nothing. The same holds for
-    /// what is sent to it.
+    /// must have from then on, without control frames. A peer that sends a byte now and then occupies memory for
+    /// nothing. The same holds for what is sent to it.
     package var messageGrace = Duration.seconds(30)
     package var messageBytesPerSecondMin = 256
     /// The time for the peer's part of the closing handshake, and again for the end of its stream. Longer: the

@@ -20,4 +20,14 @@ package enum BadTLS {
         _ = SSL_do_handshake(session)
         return true
     }
+
+    /// Updates the keys of a session, an `SSL`, again and again, and asks the peer each time to do the same. Only TLS 1.3
+    /// has that.
+    package static func updateKeys(_ session: OpaquePointer, count: Int) {
+        for _ in 0..<count {
+            guard SSL_key_update(session, SSL_KEY_UPDATE_REQUESTED) == 1 else { break }
+            _ = SSL_do_handshake(session)
+        }
+        ERR_clear_error()
+    }
 }

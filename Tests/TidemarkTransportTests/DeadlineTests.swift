@@ -95,6 +95,25 @@ internal import TidemarkWebSocket
     }
 
     @Test(arguments: Wire.allCases)
+    func `I-7: pings between the parts of a message do not keep it, however many there are`(_ wire: Wire) async throws {
+        var limits = limits
+        limits.messageGrace = .milliseconds(100)
+        try await Scene.run(wire, limits: limits) { scene in
+            let start = ContinuousClock.now
+            let peer = try await scene.rawPeer()
+            let ping = RawPeer.frame(.ping, [UInt8](repeating: 1, count: 125))
+            await peer.send(
+                RawPeer.upgrade() + RawPeer.frame(.text, [0x41], isFinal: false)
+                    + Array(repeatElement(ping, count: 400).joined()))
+            #expect(await peer.receiveAllEvents().last == "close 1008")
+            // Bytes of a message would have let it live for more than three minutes.
+            #expect(ContinuousClock.now - start < .seconds(60))
+            await peer.close()
+            await scene.allEnded()
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
     func `RFC 6455 5_5_2: who is silent is asked, and let go without an answer`(_ wire: Wire) async throws {
         var limits = limits
         limits.idleDeadline = .milliseconds(100)

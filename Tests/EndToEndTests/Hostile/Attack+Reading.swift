@@ -8,7 +8,7 @@ import TidemarkWire
 /// Attacks that only read.
 extension Attack {
     static let reading = [
-        scans, schema, zones, changes, unread, largeFetches, downloads, subscriptions, keys,
+        scans, schema, zones, changes, endedZones, unread, largeFetches, wantedFields, downloads, subscriptions, keys,
     ]
 
     /// Each record is compared hundreds of times, and none fits.
@@ -67,8 +67,19 @@ extension Attack {
         $0.fetchDatabaseChanges.database = $1
     }
 
+    /// Each reads the rows of all zones that have ended. If accounts did not take turns, the neighbour would wait for two
+    /// hundred of them, and longer than a campaign allows.
+    private static let endedZones = Attack(
+        testDescription: "changes of a database in which very many zones have ended", company: .stored, connections: 4,
+        underWay: 50, byNobody: .none("the public database has no feed"),
+        prepare: { database, _ in _ = try await database.allRecordZones() }, arrange: { try $0.endZones() }
+    ) {
+        $0.fetchDatabaseChanges = WireFetchDatabaseChanges()
+        $0.fetchDatabaseChanges.database = $1
+    }
+
     /// Answers of four megabytes that nobody reads.
-    private static let unread = Attack(
+    static let unread = Attack(
         testDescription: "answers that nobody reads", connections: 40, reads: false, byNobody: .onPublicRecords,
         prepare: { database, _ in try await fill(database, "heavy", count: 5, textBytes: 800_000) },
         fill: { $0.fetchRecords = fetch((0..<5).map { "heavy \($0)" }, $1) })
@@ -76,6 +87,22 @@ extension Attack {
     private static let largeFetches = Attack(
         testDescription: "fetches of 200 large records", connections: 4, byNobody: .onPublicRecords,
         prepare: prepareLargeRecords, fill: { $0.fetchRecords = fetch(largeNames, $1) })
+
+    /// None of the keys is a field. If a field were compared with each key, a page would hold an event loop for a
+    /// second, and longer than a campaign allows.
+    private static let wantedFields = Attack(
+        testDescription: "fetches of 4,096 fields of large records", company: .stored, connections: 4,
+        byNobody: .onPublicRecords,
+        prepare: { database, _ in
+            let record = CKRecord(recordType: "Keyed", recordID: CKRecord.ID(recordName: "keyed"))
+            for number in 0..<300 { record["key\(number)"] = String(repeating: "x", count: 100) }
+            try await database.save(record)
+        },
+        arrange: { try $0.multiply("keyed", count: 400, name: "'keyed ' || n") },
+        fill: {
+            $0.fetchRecords = fetch((1...400).map { "keyed \($0)" }, $1)
+            $0.fetchRecords.desiredKeys.keys = (0..<4_096).map { "other\($0)" }
+        })
 
     static let largeNames = (0..<200).map { "large \($0)" }
 

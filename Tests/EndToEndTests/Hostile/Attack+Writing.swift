@@ -6,7 +6,7 @@ import TidemarkWire
 /// Attacks that write. Nobody writes without a credential: ``refusals`` are what they can ask for.
 extension Attack {
     static let writing = [
-        saves, lessons, largeTouches, pushes, passingZones, zoneKeys, uploads, refusals,
+        saves, lessons, largeTouches, smallChanges, refusedRelatives, pushes, passingZones, zoneKeys, refusals,
     ]
 
     private static let saves = Attack(
@@ -40,6 +40,59 @@ extension Attack {
             }
             envelope.modifyRecords = modify(saves, in: CKRecordZone.ID.default.zoneName, envelope.id, scope)
             envelope.modifyRecords.policy = .changedKeys
+        })
+
+    /// As many zones as a server can write in at once, and in each more than a transaction reads. If there were no
+    /// bound for what all transactions together read, they would take far more than the memory that the server may take.
+    private static let smallChanges = Attack(
+        testDescription: "small changes of large records in 64 zones", connections: 4, underWay: 16, period: nil,
+        byNobody: .none("nobody saves"),
+        prepare: { database, _ in
+            let zones = (0..<64).map { CKRecordZone(zoneName: "touched \($0)") }
+            _ = try await database.modifyRecordZones(saving: zones, deleting: [])
+            try await fill(database, "large", count: 1, textBytes: 1_000_000)
+        },
+        arrange: { try $0.multiply("large 0", count: 20, in: "z.name LIKE 'touched %'", name: "'large ' || n") },
+        fill: { envelope, scope in
+            let saves = (1...20).map { number in
+                var save = WireRecordSave()
+                save.name = "large \(number)"
+                save.type = "Heavy"
+                save.fields = fieldBytes(["note": "\(envelope.id)"])
+                return save
+            }
+            envelope.modifyRecords = modify(saves, in: "touched \(envelope.id % 64)", envelope.id, scope)
+            envelope.modifyRecords.policy = .changedKeys
+        })
+
+    /// In turn a deletion that would take thousands along, if one more child went too, and 400 saves below all of them. If
+    /// they were decided on an event loop, or each save followed its ancestors anew, a loop would be held for
+    /// longer than a campaign allows.
+    private static let refusedRelatives = Attack(
+        testDescription: "refused changes of very many relatives", company: .stored, connections: 4, underWay: 4,
+        period: nil, byNobody: .none("nobody saves"),
+        prepare: { database, _ in
+            let record = CKRecord(recordType: "Kin", recordID: CKRecord.ID(recordName: "kin"))
+            try await database.save(record)
+        },
+        arrange: { try $0.makeKin() },
+        fill: { envelope, scope in
+            let zoneName = CKRecordZone.ID.default.zoneName
+            guard envelope.id.isMultiple(of: 2) else {
+                envelope.modifyRecords = modify([], in: zoneName, envelope.id, scope)
+                envelope.modifyRecords.zones[0].deletes = ["kin"]
+                return
+            }
+            // Each is there, and is not changed without its tag.
+            let saves = (1...400).map { number in
+                var save = WireRecordSave()
+                save.name = "kin \(number)"
+                save.type = "Kin"
+                save.parent = "last kin"
+                save.parentChange = .parentSet
+                return save
+            }
+            envelope.modifyRecords = modify(saves, in: zoneName, envelope.id, scope)
         })
 
     /// One small save, and a push for each subscription on each connection.
@@ -85,19 +138,6 @@ extension Attack {
     private static func keyID(_ number: UInt64) -> [UInt8] {
         (0..<16).map { $0 < 8 ? UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) : 1 }
     }
-
-    /// Uploads that begin and never end.
-    private static let uploads = Attack(
-        testDescription: "uploads that never end", connections: 4, underWay: 32, period: nil,
-        byNobody: .none("nobody uploads"),
-        fill: {
-            $0.uploadAssetChunk = WireUploadAssetChunk()
-            $0.uploadAssetChunk.database = $1
-            $0.uploadAssetChunk.zone = defaultZone
-            $0.uploadAssetChunk.sha256 = (0..<32).map { _ in UInt8.random(in: 0...255) }
-            $0.uploadAssetChunk.byteCount = 1 << 28
-            $0.uploadAssetChunk.content = Array(repeating: 7, count: 65_536)[...]
-        })
 
     /// Nobody makes zones in the public database, with or without a credential.
     private static let refusals = Attack(testDescription: "requests that are refused", underWay: 200) { envelope, _ in

@@ -13,20 +13,23 @@ enum Attackers: String, CaseIterable, Sendable {
     case one = "one account"
     case ten = "ten accounts"
 
-    /// A credential for each; an empty one for nobody.
-    func credentials(_ place: OperatorPlace) async throws -> [String] {
+    /// Makes the accounts.
+    ///
+    /// - Parameter attack: its number among those that are made at once, each by accounts of its own.
+    func accounts(_ place: OperatorPlace, for attack: Int) throws -> [AttackingAccount] {
+        let names: [String]
         switch self {
-        case .nobody: return [""]
-        case .one: return [try await place.makeAccount("attacker")]
-        case .ten:
-            var credentials: [String] = []
-            for number in 0..<10 { credentials.append(try await place.makeAccount("attacker-\(number)")) }
-            return credentials
+        case .nobody: return [.nobody]
+        case .one: names = ["attacker-\(attack)"]
+        case .ten: names = (0..<10).map { "attacker-\(attack)-\($0)" }
+        }
+        return try zip(names, place.makeAccounts(names)).enumerated().map {
+            AttackingAccount(number: $0.offset, name: $0.element.0, credential: $0.element.1)
         }
     }
 }
 
-/// Requests that take far more of a server than they cost whoever sends them.
+/// Requests, or bytes, that take far more of a server than they cost whoever sends them.
 struct Attack: CustomTestStringConvertible, Sendable {
     /// What somebody without a credential can do of it. They have no database but the public one.
     enum NobodysPart: Sendable {
@@ -38,7 +41,14 @@ struct Attack: CustomTestStringConvertible, Sendable {
         case none(String)
     }
 
+    /// Attacks that the short form makes at once, on one server.
+    enum Company: Sendable {
+        case streams, keys, stored, assets
+    }
+
     let testDescription: String
+    /// Nil: the short form makes it alone, too.
+    var company: Company?
     /// Of each attacker.
     var connections = 8
     /// Whether they are so many of all attackers together.
@@ -53,39 +63,59 @@ struct Attack: CustomTestStringConvertible, Sendable {
     var reads = true
     /// Whether they leave and come back when they have been answered.
     var leaves = false
+    /// Whether each connection begins with other messages than the one before it.
+    var isStaggered = false
+    /// Below the level of requests; nil: they send requests.
+    var course: StreamCourse?
     /// Of the server.
     var options: [String] = []
+    /// Whether the server protects its connections by TLS.
+    var isEncrypted = false
     /// Whether they get in; otherwise each of them is refused at once.
     var enters = true
     /// Who must meet a bound of those who enter.
     var refusedAtHello: Set<Attackers> = []
+    /// How long the server may take to do to each attacker what it must, once the neighbour has lived beside it.
+    var feltWithin = Duration.seconds(30)
+    /// What the server may read from files meanwhile; nil: any number of bytes.
+    var readBytesMax: Int?
     var byNobody = NobodysPart.all
     /// In the database that is attacked.
     var prepare: @Sendable (CKDatabase, _ isLong: Bool) async throws -> Void = { _, _ in }
+    /// What the library has no words for, after that.
+    var arrange: @Sendable (AttackGround) async throws -> Void = { _ in }
+    /// Whether what must hold holds afterwards.
+    var holds: @Sendable (AttackGround) -> Bool = { _ in true }
     /// Changes what a connection says first.
     var enter: @Sendable (inout WireHello) -> Void = { _ in }
     /// - Parameter scope: the attackers' own database, or the public one for nobody.
     let fill: @Sendable (inout WireClientEnvelope, _ scope: WireDatabaseScope) -> Void
 
-    static let all = reading + writing + connecting
+    static let all = reading + writing + transferring + connecting + streaming
 
-    /// Saves in advance what the requests of an attacker are about.
-    func prepare(_ place: OperatorPlace, credential: String, isLong: Bool) async throws {
-        guard credential.isEmpty else { return try await prepare(place.database(token: credential), isLong) }
-        if case .onPublicRecords = byNobody { try await prepare(place.database(.public), isLong) }
+    /// Prepares what the attack of an account is about.
+    func makeReady(_ ground: AttackGround) async throws {
+        let (place, account) = (ground.place, ground.account)
+        if !account.isNobody {
+            try await prepare(place.database(token: account.credential), ground.isLong)
+        } else if case .onPublicRecords = byNobody {
+            try await prepare(place.database(.public), ground.isLong)
+        }
+        try await arrange(ground)
     }
 
     /// The clients of each attacker, at work.
-    func begin(_ place: OperatorPlace, credentials: [String]) throws -> [[HostileClient]] {
-        let scope: WireDatabaseScope = credentials.contains("") ? .public : .private
+    func begin(_ place: OperatorPlace, _ accounts: [AttackingAccount]) throws -> [[any AttackingClient]] {
+        let scope: WireDatabaseScope = accounts.contains(where: \.isNobody) ? .public : .private
+        let count = isShared ? connections / accounts.count : connections
+        if let course { return try begin(course, place.site, accounts, count: count, scope) }
         // The attack costs the server, not this process: what is the same for all is made once.
         let messages = period.map { period in (0..<period).map { message($0, scope) } }
-        let count = isShared ? connections / credentials.count : connections
-        return try credentials.enumerated().map { number, credential in
+        return try accounts.map { account in
             try (0..<count).map { connection in
                 try HostileClient(
-                    place.site, underWay: underWay, reads: reads, leaves: leaves,
-                    hello: { [self] in hello(place.site, credential, number, connection) },
+                    place.site, underWay: underWay, reads: reads, leaves: leaves, firstID: firstID(connection),
+                    hello: { [self] in hello(place.site, account, connection) },
                     request: { [self] id in
                         let message = messages.map { $0[Int(id % UInt64($0.count))] } ?? message(id, scope)
                         return isNumbered ? WireClientEnvelope.idBytes(id) + message : message
@@ -94,16 +124,41 @@ struct Attack: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Whether the server has heard an attacker, and the attackers have met what they must meet.
-    func isFelt(by told: HostileClient.Told, _ attackers: Attackers) -> Bool {
+    private func firstID(_ connection: Int) -> UInt64 {
+        HostileClient.helloID + 1 + (isStaggered ? UInt64(connection * underWay) : 0)
+    }
+
+    /// They come one after the other, so that the first ones have been seen when the last ones come.
+    private func begin(
+        _ course: StreamCourse, _ site: Site, _ accounts: [AttackingAccount], count: Int, _ scope: WireDatabaseScope
+    ) throws -> [[any AttackingClient]] {
+        let context = try isEncrypted ? site.makeTLS() : nil
+        return try accounts.map { account in
+            try (0..<count).map { connection in
+                try HostileStream(
+                    course, site, context, scope: scope, delay: course.stagger * connection,
+                    hello: { [self] in hello(site, account, connection) })
+            }
+        }
+    }
+
+    /// Whether the server has heard an attacker with these clients, and the attackers have met what they must meet.
+    func isFelt(by clients: [any AttackingClient], _ attackers: Attackers) -> Bool {
+        let told = clients.map { $0.told }.reduce(HostileClient.Told(), +)
+        switch course?.must {
+        case .enter?: return told.entrances > 0
+        case .beTold?: return clients.allSatisfy { $0.told.answers > 0 }
+        case .beEnded?: return told.ends > 0
+        case nil: break
+        }
         let isAnswered = !told.refusals.isEmpty || told.answers + told.ends > 0
         let isBounded = !refusedAtHello.contains(attackers) || !told.refusalsAtHello.isEmpty
         let isSeen = enters ? told.entrances > 0 : !told.refusalsAtHello.isEmpty
         return isSeen && (underWay == 0 || isAnswered) && isBounded
     }
 
-    private func hello(_ site: Site, _ credential: String, _ number: Int, _ connection: Int) -> [UInt8] {
-        var envelope = WireClientEnvelope.hello(site, token: credential, device: UInt8(number + 1))
+    private func hello(_ site: Site, _ account: AttackingAccount, _ connection: Int) -> [UInt8] {
+        var envelope = WireClientEnvelope.hello(site, token: account.credential, device: UInt8(account.number + 1))
         envelope.hello.device[0] = UInt8(truncatingIfNeeded: connection)
         envelope.hello.device[1] = UInt8(truncatingIfNeeded: connection >> 8)
         enter(&envelope.hello)
@@ -181,11 +236,14 @@ extension Attack {
         var save = WireRecordSave()
         save.name = "\(type) \(id % 1_000)"
         save.type = type
-        let map = try? FieldMap(fields.sorted { $0.key < $1.key }.map { Field($0.key, .string($0.value)) })
-        save.fields = map.map { [UInt8]($0.bytes) } ?? []
+        save.fields = fieldBytes(fields)
         var request = modify([save], in: zoneName, id, scope)
         request.policy = .allKeys
         return request
+    }
+
+    static func fieldBytes(_ fields: [String: String]) -> [UInt8] {
+        (try? FieldMap(fields.sorted { $0.key < $1.key }.map { Field($0.key, .string($0.value)) }))?.bytes ?? []
     }
 
     static func modify(

@@ -9,10 +9,20 @@ import TidemarkTransport
 import TidemarkWebSocket
 import TidemarkWire
 
+/// Somebody who attacks over one connection at a time.
+protocol AttackingClient: Sendable {
+    /// What the server has said so far.
+    var told: HostileClient.Told { get }
+    /// Lets a client that does not read take one answer.
+    func takeAnswer()
+    /// Ends the connection.
+    func stop() async
+}
+
 /// A client that wants everything: it keeps so many requests under way, and comes back when the server ends the
 /// connection.
-final class HostileClient: MessageHandler, @unchecked Sendable {
-    /// What the server said to it.
+final class HostileClient: AttackingClient, MessageHandler, @unchecked Sendable {
+    /// What the server said to a client.
     struct Told {
         /// Answers to Hello.
         var entrances = 0
@@ -36,7 +46,7 @@ final class HostileClient: MessageHandler, @unchecked Sendable {
         }
     }
 
-    private static let helloID: UInt64 = 1
+    static let helloID: UInt64 = 1
     private static let loop: Result<EventLoop, any Error> = Result { try EventLoop(name: "hostile clients") }
     /// Long enough that the attack is on the server, and not on the loop that all attackers share.
     private static let pauseBeforeReturn = Duration.milliseconds(20)
@@ -52,18 +62,19 @@ final class HostileClient: MessageHandler, @unchecked Sendable {
     // Touched on the loop alone.
     private var connection: MessageConnection?
     private var isOpen = false
-    private var nextID: UInt64 = 2
+    private var nextID: UInt64
     private var hasStopped = false
 
     /// - Parameters:
     ///   - underWay: how many requests it keeps under way.
     ///   - reads: whether it reads more than the answer to Hello.
     ///   - leaves: whether it leaves and comes back when it has been answered.
+    ///   - firstID: of its requests.
     ///   - hello: what it says first, each time.
     ///   - request: the message with a number that no other message of the client has.
     init(
-        _ site: Site, underWay: Int, reads: Bool, leaves: Bool, hello: @escaping @Sendable () -> [UInt8],
-        request: @escaping @Sendable (UInt64) -> [UInt8]
+        _ site: Site, underWay: Int, reads: Bool, leaves: Bool, firstID: UInt64 = HostileClient.helloID + 1,
+        hello: @escaping @Sendable () -> [UInt8], request: @escaping @Sendable (UInt64) -> [UInt8]
     ) throws {
         loop = try Self.loop.get()
         target = TransportClient.Target(
@@ -71,20 +82,18 @@ final class HostileClient: MessageHandler, @unchecked Sendable {
         self.underWay = underWay
         self.reads = reads
         self.leaves = leaves
+        nextID = firstID
         self.hello = hello
         self.request = request
         loop.execute { self.connect() }
     }
 
-    /// What the server has said so far.
     var told: Told { state.withLock { $0 } }
 
-    /// Lets a client that does not read take one answer.
     func takeAnswer() {
         loop.execute { self.connection?.resumeReading() }
     }
 
-    /// Ends the connection.
     func stop() async {
         await loop.run { [self] in
             hasStopped = true

@@ -7,7 +7,8 @@ import TidemarkTestSupport
 /// I-6 and I-7 as a neighbour sees them: somebody attacks, and whoever behaves does not notice.
 ///
 /// `make hostile` runs the campaign: each attack by nobody, by one account and by ten, for a minute. It also holds times,
-/// and that memory goes back. The suite runs a short form, which holds memory and what is refused.
+/// and that memory goes back. The suite runs a short form, which holds memory and what is refused. In it, attacks of one
+/// company are made at once, because a server takes longer to prepare than to attack.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct HostileTests {
     private static let variables = ProcessInfo.processInfo.environment
     /// Seconds for each attack of a campaign.
@@ -16,6 +17,7 @@ import TidemarkTestSupport
     private static let only = campaign == nil ? "" : variables["TIDEMARK_HOSTILE_ONLY"] ?? ""
 
     private static let attacks = Attack.all.filter { only.isEmpty || $0.testDescription.contains(only) }
+    private static let rounds = campaign == nil ? AttackRound.together(attacks) : AttackRound.alone(attacks)
     private static let attackers: [Attackers] = campaign == nil ? [.one] : Attackers.allCases
     private static let growthMax = 256 * 1_048_576
     /// What may still be there when the attackers have gone.
@@ -29,43 +31,75 @@ import TidemarkTestSupport
         #expect(!Self.attacks.isEmpty, "TIDEMARK_HOSTILE_ONLY=\(Self.only) is in no attack's name")
     }
 
-    @Test(.disabled(if: ThreadSanitizer.isOn, "its memory would be counted"), arguments: attacks, attackers)
+    @Test(.disabled(if: ThreadSanitizer.isOn, "its memory would be counted"), arguments: rounds, attackers)
     func `I-6, I-7, R-721, R-722: whoever behaves is served beside an attack, and memory stays bounded`(
-        _ attack: Attack, by attackers: Attackers
+        _ round: AttackRound, by attackers: Attackers
     ) async throws {
-        if attackers == .nobody, case .none(let why) = attack.byNobody {
-            return print("\(attack.testDescription) by nobody: left out, \(why)")
+        if let why = round.reasonAgainst(attackers) {
+            return print("\(round.testDescription) by nobody: left out, \(why)")
         }
         let isLong = Self.campaign != nil
-        let options = ["--create-containers"] + attack.options
-        try await OperatorPlace.with(options, keepsAssets: true, keepsKeys: true) { place in
-            let neighbour = try await Neighbour(place, token: try await place.makeAccount("neighbour"))
-            let credentials = try await attackers.credentials(place)
-            for credential in credentials {
-                try await attack.prepare(place, credential: credential, isLong: isLong)
-            }
+        try await round.withPlace { place in
+            let neighbour = try await Neighbour(place, token: try place.makeAccounts(["neighbour"])[0])
+            var attacks = try await round.makeReady(place, by: attackers, isLong: isLong)
             let quiet = await neighbour.live(for: isLong ? .seconds(5) : .milliseconds(300))
             #expect(quiet.refusals.isEmpty, "before the attack: \(quiet.refusals.prefix(3))")
             let idle = try place.server.resetPeakMemory()
+            let readBefore = try place.server.readBytes()
 
-            let clients = try attack.begin(place, credentials: credentials)
+            for index in attacks.indices { try attacks[index].begin() }
             let during = await neighbour.live(for: .seconds(Self.campaign ?? 1))
-            let told = await end(attack, by: attackers, clients)
+            for attack in attacks { await attack.waitUntilFelt() }
+            for attack in attacks { await attack.stop() }
             let growth = try place.server.peakMemoryBytes() - idle
+            let read = try place.server.readBytes() - readBefore
 
+            let told = attacks.map { "\($0.told)" }.joined(separator: "; ")
             let story =
-                "\(attack.testDescription) by \(attackers.rawValue): quiet \(quiet); during \(during); "
-                + "grew by \(growth / 1_048_576) MiB; \(heldLoop(place.server)); attackers \(told)"
+                "\(round.testDescription) by \(attackers.rawValue): quiet \(quiet); during \(during); "
+                + "grew by \(growth / 1_048_576) MiB, read \(read / 1_048_576) MiB; \(heldLoop(place.server)); "
+                + "attackers \(told)"
             if isLong { print(story) }
             #expect(during.refusals.isEmpty, "\(story) \(during.refusals.prefix(3))")
             #expect(growth <= Self.growthMax, "\(story)")
+            for attack in attacks {
+                let readMax = attack.attack.readBytesMax ?? Int.max
+                #expect(read <= readMax, "\(story)")
+                #expect(attack.grounds.allSatisfy { attack.attack.holds($0) }, "\(story)")
+            }
             guard isLong else { return }
             #expect(heldMilliseconds(place.server) < Self.heldMax, "\(story)")
             #expect(during.p99 <= Self.p99Max && during.p99 <= quiet.p99 * Self.slowdownMax, "\(story)")
-            await #expect(throws: Never.self, "\(story)") {
-                try await eventually("memory goes back to \(idle / 1_048_576) MiB and a little", within: .seconds(60)) {
-                    try place.server.memoryBytes() <= idle + Self.restMax
+            await expectMemoryBack(place.server, to: idle + Self.restMax, "\(story)")
+        }
+    }
+
+    /// What may still be there in the short form, and what must be there before. Up to 32 MiB are not worth returning
+    /// (`FreedMemoryRule`), and connections to PostgreSQL keep the memory of their largest rows.
+    private static let (shortRestMax, shortGrowthMin) = (96 * 1_048_576, 128 * 1_048_576)
+
+    /// What is freed stays in the C library, if nobody returns it to the system.
+    @Test(.disabled(if: ThreadSanitizer.isOn, "its memory would be counted"))
+    func `R-722: when attackers have gone, the memory that they took goes back to the system`() async throws {
+        let round = AttackRound(attacks: [.unread])
+        try await round.withPlace { place in
+            var attack = try await round.makeReady(place, by: .one, isLong: false)[0]
+            let idle = try place.server.resetPeakMemory()
+            try attack.begin()
+            await #expect(throws: Never.self) {
+                try await eventually("they take more than may be left") {
+                    try place.server.peakMemoryBytes() - idle > Self.shortGrowthMin
                 }
+            }
+            await attack.stop()
+            await expectMemoryBack(place.server, to: idle + Self.shortRestMax, "\(attack.told)")
+        }
+    }
+
+    private func expectMemoryBack(_ server: Program, to byteCount: Int, _ story: Comment) async {
+        await #expect(throws: Never.self, story) {
+            try await eventually("memory goes back to \(byteCount / 1_048_576) MiB", within: .seconds(60)) {
+                try server.memoryBytes() <= byteCount
             }
         }
     }
@@ -80,24 +114,5 @@ import TidemarkTestSupport
     private func heldLoop(_ server: Program) -> String {
         let held = heldMilliseconds(server)
         return held == 0 ? "no loop held for 100 ms" : "a loop held for \(held) to \(2 * held) ms"
-    }
-
-    /// Waits until the server has heard each of the attackers, and ends the attack.
-    ///
-    /// - Returns: what all of them were told.
-    private func end(
-        _ attack: Attack, by attackers: Attackers, _ clients: [[HostileClient]]
-    ) async -> HostileClient.Told {
-        func told(_ clients: [HostileClient]) -> HostileClient.Told { clients.map(\.told).reduce(.init(), +) }
-        for own in clients {
-            await #expect(throws: Never.self, "\(attack.testDescription) is no attack: \(told(own))") {
-                try await eventually("the server hears an attacker") {
-                    if !attack.reads { for client in own { client.takeAnswer() } }
-                    return attack.isFelt(by: told(own), attackers)
-                }
-            }
-        }
-        for client in clients.joined() { await client.stop() }
-        return told(clients.flatMap(\.self))
     }
 }

@@ -3,6 +3,7 @@
 import Foundation
 import TidemarkKit
 import TidemarkSockets
+import TidemarkTLS
 import TidemarkTestSupport
 
 /// An account that behaves, with its operator: it saves, fetches, queries, uploads, signs in, makes and deletes a zone,
@@ -30,6 +31,8 @@ struct Neighbour {
     private let newcomer: () -> CKDatabase
     private let file: URL
     private let address: SocketAddress
+    /// Nil: the server has no TLS.
+    private let tls: TLSContext?
 
     /// - Parameter place: it also keeps the file that is uploaded.
     init(_ place: OperatorPlace, token: String) async throws {
@@ -37,6 +40,7 @@ struct Neighbour {
         newcomer = { place.database(token: token) }
         file = URL(fileURLWithPath: "\(place.directory.path)/neighbour")
         address = .loopback(port: UInt16(place.site.port))
+        tls = try place.site.makeTLS()
         try await database.save(CKRecordZone(zoneID: Self.zoneID))
         try await database.save(CKDatabaseSubscription(subscriptionID: "neighbour"))
     }
@@ -127,7 +131,7 @@ struct Neighbour {
     private func askForHealth(_ round: Int) async throws {
         let question = Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
         let peer = try await RawPeer.connect(
-            to: address, on: try Self.loop.get(), tls: nil, .none, sending: question)
+            to: address, on: try Self.loop.get(), tls: tls, .none, sending: question)
         let good = Array("HTTP/1.1 200 ".utf8)
         let answer = await peer.receive { $0.count >= good.count }
         await peer.close()

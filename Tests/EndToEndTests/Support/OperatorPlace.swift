@@ -2,7 +2,13 @@
 
 import Foundation
 import Testing
+import TidemarkBytes
 import TidemarkKit
+import TidemarkPostgres
+import TidemarkServer
+import TidemarkSockets
+import TidemarkStore
+import TidemarkTLS
 import TidemarkTestSupport
 
 /// A migrated database with alice, and `tidemark serve` on it.
@@ -12,25 +18,33 @@ struct OperatorPlace {
     let server: Program
     let site: Site
 
+    private static let template = TestTemplate(name: "operator") { url in
+        let loop = try EventLoop(name: "migrate")
+        defer { loop.stop() }
+        _ = try await Migrator(url: url, loop: loop).migrate()
+    }
+
     /// - Parameters:
     ///   - keepsAssets: in a directory of the place.
     ///   - keepsKeys: of accounts, with a master key in a file of the place.
+    ///   - isEncrypted: by TLS, with a certificate in the directory of the place.
     static func with(
-        _ flags: [String] = [], keepsAssets: Bool = false, keepsKeys: Bool = false,
+        _ flags: [String] = [], keepsAssets: Bool = false, keepsKeys: Bool = false, isEncrypted: Bool = false,
         _ body: (OperatorPlace) async throws -> Void
     ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
+        let certificates = try isEncrypted ? makeCertificates(directory) : nil
+        let protection =
+            certificates.map { ["--certificate", $0.certificateFile, "--private-key", $0.privateKeyFile] }
+            ?? ["--plain"]
         let flags =
-            flags + (keepsAssets ? ["--asset-directory", "\(directory.path)/assets"] : [])
+            flags + protection + (keepsAssets ? ["--asset-directory", "\(directory.path)/assets"] : [])
             + (keepsKeys ? ["--master-key-file", "\(directory.path)/master.key"] : [])
-        let database = try await TestPostgres.database()
-        #expect(try await tidemark(["migrate"], database, directory).status == 0)
-        #expect(try await tidemark(["admin", "accounts", "create", "alice"], database, directory).status == 0)
-        let issued = try await tidemark(["admin", "credentials", "issue", "alice"], database, directory)
-        let token = String(try #require(issued.output.split(separator: "\n").first))
+        let database = try await TestPostgres.database(template)
+        let token = try makeAccounts(["alice"], database)[0]
         let server = try Program(
-            "tidemark", ["serve", "--listen", "127.0.0.1:0", "--plain"] + flags,
+            "tidemark", ["serve", "--listen", "127.0.0.1:0"] + flags,
             environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
         var port = 0
         try await eventually("tidemark serve serves") {
@@ -38,13 +52,35 @@ struct OperatorPlace {
             port = server.output.firstMatch(of: /serving address=127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) } ?? 0
             return port != 0
         }
-        var site = Site(url: "ws://127.0.0.1:\(port)", authorityFile: "", tokens: ["alice": token])
+        var site = Site(
+            url: "\(isEncrypted ? "wss" : "ws")://127.0.0.1:\(port)",
+            authorityFile: certificates?.authorityFile ?? "", tokens: ["alice": token])
         site.container = "iCloud.test.operator"
         try await body(OperatorPlace(directory: directory, database: database, server: server, site: site))
         #expect(try await server.stop() == 0)
     }
 
-    /// Another account; returns a credential of it.
+    private static func makeCertificates(_ directory: TestDirectory) throws -> DevelopmentCertificates {
+        try DevelopmentCertificates(
+            directory: directory.path, hosts: ["127.0.0.1"], now: Int64(Date().timeIntervalSince1970))
+    }
+
+    /// Further accounts at once, without a program for each; returns a credential of each.
+    func makeAccounts(_ names: [String]) throws -> [String] { try Self.makeAccounts(names, database) }
+
+    private static func makeAccounts(_ names: [String], _ database: TestDatabase) throws -> [String] {
+        let credentials = names.map { ($0, Credential.make()) }
+        let statements = credentials.map { name, credential in
+            """
+            WITH made AS (INSERT INTO account (name) VALUES ('\(name)') RETURNING id)
+            INSERT INTO credential (account_id, hash) SELECT id, '\\x\(Hex.encode(credential.hash))' FROM made
+            """
+        }
+        try PostgresAdministration.execute(statements, url: database.url)
+        return credentials.map { $0.1.text }
+    }
+
+    /// Another account, by the operator's commands; returns a credential of it.
     func makeAccount(_ name: String) async throws -> String {
         #expect(try await admin("accounts", "create", name).status == 0)
         let issued = try await admin("credentials", "issue", name)
@@ -78,7 +114,9 @@ struct OperatorPlace {
     func container(token: String? = nil) -> CKContainer {
         let token = token ?? site.tokens["alice"]
         let configuration = TidemarkConfiguration(
-            url: URL(string: site.url), token: token, defaultContainerIdentifier: site.container)
+            url: URL(string: site.url), token: token,
+            certificateAuthorityFile: site.authorityFile.isEmpty ? nil : site.authorityFile,
+            defaultContainerIdentifier: site.container)
         let context = CloudContext(containerIdentifier: site.container, configuration: configuration)
         return CKContainer(context: context)
     }

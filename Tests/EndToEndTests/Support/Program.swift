@@ -105,13 +105,19 @@ final class Program: @unchecked Sendable {
     /// What it has had in memory at most.
     func peakMemoryBytes() throws -> Int { try memoryBytes("VmHWM") }
 
-    private func memoryBytes(_ name: String) throws -> Int {
-        let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
-        guard let kibibytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) else {
-            throw NeverHappened(description: "no \(name): \(status)")
+    private func memoryBytes(_ name: String) throws -> Int { try number("status", name) * 1_024 }
+
+    /// Bytes that it has read from files. What it receives from sockets is not among them.
+    func readBytes() throws -> Int { try number("io", "rchar") }
+
+    /// A number that the kernel tells of it.
+    private func number(_ file: String, _ name: String) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(id)/\(file)", encoding: .utf8)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+        guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) else {
+            throw NeverHappened(description: "no \(name): \(text)")
         }
-        return kibibytes * 1_024
+        return number
     }
 
     /// Lets ``peakMemoryBytes()`` count from now on.

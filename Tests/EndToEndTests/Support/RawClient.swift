@@ -4,7 +4,6 @@ import Foundation
 import Synchronization
 import TidemarkBytes
 import TidemarkSockets
-import TidemarkTLS
 import TidemarkTransport
 import TidemarkWebSocket
 import TidemarkWire
@@ -27,11 +26,8 @@ final class RawClient: MessageHandler, @unchecked Sendable {
     /// Connects, and waits until messages can be sent or the connection has failed.
     init(_ site: Site, subprotocols: [String] = ["tidemark.v1"]) async throws {
         loop = try Self.loop.get()
-        let tls =
-            site.authorityFile.isEmpty
-            ? nil : try TLSContext(client: .init(additionalRootsFile: site.authorityFile, trustsSystemRoots: false))
         let target = TransportClient.Target(
-            host: "127.0.0.1", port: UInt16(site.port), tls: tls, subprotocols: subprotocols)
+            host: "127.0.0.1", port: UInt16(site.port), tls: try site.makeTLS(), subprotocols: subprotocols)
         loop.execute { self.connection = TransportClient.connect(on: self.loop, to: target, handler: self) }
         try await eventually("the connection opens or fails") {
             self.state.withLock { $0.isOpen || $0.reason != nil }

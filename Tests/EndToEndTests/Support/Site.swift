@@ -2,6 +2,7 @@
 
 import Foundation
 import TidemarkKit
+import TidemarkTLS
 
 /// A server as its clients know it.
 struct Site: Sendable {
@@ -13,6 +14,12 @@ struct Site: Sendable {
     var container = "iCloud.test.\(UUID().uuidString)"
 
     var port: Int { URL(string: url)?.port ?? 0 }
+
+    /// What a client that is not the library trusts; nil: the server has no TLS.
+    func makeTLS() throws -> TLSContext? {
+        authorityFile.isEmpty
+            ? nil : try TLSContext(client: .init(additionalRootsFile: authorityFile, trustsSystemRoots: false))
+    }
 
     /// - Parameter token: nil: that of the account; empty: nobody is signed in.
     func configuration(_ account: String = "alice", token: String? = nil) -> TidemarkConfiguration {

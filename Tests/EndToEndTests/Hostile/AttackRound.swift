@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// Attacks that are made at once on one server, each by accounts of its own.
+struct AttackRound: CustomTestStringConvertible, Sendable {
+    let attacks: [Attack]
+
+    var testDescription: String { attacks.map(\.testDescription).joined(separator: "; ") }
+
+    /// Each attack alone.
+    static func alone(_ attacks: [Attack]) -> [AttackRound] { attacks.map { AttackRound(attacks: [$0]) } }
+
+    /// Those of one company together.
+    static func together(_ attacks: [Attack]) -> [AttackRound] {
+        var rounds: [AttackRound] = []
+        for (index, attack) in attacks.enumerated() {
+            guard let company = attack.company else {
+                rounds.append(AttackRound(attacks: [attack]))
+                continue
+            }
+            guard !attacks[..<index].contains(where: { $0.company == company }) else { continue }
+            rounds.append(AttackRound(attacks: attacks.filter { $0.company == company }))
+        }
+        return rounds
+    }
+
+    /// Why somebody cannot make it; nil if they can.
+    func reasonAgainst(_ attackers: Attackers) -> String? {
+        guard attackers == .nobody else { return nil }
+        for attack in attacks {
+            if case .none(let why) = attack.byNobody { return why }
+        }
+        return nil
+    }
+
+    /// Runs `body` with a server that is not attacked yet.
+    func withPlace(_ body: (OperatorPlace) async throws -> Void) async throws {
+        try await OperatorPlace.with(
+            ["--create-containers"] + attacks.flatMap(\.options), keepsAssets: true, keepsKeys: true,
+            isEncrypted: attacks.contains(where: \.isEncrypted), body)
+    }
+
+    /// Prepares all of them.
+    func makeReady(_ place: OperatorPlace, by attackers: Attackers, isLong: Bool) async throws -> [ReadyAttack] {
+        var ready: [ReadyAttack] = []
+        for (number, attack) in attacks.enumerated() {
+            let accounts = try attackers.accounts(place, for: number)
+            let grounds = accounts.map { AttackGround(place: place, account: $0, isLong: isLong) }
+            for ground in grounds { try await attack.makeReady(ground) }
+            ready.append(ReadyAttack(attack: attack, attackers: attackers, grounds: grounds))
+        }
+        return ready
+    }
+}
+
+/// An attack that can begin, and begins once.
+struct ReadyAttack {
+    let attack: Attack
+    let attackers: Attackers
+    /// Of each attacker.
+    let grounds: [AttackGround]
+    private(set) var clients: [[any AttackingClient]] = []
+
+    init(attack: Attack, attackers: Attackers, grounds: [AttackGround]) {
+        self.attack = attack
+        self.attackers = attackers
+        self.grounds = grounds
+    }
+
+    mutating func begin() throws {
+        guard let place = grounds.first?.place else { return }
+        clients = try attack.begin(place, grounds.map(\.account))
+    }
+
+    /// Waits until the server has done to each attacker what it must.
+    func waitUntilFelt() async {
+        for own in clients {
+            await #expect(throws: Never.self, "\(attack.testDescription) is no attack: \(Self.told(own))") {
+                try await eventually("the server hears an attacker", within: attack.feltWithin) {
+                    if !attack.reads { for client in own { client.takeAnswer() } }
+                    return attack.isFelt(by: own, attackers)
+                }
+            }
+        }
+    }
+
+    func stop() async {
+        for client in clients.joined() { await client.stop() }
+    }
+
+    /// What its attackers were told.
+    var told: HostileClient.Told { Self.told(Array(clients.joined())) }
+
+    private static func told(_ clients: [any AttackingClient]) -> HostileClient.Told {
+        clients.map { $0.told }.reduce(HostileClient.Told(), +)
+    }
+}
