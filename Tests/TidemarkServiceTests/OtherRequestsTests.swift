@@ -5,6 +5,7 @@ import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// The requests that are one call of the store.
 @Suite struct OtherRequestsTests {

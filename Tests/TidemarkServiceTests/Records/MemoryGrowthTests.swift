@@ -5,6 +5,7 @@ import TidemarkDomain
 import TidemarkFairness
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// What is remembered of requests is bounded by account, and nothing of it is forgotten too early.
 @Suite struct MemoryGrowthTests {

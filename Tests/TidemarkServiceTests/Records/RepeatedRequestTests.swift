@@ -6,6 +6,7 @@ import TidemarkFairness
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// R-157 and I-1: whatever is lost on the way, a request is applied once, and its outcome is the first one's.
 @Suite struct RepeatedRequestTests {

@@ -6,6 +6,7 @@ import TidemarkFairness
 import TidemarkFields
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 @Suite struct SchemaLearningTests {
     private static func save(_ name: String, _ fields: [Field], type: String = "Note") throws -> RecordSave {

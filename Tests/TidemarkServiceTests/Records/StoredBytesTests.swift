@@ -6,6 +6,7 @@ import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// Requests whose records are too large together, as they are stored.
 @Suite struct StoredBytesTests {

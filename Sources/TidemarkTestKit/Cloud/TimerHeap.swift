@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Timers by due time, then by age: a binary heap, so that equal times never depend on hashing.
-struct SimulationHeap {
+struct TimerHeap {
     typealias Element = (due: Duration, id: UInt64)
 
     private var elements: [Element] = []

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HeapModule
 internal import Synchronization
 package import TidemarkScheduling
 
@@ -33,12 +34,22 @@ package final class SimulationScheduler: Scheduler {
         let work: @Sendable () -> Void
     }
 
+    /// When a timer is due. Of two that are due at the same time the older is first.
+    private struct DueTime: Comparable {
+        let due: Duration
+        let id: UInt64
+
+        static func < (left: DueTime, right: DueTime) -> Bool {
+            (left.due, left.id) < (right.due, right.id)
+        }
+    }
+
     private struct State {
         var now: Duration = .zero
-        var random: SimulationRandom
+        var random: SeededRandom
         var ready: [Work] = []
         var timers: [UInt64: Timer] = [:]
-        var dueTimes = SimulationHeap()
+        var dueTimes = Heap<DueTime>()
         var nextTimer: UInt64 = 0
         var stepCount = 0
         /// Ordered by their steps.
@@ -50,7 +61,7 @@ package final class SimulationScheduler: Scheduler {
 
     package init(seed: UInt64, order: Order = .shuffled) {
         self.order = order
-        state = Mutex(State(random: SimulationRandom(seed: seed)))
+        state = Mutex(State(random: SeededRandom(seed: seed)))
     }
 
     package var now: Duration { state.withLock { $0.now } }
@@ -76,7 +87,7 @@ package final class SimulationScheduler: Scheduler {
             state.nextTimer += 1
             let due = state.now + max(.zero, delay)
             state.timers[id] = Timer(due: due, work: work)
-            if due == state.now { state.ready.append(.timer(id)) } else { state.dueTimes.insert((due, id)) }
+            if due == state.now { state.ready.append(.timer(id)) } else { state.dueTimes.insert(DueTime(due: due, id: id)) }
             return id
         }
         return ScheduledTimer { [self] in _ = state.withLock { $0.timers.removeValue(forKey: id) } }
@@ -120,7 +131,7 @@ package final class SimulationScheduler: Scheduler {
     package func settle(for duration: Duration, stepsMax: Int = 1_000_000) throws {
         let end = now + duration
         for _ in 0..<stepsMax {
-            guard let due = state.withLock({ $0.ready.isEmpty ? $0.dueTimes.first?.due : $0.now }), due <= end,
+            guard let due = state.withLock({ $0.ready.isEmpty ? $0.dueTimes.min?.due : $0.now }), due <= end,
                 step()
             else { return }
         }
@@ -141,7 +152,7 @@ package final class SimulationScheduler: Scheduler {
     private func nextWork() -> Work? {
         state.withLock { state in
             while state.ready.isEmpty {
-                guard let next = state.dueTimes.first else { return nil }
+                guard let next = state.dueTimes.min else { return nil }
                 moveDueTimers(upTo: next.due, &state)
             }
             state.stepCount += 1
@@ -159,8 +170,8 @@ package final class SimulationScheduler: Scheduler {
     }
 
     private func moveDueTimers(upTo due: Duration, _ state: inout State) {
-        while let timer = state.dueTimes.first, timer.due <= due {
-            state.dueTimes.removeFirst()
+        while let timer = state.dueTimes.min, timer.due <= due {
+            state.dueTimes.removeMin()
             guard state.timers[timer.id] != nil else { continue }
             state.now = due
             state.ready.append(.timer(timer.id))
