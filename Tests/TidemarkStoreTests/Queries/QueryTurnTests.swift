@@ -8,6 +8,7 @@ import TidemarkPostgres
 import TidemarkScheduling
 import TidemarkService
 import TidemarkSockets
+import TidemarkTestSupport
 
 /// A query's place among those that are under way.
 @Suite struct QueryTurnTests {
