@@ -202,7 +202,7 @@ let package = Package(
         tests("TidemarkFairnessTests", ["TidemarkFairness", "TidemarkTestSupport"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes", "TidemarkTestSupport"]),
-        tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling"]),
+        tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry"]),
         .executableTarget(
             name: "ExitHost", dependencies: ["TidemarkCrypto", "TidemarkTLS"], path: "Tests/ExitHost",
             swiftSettings: settings),
