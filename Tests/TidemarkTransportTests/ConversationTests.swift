@@ -116,10 +116,14 @@ internal import TidemarkWebSocket
             var events = fits.events.makeAsyncIterator()
             #expect(await events.next() == .opened)
             await fits.act { connection in
-                #expect(connection.subprotocol == "test.v1")
                 connection.send(.text, Array(String(describing: connection.isSecured).utf8))
             }
             #expect(await events.next() == .text(wire == .tls ? "true" : "false"))
+            let peer = try await scene.rawPeer()
+            await peer.send(RawPeer.upgrade("/protocol", subprotocol: "other, test.v1"))
+            let head = await peer.receive { String(decoding: $0, as: UTF8.self).contains("\r\n\r\n") }
+            #expect(String(decoding: head, as: UTF8.self).contains("\r\nSec-WebSocket-Protocol: test.v1\r\n"))
+            await peer.close()
             for subprotocols in [["test.v2"], []] {
                 let other = await scene.client(scene.target("/protocol", subprotocols: subprotocols))
                 var events = other.events.makeAsyncIterator()
