@@ -143,8 +143,8 @@ let package = Package(
             "TidemarkTestKit",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkFields", "TidemarkDomain", "TidemarkKit",
-                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkFairness", "TidemarkWire",
-                deque,
+                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkFairness", "TidemarkTranslation",
+                "TidemarkWire", deque,
             ]),
 
         // Programs.

@@ -148,20 +148,6 @@ import TidemarkWire
         #expect(!client.isReadingPaused)
     }
 
-    @Test func `R-372: a throttled device is told how long to wait, and others are answered`() throws {
-        let slow = DeviceID(high: 0, low: 1)
-        let world = SessionWorld { $0.throttle = { device in device == slow ? 12.5 : nil } }
-        let (client, other) = (try world.enter(device: 1), try world.enter(device: 2))
-        for client in [client, other] {
-            client.post(fetch)
-            world.scheduler.runUntilIdle()
-        }
-        #expect(client.failures.map(\.code) == [.requestRateLimited])
-        #expect(client.failures.map(\.retryAfterSeconds) == [12.5])
-        #expect(client.closeCode == nil)
-        #expect(other.failures.isEmpty && other.inbox.count == 2)
-    }
-
     @Test func `R-372: requests beyond the limit are refused with requestRateLimited, then the client is cut off`()
         throws
     {
