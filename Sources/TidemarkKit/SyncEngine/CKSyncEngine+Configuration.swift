@@ -25,9 +25,6 @@ extension CKSyncEngine {
         /// The value of ``journalFile``.
         var journal: URL?
 
-        /// Called after each operation on the journal's files, on the same thread; for tests.
-        var afterJournalStep: @Sendable () -> Void = {}
-
         /// Where the engine runs; nil: where its database's engines do (``CKDatabase/syncEngineHost``).
         package var host: SyncEngineHost?
 

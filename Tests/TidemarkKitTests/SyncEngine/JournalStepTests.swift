@@ -23,6 +23,7 @@ import TidemarkTestSupport
         let cloud: FakeCloud
         let delegate = RecordingDelegate()
         let directory: TestDirectory
+        let files = TestJournalFiles()
         private(set) var engine: CKSyncEngine?
         /// What was left after each operation so far, as the next engine reads it.
         private(set) var left: [Set<String>] = []
@@ -39,12 +40,13 @@ import TidemarkTestSupport
                 engine.state.add(
                     pendingRecordZoneChanges: sent.failedRecordSaves.map { .saveRecord($0.record.recordID) })
             }
+            files.afterStep = { [unowned self] in left.append(look?(self) ?? []) }
         }
 
         func start() {
             var configuration = CKSyncEngine.Configuration.on(cloud, delegate, state: delegate.lastState)
             configuration.journalFile = URL(fileURLWithPath: "\(directory.path)/app/journal")
-            configuration.afterJournalStep = { self.left.append(self.look?(self) ?? []) }
+            configuration.host?.journalFiles = files
             engine = CKSyncEngine(configuration)
         }
 
@@ -120,10 +122,12 @@ import TidemarkTestSupport
         } else {
             app.engine?.state.add(pendingRecordZoneChanges: [change("A/old")])
         }
-        app.engine?.state.add(pendingDatabaseChanges: [zoneChange("Old")])
         if deed == .unsetUntracked { app.engine?.state.hasPendingUntrackedChanges = true }
+        // After it, the next change is written with all others to a new file.
+        app.files.failsNextSynchronize = isWrittenAnew
+        app.engine?.state.add(pendingDatabaseChanges: [zoneChange("Old")])
+        #expect((app.engine?.journalError != nil) == isWrittenAnew)
         let before = app.pending
-        if isWrittenAnew { app.engine?.driver.journal?.breakForTest() }
         app.watch { $0.next() }
         let after = try `do`(deed, app)
         #expect((before == after) == (deed == .start))
@@ -149,7 +153,9 @@ import TidemarkTestSupport
         app.scheduler.advance(by: .seconds(1))
         app.engine?.state.add(pendingRecordZoneChanges: [change("A/1")])
         app.engine?.state.add(pendingDatabaseChanges: [zoneChange("B")])
+        app.files.failsNextSynchronize = isWrittenAnew
         app.engine?.state.hasPendingUntrackedChanges = true
+        #expect((app.engine?.journalError != nil) == isWrittenAnew)
         app.scheduler.advance(by: .seconds(1))
         let before = app.pending
         #expect(before == ["A/1", "zone B", "untracked"])
@@ -157,7 +163,6 @@ import TidemarkTestSupport
             guard case .accountChange = event else { return }
             engine.state.add(pendingRecordZoneChanges: [change("A/2")])
         }
-        if isWrittenAnew { app.engine?.driver.journal?.breakForTest() }
         var seen: [String: Set<Set<String>>] = [:]
         app.watch { app in
             for user in ["alice", "bob", "carol"] {

@@ -180,17 +180,20 @@ import TidemarkTestSupport
     @Test func `a journal that cannot be written says so, and is whole again when it can`() throws {
         try withFile { (url: URL) throws in
             var snapshot = SyncEngineSnapshot(deviceIdentity: Array(0..<16))
-            let journal = SyncEngineJournal(url, restoring: &snapshot)
+            let files = TestJournalFiles()
+            let journal = SyncEngineJournal(url, restoring: &snapshot, files: files)
             // A directory in the place of the new file: works for root as well.
             try FileManager.default.createDirectory(
                 atPath: url.path + ".new", withIntermediateDirectories: true)
-            journal.breakForTest()
-            journal.append([put("A/1")])
-            #expect(journal.error != nil)
+            files.failsNextWrite = true
+            for path in ["A/1", "A/2"] {
+                journal.append([put(path)])
+                #expect(journal.error != nil)
+            }
             try FileManager.default.removeItem(atPath: url.path + ".new")
-            journal.append([put("A/2")])
+            journal.append([put("A/3")])
             #expect(journal.error == nil)
-            #expect(try lines(url) == ["A/1", "A/2"])
+            #expect(try lines(url) == ["A/1", "A/2", "A/3"])
             journal.release()
         }
     }
@@ -198,10 +201,12 @@ import TidemarkTestSupport
     // MARK: An engine with a journal
 
     private func configuration(
-        _ cloud: FakeCloud, _ delegate: RecordingDelegate, _ url: URL, state: CKSyncEngine.State.Serialization? = nil
+        _ cloud: FakeCloud, _ delegate: RecordingDelegate, _ url: URL, state: CKSyncEngine.State.Serialization? = nil,
+        files: any JournalFiles = JournalDisk()
     ) -> CKSyncEngine.Configuration {
         var configuration = CKSyncEngine.Configuration.on(cloud, delegate, state: state)
         configuration.journalFile = url
+        configuration.host?.journalFiles = files
         return configuration
     }
 
@@ -312,12 +317,13 @@ import TidemarkTestSupport
         try withFile { (url: URL) throws in
             let place = Place(user("alice"))
             let blocked = url.path + ".new"
+            let files = TestJournalFiles()
             do {
-                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url))
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, files: files))
                 place.scheduler.advance(by: .seconds(1))
                 engine.state.add(pendingRecordZoneChanges: [change("A/1"), change("A/2")])
                 try FileManager.default.createDirectory(atPath: blocked, withIntermediateDirectories: true)
-                engine.driver.journal?.breakForTest()
+                files.failsNextWrite = true
                 engine.state.remove(pendingRecordZoneChanges: [change("A/1")])
                 engine.state.add(pendingRecordZoneChanges: [change("A/3")])
                 #expect(engine.journalError != nil)
@@ -333,11 +339,11 @@ import TidemarkTestSupport
                 // Written anew: from here on the journal counts again, also beside that state.
                 engine.state.add(pendingRecordZoneChanges: [change("A/4")])
             }
-            let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state))
+            let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, state: state, files: files))
             #expect(engine.state.pendingRecordZoneChanges.contains(change("A/4")))
             // Within the life of an engine, too.
             try FileManager.default.createDirectory(atPath: blocked, withIntermediateDirectories: true)
-            engine.driver.journal?.breakForTest()
+            files.failsNextWrite = true
             engine.state.add(pendingRecordZoneChanges: [change("A/5")])
             place.scheduler.advance(by: .seconds(1))
             state = try stored(place.delegate.lastState)
@@ -483,16 +489,18 @@ import TidemarkTestSupport
         try withFile { (url: URL) throws in
             let place = Place(user("alice"))
             var states: [CKSyncEngine.State.Serialization?] = [nil]
+            let files = TestJournalFiles()
             do {
-                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url))
+                let engine = CKSyncEngine(configuration(place.cloud, place.delegate, url, files: files))
                 #expect(try reading(url).untracked == false)
                 place.scheduler.advance(by: .seconds(1))
                 states.append(try stored(place.delegate.lastState))
                 engine.state.hasPendingUntrackedChanges = true
                 #expect(try reading(url).untracked == true)
                 // Written anew, it says the same.
-                engine.driver.journal?.breakForTest()
-                engine.state.add(pendingRecordZoneChanges: [change("A/1")])
+                files.failsNextWrite = true
+                for path in ["A/0", "A/1"] { engine.state.add(pendingRecordZoneChanges: [change(path)]) }
+                #expect(engine.journalError == nil)
                 #expect(try reading(url).untracked == true)
             }
             for state in states {
