@@ -42,6 +42,7 @@ final class SyncEngineJournal: Sendable {
 
     /// Reads the journal of an engine that has ended, and combines it with the stored state.
     ///
+    /// - Parameter files: where the journal is.
     init(_ url: URL, restoring snapshot: inout SyncEngineSnapshot, files: any JournalFiles = JournalDisk()) {
         self.url = url
         self.files = files
