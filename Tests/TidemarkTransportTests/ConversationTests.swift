@@ -100,7 +100,7 @@ internal import TidemarkWebSocket
                 clients.append(client)
             }
             #expect(scene.server.connectionCount == 20)
-            await scene.server.stop(.serviceRestart)
+            await scene.server.stop(CloseCode(rawValue: 1012))
             #expect(scene.server.connectionCount == 0)
             for client in clients {
                 var events = client.events.makeAsyncIterator()
