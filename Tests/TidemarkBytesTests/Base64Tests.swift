@@ -3,7 +3,7 @@
 import Testing
 import TidemarkBytes
 
-@Suite struct TextEncodingTests {
+@Suite struct Base64Tests {
     /// RFC 4648 §10.
     @Test(arguments: [
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
@@ -35,17 +35,6 @@ import TidemarkBytes
         for count in 0...260 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167) }
             #expect(Base64.decode(Base64.encode(bytes)) == bytes)
-            #expect(Hex.decode(Hex.encode(bytes)) == bytes)
         }
-    }
-
-    @Test(
-        arguments: [
-            ("", [UInt8]()), ("00ff10", [0, 255, 16]), ("00FF1a", [0, 255, 26]), ("0", nil), ("0g", nil), ("g0", nil),
-            (" 00", nil), ("0x00", nil), ("é", nil), ("00\u{0}0", nil), ("/0", nil), (":0", nil), ("@0", nil),
-            ("`0", nil),
-        ] as [(String, [UInt8]?)])
-    func `hexadecimal digits come in pairs`(text: String, bytes: [UInt8]?) {
-        #expect(Hex.decode(text) == bytes)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkTelemetry
 
-@Suite struct TelemetryTests {
+@Suite struct StandardErrorLogHandlerTests {
     @Test(arguments: [
         ("plain", "plain"), ("127.0.0.1:8443", "127.0.0.1:8443"), ("", "\"\""), ("two words", "\"two words\""),
         ("a=b", "\"a=b\""), ("say \"x\"", "\"say \\\"x\\\"\""), ("back\\slash", "\"back\\\\slash\""),
@@ -25,37 +25,5 @@ import Testing
         let line = LogLine.format(
             seconds: seconds, milliseconds: milliseconds, level: "error", text: "text", pairs: [])
         #expect(line == "\(time) error text\n")
-    }
-
-    @Test func `counters and gauges are read as text`() async {
-        let counter = Counter("test_events")
-        let gauge = Gauge("test_things")
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 { group.addTask { for _ in 0..<1_000 { counter.increment() } } }
-        }
-        counter.increment(by: 5)
-        gauge.set(7)
-        gauge.add(-10)
-        #expect(counter.value == 8_005)
-        #expect(gauge.value == -3)
-        #expect(
-            Measurements.text.contains(
-                """
-                # TYPE tidemark_test_events counter
-                tidemark_test_events 8005
-                # TYPE tidemark_test_things gauge
-                tidemark_test_things -3
-
-                """))
-    }
-
-    @Test func `a log that nobody listens to at its level makes no pairs`() {
-        let log = Log("test")
-        func expensive() -> String {
-            Issue.record("made for a line that is not written")
-            return ""
-        }
-        log.debug("quiet", ["key": expensive()])
-        log.info("said to swift-log's default", ["key": "value"])
     }
 }
