@@ -6,7 +6,7 @@ import TidemarkFields
 import TidemarkTestSupport
 
 /// The truth table of deleting on the pure rules.
-@Suite struct DeleteTruthTableTests {
+@Suite struct RecordsPlanDeleteTests {
     private typealias Cell = DeleteTruthTable.Cell
 
     @Test func `R-130 … R-139: every record, zone and database has its line in the table, and each line is used`() {

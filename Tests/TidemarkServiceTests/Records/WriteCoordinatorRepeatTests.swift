@@ -9,7 +9,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// R-157 and I-1: whatever is lost on the way, a request is applied once, and its outcome is the first one's.
-@Suite struct RepeatedRequestTests {
+@Suite struct WriteCoordinatorRepeatTests {
     private let device = DeviceID(high: 2, low: 2)
 
     @Test(arguments: [

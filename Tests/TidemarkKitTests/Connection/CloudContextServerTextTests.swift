@@ -11,7 +11,7 @@ import TidemarkWire
 @testable import TidemarkKit
 
 /// What people read of a server: its warnings, each once, and which server it was that failed.
-@Suite struct ServerTextTests {
+@Suite struct CloudContextServerTextTests {
     typealias Failure = ConnectionMachine.RequestFailure
     private let scheduler = ManualScheduler()
 

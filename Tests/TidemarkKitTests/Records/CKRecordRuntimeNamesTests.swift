@@ -6,7 +6,7 @@ import Testing
 @testable import TidemarkKit
 
 /// How classes are called at run time: as CloudKit's are, in dumps and logs, and in archives as they always were.
-@Suite struct RuntimeNamesTests {
+@Suite struct CKRecordRuntimeNamesTests {
     private static let zoneID = CKRecordZone.ID(zoneName: "Notes")
     private static let recordID = CKRecord.ID(recordName: "n", zoneID: zoneID)
 

@@ -9,7 +9,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// What pushes bring of a commit, beside what a fetch shows.
-@Suite struct ZoneNewsTests {
+@Suite struct FeedReaderNewsTests {
     private let reader = DeviceID(high: 9, low: 9)
 
     /// Where a device is, by what it fetched or was pushed.

@@ -9,7 +9,7 @@ import TidemarkTestSupport
 @testable import TidemarkKit
 
 /// Progress gets to its end, also where less is sent than a record has.
-@Suite struct TransferMeterTests {
+@Suite struct TransferJobsTests {
     private let database = TestCloud().account("alice").device("phone").container.privateCloudDatabase
     private let zone = CKRecordZone(zoneName: "Files")
 

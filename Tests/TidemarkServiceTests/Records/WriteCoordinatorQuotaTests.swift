@@ -10,7 +10,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// Quotas in transactions.
-@Suite struct QuotaTests {
+@Suite struct WriteCoordinatorQuotaTests {
     private let device = DeviceID(high: 2, low: 2)
     private let container = ContainerKey(identifier: "iCloud.test", environment: .development)
 

@@ -10,7 +10,7 @@ import TidemarkService
 import TidemarkStore
 import TidemarkTestSupport
 
-@Suite struct QuerySQLTests {
+@Suite struct PostgresStorageQueriesTests {
     @Test func `R-177 … R-189: PostgreSQL finds what the evaluator finds, in the same order, on pages of any size`()
         async throws
     {

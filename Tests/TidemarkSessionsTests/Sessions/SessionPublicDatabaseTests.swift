@@ -9,7 +9,7 @@ import TidemarkTestSupport
 import TidemarkWire
 
 /// The public database as sessions serve it.
-@Suite struct PublicDatabaseTests {
+@Suite struct SessionPublicDatabaseTests {
     private func saving(
         _ client: TestClient, _ names: [String], text: String = "text", zone: String = "_defaultZone",
         atomic: Bool = false

@@ -8,7 +8,7 @@ import TidemarkTestSupport
 @testable import TidemarkStore
 
 /// A database's client change tokens are bounded (R-733).
-@Suite struct ClientTokenTests {
+@Suite struct RecordStatementsTokensTests {
     /// As a server left them that forgot none, of two databases.
     private static let fill = """
         INSERT INTO client_token (database_id, zone_id, device_id, token)

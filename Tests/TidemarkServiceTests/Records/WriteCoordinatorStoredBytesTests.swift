@@ -9,7 +9,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// Requests whose records are too large together, as they are stored.
-@Suite struct StoredBytesTests {
+@Suite struct WriteCoordinatorStoredBytesTests {
     private let device = DeviceID(high: 2, low: 2)
     private let names = ["a", "b", "c", "d", "e"]
 

@@ -6,7 +6,7 @@ import Testing
 import TidemarkTestKit
 
 /// A callback of an app may wait for what needs time. Time passes only when a test moves it, so `settle()` must return.
-@Suite struct WaitingCallbackTests {
+@Suite struct TestCloudWaitingTests {
     enum Wait: CaseIterable {
         case patientFetch, threePatientFetches, saveUnderWay
     }
@@ -89,7 +89,7 @@ import TidemarkTestKit
             guard case .fetchedRecordZoneChanges(let changes) = event else { return }
             device.throttle(for: .seconds(60))
             for change in changes.modifications {
-                try? await WaitingCallbackTests.fetchPatiently(change.record.recordID, in: syncEngine.database)
+                try? await TestCloudWaitingTests.fetchPatiently(change.record.recordID, in: syncEngine.database)
                 readCount += 1
             }
         }

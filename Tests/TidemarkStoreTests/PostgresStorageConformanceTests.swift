@@ -8,7 +8,7 @@ import TidemarkService
 import TidemarkStore
 import TidemarkTestKit
 
-@Suite struct PostgresConformanceTests {
+@Suite struct PostgresStorageConformanceTests {
     /// The same list that the in-memory store answers to.
     @Test(arguments: StorageConformance.scenarios)
     func `the store on PostgreSQL conforms`(_ scenario: StorageConformance.Scenario) async throws {

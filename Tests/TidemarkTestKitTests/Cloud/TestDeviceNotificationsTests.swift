@@ -7,7 +7,7 @@ import Testing
 import TidemarkTestKit
 
 /// What an app's handler of notifications is not called for.
-@Suite struct RemoteNotificationsTests {
+@Suite struct TestDeviceNotificationsTests {
     private struct Counts: Sendable {
         var calls = 0
         var isHeld = true

@@ -5,7 +5,7 @@ import TidemarkDomain
 import TidemarkFields
 
 /// What becomes of records that a transaction did not read, because all of them together are too large.
-@Suite struct StoredBytesTests {
+@Suite struct ZoneOverlayStoredBytesTests {
     private let reference = Field("to", .reference(FieldReference(recordName: "t", action: .deleteSelf)))
 
     /// Decides on a zone in which the fields of some records were not read.
