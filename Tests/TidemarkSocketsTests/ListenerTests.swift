@@ -103,8 +103,8 @@ import TidemarkTelemetry
     @Test func `descriptors that run out again and again are one line of the log`() async throws {
         try await withLoop { loop in
             let lines = Locked<[String]>([])
-            let server = try await TestServer.start(
-                on: loop, failures: FailureLog(now: { .zero }, write: { _, text, _ in lines.update { $0.append(text) } }))
+            let failures = FailureLog(now: { .zero }, write: { _, text, _ in lines.update { $0.append(text) } })
+            let server = try await TestServer.start(on: loop, failures: failures)
             let attempts = Locked(0)
             await loop.onLoop {
                 server.listener.accept = { fd, address in

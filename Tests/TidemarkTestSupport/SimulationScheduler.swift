@@ -87,7 +87,11 @@ package final class SimulationScheduler: Scheduler {
             state.nextTimer += 1
             let due = state.now + max(.zero, delay)
             state.timers[id] = Timer(due: due, work: work)
-            if due == state.now { state.ready.append(.timer(id)) } else { state.dueTimes.insert(DueTime(due: due, id: id)) }
+            if due == state.now {
+                state.ready.append(.timer(id))
+            } else {
+                state.dueTimes.insert(DueTime(due: due, id: id))
+            }
             return id
         }
         return ScheduledTimer { [self] in _ = state.withLock { $0.timers.removeValue(forKey: id) } }

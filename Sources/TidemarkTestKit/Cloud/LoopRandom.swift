@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The random numbers of a ``TestLoop``, from a seed (SplitMix64). The same seed gives the same numbers on every machine.
+/// The random numbers of a ``TestLoop``, from a seed (SplitMix64). The same seed gives the same numbers on every
+/// machine.
 struct LoopRandom: Sendable {
     private var state: UInt64
 

@@ -5,8 +5,9 @@ public import Foundation
 /// The time of a ``TestCloud``, of its server and of its devices' engines. It stands still until a test moves it.
 ///
 /// Work takes no time. Everything that waits uses this clock: retries and back-off, throttling, an
-/// engine's fetch every quarter of an hour. Only short pauses pass on their own, once nothing else is left to do. They have at most a
-/// quarter of a second, in which engines collect related work. So a few tenths of a second of this clock mean nothing.
+/// engine's fetch every quarter of an hour. Only short pauses pass on their own, once nothing else is left to
+/// do. They have at most a quarter of a second, in which engines collect related work. So a few tenths of a second of
+/// this clock mean nothing.
 public final class TestClock: Sendable {
     private let loop: TestLoop
 

@@ -7,8 +7,8 @@ internal import TidemarkKit
 /// test moves.
 ///
 /// The code under test is real: `CKContainer`, `CKDatabase`, `CKSyncEngine` and the server's sessions, rules and feeds.
-/// Only sockets, PostgreSQL and time are replaced. The container is in development: its schema grows with what apps save
-///
+/// Only sockets, PostgreSQL and time are replaced. The container is in development: its schema grows with what apps
+/// save.
 ///
 /// ```swift
 /// let cloud = TestCloud()

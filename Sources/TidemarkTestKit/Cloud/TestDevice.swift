@@ -26,22 +26,22 @@ public final class TestDevice: Sendable {
     public var isOnline: Bool { line.isOnline }
 
     /// Cuts all connections. None begins until ``goOnline()``. After this has returned, requests fail at once with
-    /// `networkUnavailable` or `networkFailure`, even while time stands still. Those of utility or background quality
-    /// of service wait, and engines keep what is pending. Requests under way may have been carried out.
-    /// They wait for the network until their time is over, by default 60 seconds of the cloud's clock.
+    /// `networkUnavailable` or `networkFailure`, even while time stands still. Those of utility or background
+    /// quality of service wait, and engines keep what is pending. Requests under way may have been carried out
+    /// . They wait for the network until their time is over, by default 60 seconds of the cloud's clock.
     public func goOffline() {
         line.setOnline(false)
     }
 
-    /// The network is back, and all code on the device is told. Requests that waited are sent, and engines fetch
-    /// and send at once.
+    /// The network is back, and all code on the device is told. Requests that waited are sent, and engines
+    /// fetch and send at once.
     public func goOnline() {
         line.setOnline(true)
         container.context.retryNow()
     }
 
-    /// Breaks existing connections. Requests under way are sent again over the next connection, which comes at once, and
-    /// are carried out once.
+    /// Breaks existing connections. Requests under way are sent again over the next connection, which comes at once,
+    /// and are carried out once.
     public func cutConnections() {
         line.cut()
         core.retryNow()

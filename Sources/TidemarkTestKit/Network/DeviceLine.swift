@@ -102,7 +102,9 @@ package final class DeviceLine: CloudTransport {
 
     /// The answer to a request of a throttled device, as from a server that has had too many; nil: the message passes.
     fileprivate func refusal(of message: [UInt8]) -> [UInt8]? {
-        guard let seconds = throttledSeconds, let envelope = try? WireClientEnvelope(reading: message) else { return nil }
+        guard let seconds = throttledSeconds,
+            let envelope = try? WireClientEnvelope(reading: message)
+        else { return nil }
         switch envelope.request {
         case nil, .hello?: return nil
         default: return ServerMessage.failure(envelope.id, .tooManyRequests, retryAfter: seconds)
