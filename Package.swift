@@ -17,6 +17,7 @@ let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swif
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func target(
@@ -142,8 +143,8 @@ let package = Package(
             "TidemarkTestKit",
             [
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkFields", "TidemarkDomain", "TidemarkKit",
-                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkFairness", "TidemarkWire",
-                deque,
+                "TidemarkScheduling", "TidemarkService", "TidemarkSessions", "TidemarkFairness", "TidemarkTranslation",
+                "TidemarkWire", deque,
             ]),
 
         // Programs.
@@ -192,6 +193,7 @@ let package = Package(
                 "CTidemarkOpenSSL", "CTidemarkTestSettings",
                 "TidemarkDomain", "TidemarkHTTP", "TidemarkLocalPostgres",
                 "TidemarkPostgres", "TidemarkScheduling", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", deque,
+                heap,
             ],
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
         tests("TidemarkBytesTests", ["TidemarkBytes", "TidemarkTestSupport"]),
@@ -200,7 +202,7 @@ let package = Package(
         tests("TidemarkFairnessTests", ["TidemarkFairness", "TidemarkTestSupport"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes", "TidemarkTestSupport"]),
-        tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling"]),
+        tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry"]),
         .executableTarget(
             name: "ExitHost", dependencies: ["TidemarkCrypto", "TidemarkTLS"], path: "Tests/ExitHost",
             swiftSettings: settings),

@@ -2,7 +2,7 @@
 
 internal import TidemarkService
 
-/// How content and names get onto the disk. Each call returns when they are there. Tests look at what is asked for.
+/// How content and names get onto the disk. Each call returns when they are there.
 struct FileDurability: Sendable {
     /// What was written so far to an open file.
     var flush: @Sendable (Int32) throws(AssetStoreError) -> Void = FileCalls.synchronizeContent

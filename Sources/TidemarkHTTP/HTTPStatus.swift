@@ -19,7 +19,6 @@ package struct HTTPStatus: Hashable, Sendable {
     package static let switchingProtocols = HTTPStatus(101, "Switching Protocols")
     package static let ok = HTTPStatus(200, "OK")
     package static let badRequest = HTTPStatus(400, "Bad Request")
-    package static let unauthorized = HTTPStatus(401, "Unauthorized")
     package static let forbidden = HTTPStatus(403, "Forbidden")
     package static let notFound = HTTPStatus(404, "Not Found")
     package static let methodNotAllowed = HTTPStatus(405, "Method Not Allowed")

@@ -10,7 +10,6 @@ package struct HTTPVersion: Hashable, Comparable, Sendable {
         self.minor = minor
     }
 
-    package static let http10 = HTTPVersion(major: 1, minor: 0)
     package static let http11 = HTTPVersion(major: 1, minor: 1)
 
     package static func < (left: HTTPVersion, right: HTTPVersion) -> Bool {

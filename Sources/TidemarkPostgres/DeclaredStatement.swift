@@ -105,17 +105,3 @@ extension PostgresPool {
         return (repeat try StatementAnswer(answers.removeFirst(), of: each calls))
     }
 }
-
-/// A declared statement of any types, for a test that prepares them all.
-protocol AnyDeclaredStatement: Sendable {
-    var statement: Statement { get }
-    /// Whether its rows are read, and not only counted.
-    var hasColumns: Bool { get }
-    /// Reads a row, to learn whether that is possible.
-    func reads(_ row: PostgresRow) throws(PostgresError)
-}
-
-extension DeclaredStatement: AnyDeclaredStatement {
-    func reads(_ row: PostgresRow) throws(PostgresError) { _ = try decode(row) }
-    var hasColumns: Bool { Row.self != Void.self }
-}

@@ -56,8 +56,6 @@ final class LibpqConnection: @unchecked Sendable {
         return [host, port].map { $0.map { String(cString: $0) } ?? "" }.joined(separator: ":")
             + "/" + (name.map { String(cString: $0) } ?? "")
     }
-    /// The process ID of the server's process; for tests and logs.
-    var backendProcessID: Int32 { PQbackendPID(connection) }
 
     func enterPipelineMode() -> Bool { PQenterPipelineMode(connection) == 1 }
     func exitPipelineMode() -> Bool { PQexitPipelineMode(connection) == 1 }

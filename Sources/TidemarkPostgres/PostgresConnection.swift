@@ -106,8 +106,6 @@ package final class PostgresConnection: @unchecked Sendable {
     var isLarge: Bool { (link?.largestSent ?? 0) > Self.largestSentMin }
     /// A larger statement makes a connection large.
     static let largestSentMin = 1 << 20
-    /// The process ID of the server's process, 0 if closed; for tests and logs.
-    var backendProcessID: Int32 { link?.backendProcessID ?? 0 }
 
     func start(_ batch: [BoundStatement], timeout: Duration, waiter: @escaping Waiter) {
         guard let link else { return waiter(.failure(closingError)) }

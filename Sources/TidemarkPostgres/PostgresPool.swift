@@ -18,8 +18,7 @@ package final class PostgresPool: Sendable {
 
     /// - Parameters:
     ///   - url: libpq's URL or keyword string; may name several hosts, with `target_session_attrs` to find the primary.
-    ///   - connections: for ``withConnection(timeout:_:)``. 4 to 8 keep a PostgreSQL busy; more only wait for each
-    ///     other.
+    ///   - connections: for ``acquire(timeout:)``. 4 to 8 keep a PostgreSQL busy; more only wait for each other.
     ///   - sharedConnections: additional ones, for ``execute(_:timeout:)``, which must not be called if there are none.
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.
     ///   - sharedSettings: further ones for the shared connections. `statement_timeout` there, well below
@@ -51,24 +50,11 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Lends a connection while `body` runs, for transactions of several batches.
-    ///
-    /// If `body` leaves a transaction open, it is rolled back before the next caller gets the connection.
+    /// Lends a connection until ``release(_:)``, for a transaction of several batches.
     ///
     /// - Parameter timeout: how long to wait for a connection.
-    /// - Throws: what `body` throws; `connectionUnavailable`, `poolExhausted`, `stopped`; `cancelled` if the task is
-    ///   cancelled while it waits.
-    package func withConnection<Success>(
-        timeout: Duration? = nil, _ body: (PostgresConnection) async throws -> Success
-    ) async throws -> Success {
-        let lease = try await acquire(timeout: timeout)
-        defer { release(lease) }
-        return try await body(lease.connection)
-    }
-
-    /// Lends a connection until ``release(_:)``, for a transaction that outlives one function.
-    ///
-    /// - Throws: as ``withConnection(timeout:_:)``.
+    /// - Throws: `connectionUnavailable`, `poolExhausted`, `stopped`; `cancelled` if the task is cancelled while it
+    ///   waits.
     package func acquire(timeout: Duration? = nil) async throws(PostgresError) -> PostgresLease {
         PostgresLease(lease: try await lease(from: exclusive, timeout: timeout ?? limits.waitTimeout))
     }
@@ -89,7 +75,7 @@ package final class PostgresPool: Sendable {
         for bound in batch {
             let effect = bound.statement.effect
             precondition(
-                effect == .read || effect == .write, "a transaction needs a connection of its own: withConnection")
+                effect == .read || effect == .write, "a transaction needs a connection of its own: acquire")
         }
         let lease = try await lease(from: shared, timeout: limits.waitTimeout)
         defer { release(lease, to: shared) }

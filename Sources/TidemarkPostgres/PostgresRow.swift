@@ -67,17 +67,6 @@ package struct PostgresRow {
         try integer(column, .timestamptz, Int64.self).map(PostgresTime.milliseconds(fromMicroseconds:))
     }
 
-    /// Passes the bytes of a `bytea` or text column to `body`, in place. They must not leave `body`. Null is an error.
-    package func withBytes<Result>(
-        _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result {
-        guard let bytes = try rows.column(index, column) else { throw mismatch(column, "is null") }
-        let type = rows.type(of: column)
-        guard type == .bytea || type.isReadable(as: .text) else { throw mismatch(column, "has type \(type.rawValue)") }
-        defer { withExtendedLifetime(rows) {} }
-        return try body(bytes)
-    }
-
     // MARK: Underneath
 
     /// The bytes of a column of that type, nil for null.

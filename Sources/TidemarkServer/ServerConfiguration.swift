@@ -74,9 +74,6 @@ package struct ServerConfiguration: Sendable {
     /// As ``SessionSettings/pushPatience``.
     package var pushPatience = Duration.seconds(10)
 
-    /// As ``SessionSettings/throttle``.
-    package var throttle: (@Sendable (DeviceID) -> Double?)?
-
     /// Two, if the process may use more than one core. More loops need more connections to PostgreSQL, and an operator
     /// decides how many there are.
     package static let loopCountDefault = min(2, EventLoop.usefulCount)

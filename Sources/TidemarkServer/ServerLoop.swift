@@ -83,7 +83,6 @@ final class ServerLoop: Sendable {
         settings.helloTimeout = configuration.helloTimeout
         settings.pushPatience = configuration.pushPatience
         settings.keepsAssets = assets != nil
-        settings.throttle = configuration.throttle
         settings.messageBytesMax = configuration.transport.message.messageBytesMax
         let hub = SessionHub(service: service, scheduler: loop, settings: settings)
         outlet.connect { hub.committed($0) }

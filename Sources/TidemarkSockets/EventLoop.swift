@@ -40,7 +40,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     /// The part of it that is running. New work meanwhile goes to `ready`.
     @exclusivity(unchecked) private var running: [Work] = []
     @exclusivity(unchecked) private var runningNext = 0
-    @exclusivity(unchecked) private var timers = TimerQueue()
+    @exclusivity(unchecked) private(set) var timers = TimerQueue()
     @exclusivity(unchecked) private var turn = TurnWatch()
     @exclusivity(unchecked) var flushables: [any TickFlushable] = []
     @exclusivity(unchecked) var flushing: [any TickFlushable] = []
@@ -190,9 +190,6 @@ extension EventLoop {
         let (deadline, isTooFar) = start.addingReportingOverflow(nanoseconds)
         return isTooFar ? .max : max(deadline, 0)
     }
-
-    /// The number of timers, including cancelled ones that have not been removed yet. Loop-confined; for tests.
-    var timerCount: Int { timers.count }
 
     private func insert(_ timer: LoopTimer) {
         timers.insert(timer)

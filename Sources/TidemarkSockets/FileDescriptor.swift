@@ -18,8 +18,6 @@ package final class FileDescriptor: Sendable {
     /// The number for system calls. -1 after ``close()``; then every call fails with EBADF.
     package var rawValue: Int32 { number.load(ordering: .relaxed) }
 
-    package var isClosed: Bool { rawValue < 0 }
-
     /// Passes the number to the caller, who closes it.
     func release() -> Int32 {
         number.exchange(-1, ordering: .acquiringAndReleasing)

@@ -3,7 +3,7 @@
 internal import CTidemarkEpoll
 internal import Glibc
 internal import TidemarkScheduling
-internal import TidemarkTelemetry
+package import TidemarkTelemetry
 
 /// Accepts connections on one loop. Several listeners, of one process or more, may share an address; then the kernel
 /// spreads the connections.
@@ -38,34 +38,30 @@ package final class Listener: EventHandler, @unchecked Sendable {
     private let descriptor: FileDescriptor
     private let onAccept: (FileDescriptor, SocketAddress) -> Void
     private var registration: Registration?
-    /// `accept4`. Tests replace it with one that fails.
+    /// How a connection is accepted: `accept4`.
     var accept: (_ fd: Int32, _ address: inout sockaddr_storage) -> Int = SystemCalls.accept
     private var reserve: FileDescriptor?
     private var pauseTimer: ScheduledTimer?
     /// Whether the last attempt found no descriptor either, so that waiting connections must be turned away.
     private var isExhausted = false
-    private var isPausedByCaller = false
-    private var lastWarning: Duration?
-    /// How often a shortage was logged; for tests.
-    private(set) var warningCount = 0
+    /// Learns of shortages. In a flood at the limit, some connections are accepted and others not, many times a second.
+    private let failures: FailureLog
     /// Connections that were accepted and closed at once because no descriptor was free.
     package private(set) var refusedCount = 0
 
-    private static let log = Log("listener")
     /// Connections accepted in one tick. In a flood of them, existing connections still get time.
     private static let acceptsPerTickMax = 64
     private static let pauseAfterExhaustion = Duration.milliseconds(100)
-    /// In a flood at the limit, some connections are accepted and others not, many times a second. That is logged once
-    /// in this time.
-    private static let warningInterval = Duration.seconds(60)
 
     /// Begins to listen.
     ///
-    /// - Parameter onAccept: Receives each connection's non-blocking descriptor and the peer's address. It may close
-    ///   the listener.
+    /// - Parameters:
+    ///   - failures: learns of shortages.
+    ///   - onAccept: receives each connection's non-blocking descriptor and the peer's address. It may close the
+    ///     listener.
     /// - Throws: `addressInUse`, `addressInvalid`, `permissionDenied` (ports below 1024).
     package init(
-        loop: EventLoop, address: SocketAddress, options: Options = Options(),
+        loop: EventLoop, address: SocketAddress, options: Options = Options(), failures: FailureLog = .shared,
         onAccept: @escaping (FileDescriptor, SocketAddress) -> Void
     ) throws(SocketError) {
         precondition(loop.isCurrent)
@@ -83,23 +79,10 @@ package final class Listener: EventHandler, @unchecked Sendable {
         localAddress = SocketAddress(try SystemCalls.localAddress(fd)) ?? address
         self.loop = loop
         self.descriptor = descriptor
+        self.failures = failures
         self.onAccept = onAccept
         reserve = try? FileDescriptor(owning: SystemCalls.openNull())
         registration = try loop.register(descriptor, interest: .readable, handler: self)
-    }
-
-    /// Whether the reserve descriptor is in use now; for tests.
-    var isReserveGivenUp: Bool { reserve == nil }
-
-    /// Accepts no connections until ``resume()``. They wait in the kernel's queue.
-    package func pause() {
-        isPausedByCaller = true
-        updateInterest()
-    }
-
-    package func resume() {
-        isPausedByCaller = false
-        updateInterest()
     }
 
     /// Accepts no more connections. The kernel resets those in its queue.
@@ -114,7 +97,7 @@ package final class Listener: EventHandler, @unchecked Sendable {
 
     package func ready(_ readiness: Readiness) {
         for _ in 0..<Self.acceptsPerTickMax {
-            guard registration != nil, pauseTimer == nil, !isPausedByCaller else { return }
+            guard registration != nil, pauseTimer == nil else { return }
             guard acceptOne() else { return }
         }
     }
@@ -163,11 +146,8 @@ package final class Listener: EventHandler, @unchecked Sendable {
     }
 
     private func warn(_ error: SocketError) {
-        let now = loop.now
-        if let lastWarning, now - lastWarning < Self.warningInterval { return }
-        lastWarning = now
-        warningCount += 1
-        Self.log.warning("accepting pauses", ["reason": "\(error)", "refused": "\(refusedCount)"])
+        failures.note(
+            .warning, "accepting pauses", cause: "\(error)", ["refused": "\(refusedCount)"], request: nil)
     }
 
     private func pauseForAMoment() {
@@ -179,6 +159,6 @@ package final class Listener: EventHandler, @unchecked Sendable {
     }
 
     private func updateInterest() {
-        registration?.update(pauseTimer == nil && !isPausedByCaller ? .readable : [])
+        registration?.update(pauseTimer == nil ? .readable : [])
     }
 }

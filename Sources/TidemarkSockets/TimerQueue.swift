@@ -48,6 +48,7 @@ struct TimerQueue {
     /// Below this size it is not worth looking for cancelled timers.
     private static let compactionCountMin = 64
 
+    /// The number of timers, with cancelled ones that have not been removed yet.
     var count: Int { heap.count }
 
     /// The earliest deadline, which may be that of a cancelled timer; nil if there is none.

@@ -91,14 +91,6 @@ package final class TLSSession {
         _ = try advanceHandshake()
     }
 
-    /// `TLSv1.2` or `TLSv1.3`, for logs.
-    package var version: String { String(cString: SSL_get_version(ssl)) }
-
-    /// For logs. Nil before the handshake has chosen one.
-    package var cipher: String? {
-        SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) }
-    }
-
     /// True if the handshake is done, false if it waits for the peer.
     private func advanceHandshake() throws(TLSError) -> Bool {
         guard !hasFailed else { throw TLSError(.sessionEnded) }

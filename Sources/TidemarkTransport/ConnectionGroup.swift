@@ -33,7 +33,7 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     /// step, and some microseconds.
     private static let handshakeTurnsPerTickMax = 64
 
-    /// - Parameter clockWithSleep: nil for the loop's; tests use another one.
+    /// - Parameter clockWithSleep: nil for the loop's.
     init(
         loop: EventLoop, limits: TransportLimits, counter: ConnectionCounter? = nil,
         clockWithSleep: (@Sendable () -> Duration)? = nil

@@ -58,8 +58,7 @@ extension MessageConnection {
                 queueBytes(acceptance.response.serialized())
                 self.handler = handler
                 open(
-                    subprotocol: acceptance.subprotocol, deflate: acceptance.deflate, settings: offer.deflate,
-                    rest: Array(opening.received[count...]))
+                    deflate: acceptance.deflate, settings: offer.deflate, rest: Array(opening.received[count...]))
             }
         }
     }
@@ -168,8 +167,7 @@ extension MessageConnection {
         do throws(WebSocketError) {
             let acceptance = try handshake.confirm(head)
             open(
-                subprotocol: acceptance.subprotocol, deflate: acceptance.deflate, settings: target.deflate,
-                rest: Array(opening.received[count...]))
+                deflate: acceptance.deflate, settings: target.deflate, rest: Array(opening.received[count...]))
         } catch {
             fail(.upgradeRefused, error)
         }
@@ -195,12 +193,9 @@ extension MessageConnection {
     }
 
     /// Called when the handshake is done; `rest` arrived after the head.
-    private func open(
-        subprotocol: String?, deflate: DeflateParameters?, settings: DeflateSettings?, rest: [UInt8]
-    ) {
+    private func open(deflate: DeflateParameters?, settings: DeflateSettings?, rest: [UInt8]) {
         enter(.open)
         opening = nil
-        self.subprotocol = subprotocol
         lastReceived = group.now
         if role == .server {
             isCounted = true

@@ -32,8 +32,6 @@ package final class MessageConnection: @unchecked Sendable {
     package let role: WebSocketRole
     /// The peer's address; nil for a client that is not connected yet.
     package internal(set) var peerAddress: SocketAddress?
-    /// The subprotocol that the handshake agreed on; nil if there is none, or none yet.
-    package internal(set) var subprotocol: String?
     /// The handler, which is released after ``MessageHandler/closed(_:_:)``.
     package internal(set) var handler: (any MessageHandler)?
 

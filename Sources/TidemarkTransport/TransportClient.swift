@@ -47,7 +47,7 @@ package enum TransportClient {
     /// Begins to connect. Loop-confined. All failures are reported by ``MessageHandler/closed(_:_:)``, never before
     /// this returns.
     ///
-    /// - Parameter clockWithSleep: shows that the machine slept; nil for the loop's clock. Tests use another one.
+    /// - Parameter clockWithSleep: shows that the machine slept; nil for the loop's clock.
     @discardableResult
     package static func connect(
         on loop: EventLoop, to target: Target, limits: TransportLimits = TransportLimits(),

@@ -21,7 +21,6 @@ package struct CloseCode: RawRepresentable, Hashable, Sendable {
     package static let messageTooBig = CloseCode(rawValue: 1009)
     package static let mandatoryExtension = CloseCode(rawValue: 1010)
     package static let internalError = CloseCode(rawValue: 1011)
-    package static let serviceRestart = CloseCode(rawValue: 1012)
     package static let tryAgainLater = CloseCode(rawValue: 1013)
     package static let badGateway = CloseCode(rawValue: 1014)
 

@@ -15,10 +15,10 @@ struct FileTree: Sendable {
     /// Files that are being received or replaced (`FileTree+Replacing.swift`).
     var stagingDirectory: String { "\(stateDirectory)/staging" }
 
-    /// `link`. Tests replace it with one that fails.
+    /// How a file gets a second name: `link`.
     var makeLink: @Sendable (_ file: String, _ name: String) -> Int32 = { link($0, $1) }
 
-    /// `open`, of a directory whose entries are wanted. Tests replace it with one that fails.
+    /// How a directory is opened whose entries are wanted: `open`.
     var openForListing: @Sendable (_ directory: String, _ flags: Int32) -> Int32 = { open($0, $1) }
 
     /// Creates missing directories.

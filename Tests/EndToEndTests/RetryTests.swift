@@ -2,9 +2,18 @@
 
 import Foundation
 import Testing
+import TidemarkSockets
 import TidemarkTestSupport
+import TidemarkTransport
+import TidemarkWebSocket
 
 @testable import TidemarkKit
+
+/// A server of a later version, which speaks with nobody of this one.
+private final class LaterSession: MessageHandler {
+    func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {}
+    func closed(_ connection: MessageConnection, _ reason: CloseReason) {}
+}
 
 /// What becomes of requests while there is no server.
 @Suite struct RetryTests {
@@ -20,19 +29,20 @@ import TidemarkTestSupport
 
     @Test func `R-014: who does not speak the server's version of the protocol is told so`() async throws {
         let site = try await DevServer.shared()
-        func makeContainer(_ subprotocol: String) -> CKContainer {
-            let transport = SocketTransport(
-                configuration: site.configuration(), subprotocol: subprotocol)
-            return CKContainer(
-                context: CloudContext(
-                    containerIdentifier: site.container, token: site.tokens["alice"] ?? "", transport: transport,
-                    scheduler: NetworkThread.scheduler))
-        }
-        let old = makeContainer("tidemark.v0")
+        let loop = try EventLoop(name: "later version")
+        defer { loop.stop() }
+        let server = try await TransportServer.start(
+            on: [loop], .init(addresses: [.loopback(port: 0)], tls: nil)
+        ) { _, _ in .webSocket(.init(subprotocols: ["tidemark.v2"], requiresSubprotocol: true), LaterSession()) }
+        let later = Site(
+            url: "ws://127.0.0.1:\(server.localAddresses[0].port)", authorityFile: "", tokens: site.tokens,
+            container: site.container)
+        let old = later.makeContainer()
         let error = try await failure { try await old.privateCloudDatabase.allRecordZones() }
         #expect(error.code == .incompatibleVersion && error.localizedDescription.contains("too old"))
         #expect(try await failure { try await old.accountStatus() }.code == .incompatibleVersion)
-        #expect(try await makeContainer("tidemark.v1").privateCloudDatabase.allRecordZones().count == 1)
+        #expect(try await site.makeContainer().privateCloudDatabase.allRecordZones().count == 1)
+        await server.stop()
     }
 
     @Test func `R-397: urgent requests fail at once, others are tried again until the server is back or time is up`()

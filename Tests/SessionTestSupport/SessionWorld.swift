@@ -73,6 +73,13 @@ package struct SessionWorld {
         database.issueCredential(hash: Array(name.utf8).reversed(), account: name, expiresAt: expiresAt)
     }
 
+    /// Whether the hub has no session: one that stops waits for each that it has. It takes no more from then on.
+    package func hasNoSession(_ hub: SessionHub) throws -> Bool {
+        let start = scheduler.now
+        try scheduler.complete { await hub.stop(patience: .seconds(1_000)) }
+        return scheduler.now == start
+    }
+
     /// A connection that has said nothing.
     package func connect(to server: Server? = nil) -> TestClient {
         TestClient((server ?? self.server).hub, scheduler)

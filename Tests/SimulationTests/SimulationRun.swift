@@ -3,6 +3,7 @@
 import TidemarkDomain
 import TidemarkScheduling
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// One history from one seed, and what the judge says of it.
 struct SimulationRun {

@@ -88,7 +88,6 @@ internal import TidemarkTestSupport
             #expect(throws: PostgresError.self) { try row.int64(4) }
             #expect(throws: PostgresError.self) { try row.int64(5) }
             #expect(throws: PostgresError.self) { try row.int64(-1) }
-            #expect(try row.withBytes(1) { Array($0) } == [UInt8(ascii: "x")])
         }
     }
 

@@ -4,6 +4,7 @@ import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 extension ServiceFixture {
     /// At each point, once in so many times: a delay, a lost connection, or a commit that comes late.

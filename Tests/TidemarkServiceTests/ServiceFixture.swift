@@ -8,6 +8,7 @@ import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// One user's private database in memory with zones in it, in a world that a seed decides.
 struct ServiceFixture: Sendable {

@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkScheduling
+import TidemarkTelemetry
 
 @testable import TidemarkSockets
 
@@ -157,9 +158,10 @@ final class TestServer: @unchecked Sendable {
 
     init(
         on loop: EventLoop, at address: SocketAddress = .loopback(port: 0), options: Listener.Options = .init(),
-        isEcho: Bool = false
+        failures: FailureLog = .shared, isEcho: Bool = false
     ) throws(SocketError) {
-        listener = try Listener(loop: loop, address: address, options: options) { [unowned self] descriptor, peer in
+        listener = try Listener(loop: loop, address: address, options: options, failures: failures) {
+            [unowned self] descriptor, peer in
             peers.append(peer)
             do throws(SocketError) {
                 let connection = try TestConnection(Socket(descriptor), on: loop)
@@ -173,10 +175,10 @@ final class TestServer: @unchecked Sendable {
 
     static func start(
         on loop: EventLoop, at address: SocketAddress = .loopback(port: 0), options: Listener.Options = .init(),
-        isEcho: Bool = false
+        failures: FailureLog = .shared, isEcho: Bool = false
     ) async throws -> TestServer {
         try await loop.tryOnLoop { () throws(SocketError) in
-            try TestServer(on: loop, at: address, options: options, isEcho: isEcho)
+            try TestServer(on: loop, at: address, options: options, failures: failures, isEcho: isEcho)
         }
     }
 }

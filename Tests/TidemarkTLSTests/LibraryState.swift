@@ -13,6 +13,12 @@ extension TLSContext {
 }
 
 extension TLSSession {
+    /// `TLSv1.2` or `TLSv1.3`.
+    var version: String { String(cString: SSL_get_version(ssl)) }
+
+    /// Nil before the handshake has chosen one.
+    var cipher: String? { SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } }
+
     /// The protocol chosen by ALPN; nil if there was none.
     var negotiatedProtocol: String? {
         var name: UnsafePointer<UInt8>?

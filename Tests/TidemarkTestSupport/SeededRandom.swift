@@ -31,6 +31,16 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
 
+    /// A number in `0..<bound`; 0 if there is none.
+    package mutating func below(_ bound: Int) -> Int {
+        bound <= 1 ? 0 : Int(next() % UInt64(bound))
+    }
+
+    /// True once in `count` calls, on average.
+    package mutating func oneIn(_ count: Int) -> Bool {
+        below(count) == 0
+    }
+
     /// One of the values, of which there is at least one.
     package mutating func pick<Value>(_ values: [Value]) -> Value {
         values[Int.random(in: values.indices, using: &self)]

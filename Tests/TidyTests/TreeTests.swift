@@ -214,6 +214,52 @@ import Testing
             && !["private ", "fileprivate ", "public "].contains(where: line.hasPrefix)
     }
 
+    /// TestKit is for tests. Of a name that is declared several times, nobody here knows who uses which.
+    @Test func `what only tests call is in no library`() throws {
+        var uses: [Substring: Int] = [:]
+        var tested: Set<Substring> = []
+        for file in try SourceFile.all {
+            if file.path.hasPrefix("Tests/") {
+                tested.formUnion(Self.words(of: file.text))
+            } else {
+                for word in Self.words(of: file.text) { uses[word, default: 0] += 1 }
+            }
+        }
+        #expect(uses.count > 5_000 && tested.count > 5_000, "the files cannot be read")
+        for file in try SourceFile.all
+        where file.path.hasPrefix("Sources/Tidemark") && !file.path.hasPrefix("Sources/TidemarkTestKit/")
+            && !file.isGenerated
+        {
+            for (number, line) in file.code {
+                guard let name = Self.declaredMember(line), uses[name] == 1, tested.contains(name) else { continue }
+                Issue.record("\(file.path):\(number): only tests use \(name)")
+            }
+        }
+    }
+
+    private static func words(of text: String) -> [Substring] {
+        let parts = text.utf8.split { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): false
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): false
+            default: true
+            }
+        }
+        return parts.map { Substring($0) }
+    }
+
+    /// The name of the function or property that a line declares, unless it is public or private.
+    private static func declaredMember(_ line: String) -> Substring? {
+        let (keywords, others): (Set<Substring>, Set<Substring>) = (
+            ["func", "var", "let"], ["public", "private", "fileprivate", "override"]
+        )
+        let words = line.split(separator: " ", maxSplits: 6)
+        guard let keyword = words.firstIndex(where: keywords.contains), keyword + 1 < words.count,
+            !words[..<keyword].contains(where: others.contains)
+        else { return nil }
+        return words[keyword + 1].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
+
     @Test func `numbers of fields stand in the proto files alone`() throws {
         // `12 << 3`, or a list of bytes that begins with the tag of one of the first fields.
         let number = /\b\d+ << 3\b|\[0x(08|0[aA]|1[028aA]|2[028aA]),/

@@ -49,11 +49,12 @@ package final class AssetStaging: Sendable {
 
     /// The wall clock in milliseconds since 1970, a clock that nobody sets, and one that stops while the machine
     /// sleeps.
-    typealias Clocks = (wall: Int64, steady: Duration, awake: Duration)
+    package typealias Clocks = (wall: Int64, steady: Duration, awake: Duration)
 
-    package convenience init(directory: URL) {
+    /// The clocks of this machine.
+    package static func systemClocks() -> @Sendable () -> Clocks {
         let (start, awake) = (ContinuousClock.now, SuspendingClock.now)
-        self.init(directory: directory) {
+        return {
             (
                 Int64(Date().timeIntervalSince1970 * 1_000), ContinuousClock.now - start,
                 SuspendingClock.now - awake
@@ -61,8 +62,8 @@ package final class AssetStaging: Sendable {
         }
     }
 
-    /// With the caller's own clocks, for tests.
-    init(directory: URL, clocks: @escaping @Sendable () -> Clocks) {
+    /// - Parameter clocks: tell how old files are.
+    package init(directory: URL, clocks: @escaping @Sendable () -> Clocks = AssetStaging.systemClocks()) {
         self.directory = directory
         self.clocks = clocks
         cleaning = Mutex(Cleaning(clocks()))

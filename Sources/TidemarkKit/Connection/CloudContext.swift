@@ -67,7 +67,7 @@ package final class CloudContext: Sendable {
         weak var object: (any CredentialObserver)?
     }
 
-    /// With a transport of the caller's own: tests, simulations.
+    /// With a transport of the caller's own.
     ///
     /// - Parameter absence: why `token` is empty, if it is.
     package init(

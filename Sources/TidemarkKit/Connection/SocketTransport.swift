@@ -18,21 +18,18 @@ struct SocketTransport: CloudTransport {
 
     var serverName: String? { place?.text }
 
-    /// - Parameters:
-    ///   - loop: asked for at each attempt, since the process may have no room for one.
-    ///   - subprotocol: another version's, for tests.
+    /// - Parameter loop: asked for at each attempt, since the process may have no room for one.
     init(
         configuration: TidemarkConfiguration,
-        loop: @escaping @Sendable () throws(SocketError) -> EventLoop = NetworkThread.loop,
-        subprotocol: String = Self.subprotocol
+        loop: @escaping @Sendable () throws(SocketError) -> EventLoop = NetworkThread.loop
     ) {
         self.loop = loop
         place = configuration.url.map(ServerPlace.init)
-        target = Self.target(configuration, subprotocol)
+        target = Self.target(configuration)
     }
 
     private static func target(
-        _ configuration: TidemarkConfiguration, _ subprotocol: String
+        _ configuration: TidemarkConfiguration
     ) -> Result<TransportClient.Target, ConfigurationFault> {
         if let fault = configuration.fault { return .failure(ConfigurationFault(fault)) }
         guard let url = configuration.url else {

@@ -24,7 +24,7 @@ public class CKContainer: NSObject, @unchecked Sendable {
         self.init(context: CloudContext.shared(for: containerIdentifier))
     }
 
-    /// A container with another transport than its configuration says: for tests and simulations.
+    /// A container with another transport than its configuration says.
     package init(
         context: CloudContext, configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil
     ) {

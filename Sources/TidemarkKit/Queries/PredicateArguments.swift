@@ -64,13 +64,13 @@ enum PredicateOperand {
     case constant(PredicateConstant)
     case list([PredicateConstant])
     case null
-    case location(PredicateNode.Place)
-    case distance(String, PredicateNode.Place)
+    case location(PredicateNode.Coordinates)
+    case distance(String, PredicateNode.Coordinates)
 
     init(_ value: Any) throws(PredicateMistake) {
         switch value {
         case is NSNull: self = .null
-        case let location as CLLocation: self = .location(PredicateNode.Place(location))
+        case let location as CLLocation: self = .location(PredicateNode.Coordinates(location))
         case let set as NSSet: self = .list(try Self.constants(set.allObjects))
         case let set as NSOrderedSet: self = .list(try Self.constants(set.array))
         case let array as NSArray: self = .list(try Self.constants(Array(array)))

@@ -85,7 +85,7 @@ struct PredicateComparison {
     }
 
     private func near(
-        _ key: String, _ place: PredicateNode.Place, _ sign: Sign?, _ radius: PredicateOperand
+        _ key: String, _ place: PredicateNode.Coordinates, _ sign: Sign?, _ radius: PredicateOperand
     ) throws(PredicateMistake) -> PredicateNode {
         let isInclusive: Bool
         switch sign {

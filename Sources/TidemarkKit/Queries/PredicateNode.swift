@@ -13,13 +13,13 @@ indirect enum PredicateNode: Hashable {
     case contains(String, PredicateConstant)
     case containsAny(String, [PredicateConstant])
     case isPresent(String, Bool)
-    case isNear(String, Place, metres: Double, isInclusive: Bool)
+    case isNear(String, Coordinates, metres: Double, isInclusive: Bool)
     case search(String)
     case and([PredicateNode])
     case not(PredicateNode)
 
     /// Degrees.
-    struct Place: Hashable {
+    struct Coordinates: Hashable {
         let latitude: Double
         let longitude: Double
     }
@@ -93,7 +93,7 @@ indirect enum PredicateNode: Hashable {
             self = .containsAny(node.key, values)
         case .isPresent(let node): self = .isPresent(node.key, node.isPresent)
         case .isNear(let node):
-            self = .isNear(node.key, Place(node.location), metres: node.metres, isInclusive: node.isInclusive)
+            self = .isNear(node.key, Coordinates(node.location), metres: node.metres, isInclusive: node.isInclusive)
         case .search(let text): self = .search(text)
         case .and(let node):
             let parts = node.parts.compactMap(PredicateNode.init)
@@ -112,7 +112,7 @@ indirect enum PredicateNode: Hashable {
     }
 }
 
-extension PredicateNode.Place {
+extension PredicateNode.Coordinates {
     init(_ location: CLLocation) {
         self.init(latitude: location.coordinate.latitude, longitude: location.coordinate.longitude)
     }

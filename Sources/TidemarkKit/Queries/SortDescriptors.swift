@@ -135,7 +135,7 @@ extension WireSort {
                 throw PredicateMistake("A query is sorted by distance with the nearest first, not the farthest.")
             }
             key = descriptor.name
-            origin = PredicateNode.Place(descriptor.relativeLocation).wire
+            origin = PredicateNode.Coordinates(descriptor.relativeLocation).wire
         default:
             throw PredicateMistake("A query is sorted by field names: NSSortDescriptor(key:ascending:).")
         }

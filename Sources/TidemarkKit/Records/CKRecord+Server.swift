@@ -41,11 +41,6 @@ extension CKRecord {
             : CKRecord(recordType: recordType, recordID: recordID, state: state)
     }
 
-    /// The change tag from the server; nil if the record was never fetched or saved.
-    package var changeTag: [UInt8]? {
-        state.withLock { $0.metadata?.tag }
-    }
-
     /// The server's fields, as far as they were fetched or saved.
     package var originalFields: FieldMap {
         state.withLock { $0.original }

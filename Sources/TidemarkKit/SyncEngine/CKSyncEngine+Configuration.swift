@@ -25,10 +25,7 @@ extension CKSyncEngine {
         /// The value of ``journalFile``.
         var journal: URL?
 
-        /// Called after each operation on the journal's files, on the same thread; for tests.
-        var afterJournalStep: @Sendable () -> Void = {}
-
-        /// Where the engine runs, in place of its database's choice; for tests and the simulation.
+        /// Where the engine runs; nil: where its database's engines do (``CKDatabase/syncEngineHost``).
         package var host: SyncEngineHost?
 
         /// - Parameters:

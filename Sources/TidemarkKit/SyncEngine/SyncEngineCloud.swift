@@ -228,9 +228,12 @@ package struct SyncEngineHost: Sendable {
     ///     been deleted since. Of any other user it has stored nothing, and must not receive deletions.
     package let makeCloud: @Sendable (_ deviceIdentity: [UInt8], _ returningUser: String?) -> any SyncEngineCloud
 
-    /// Called when an engine begins and ends work, including its delegate's callbacks. Tests use it to wait until all
+    /// Called when an engine begins and ends work, including its delegate's callbacks, for whoever waits until all
     /// engines are idle.
     package let atWork: (@Sendable (_ begins: Bool) -> Void)?
+
+    /// Where engines keep their journals.
+    var journalFiles: any JournalFiles = JournalDisk()
 
     package init(
         scheduler: any Scheduler = GlobalScheduler(), atWork: (@Sendable (_ begins: Bool) -> Void)? = nil,

@@ -63,7 +63,7 @@ final class SyncEngineDriver: Sendable {
         scheduler = host.scheduler
         atWork = host.atWork
         journal = configuration.journal.map {
-            SyncEngineJournal($0, restoring: &snapshot, afterStep: configuration.afterJournalStep)
+            SyncEngineJournal($0, restoring: &snapshot, files: host.journalFiles)
         }
         // Without a journal, an earlier one is out of date.
         if journal == nil { snapshot.journalID = snapshot.journalID.map(SyncEngineSnapshot.left) }

@@ -32,7 +32,7 @@ final class SyncEngineJournal: Sendable {
     let url: URL
     private let state = Locked(State())
     private let syncing = Locked(())
-    private let afterStep: @Sendable () -> Void
+    private let files: any JournalFiles
     private static let log = Log("sync-engine")
 
     /// A smaller file is not worth rewriting.
@@ -42,17 +42,13 @@ final class SyncEngineJournal: Sendable {
 
     /// Reads the journal of an engine that has ended, and combines it with the stored state.
     ///
-    /// - Parameter afterStep: called after each operation on a file, before the next. Tests use it to see what a
-    ///   process leaves that ends there.
-    init(
-        _ url: URL, restoring snapshot: inout SyncEngineSnapshot, afterStep: @escaping @Sendable () -> Void = {}
-    ) {
+    /// - Parameter files: where the journal is.
+    init(_ url: URL, restoring snapshot: inout SyncEngineSnapshot, files: any JournalFiles = JournalDisk()) {
         self.url = url
-        self.afterStep = afterStep
+        self.files = files
         var found = SyncEngineJournalContents()
         do throws(CKError) {
-            let lock = try Self.lock(url)
-            afterStep()
+            let lock = try files.lock(url)
             state.withLock { $0.lock = lock }
             found = try Self.read(url)
         } catch {
@@ -64,10 +60,7 @@ final class SyncEngineJournal: Sendable {
             Self.log(error)
             return
         }
-        if found.damagedLineCount > 0 {
-            Self.keepAside(url, damagedLineCount: found.damagedLineCount)
-            afterStep()
-        }
+        if found.damagedLineCount > 0 { files.keepAside(url, damagedLineCount: found.damagedLineCount) }
         let isOutOfDate = snapshot.hasLeft(found)
         let id = isOutOfDate ? Self.newID() : found.id ?? Self.newID()
         snapshot.restore(isOutOfDate ? found.unsentOnly : found)
@@ -91,11 +84,6 @@ final class SyncEngineJournal: Sendable {
 
     /// As ``id``; nil while the journal is out of date.
     var currentID: String? { state.withLock { $0.error == nil ? $0.id : nil } }
-
-    /// Acts as after a line that was written in part: the next line makes the file be rewritten. For tests.
-    func breakForTest() {
-        state.withLock { $0.isBroken = true }
-    }
 
     /// Closes the file, so that another engine can open it.
     func release() {
@@ -122,8 +110,7 @@ final class SyncEngineJournal: Sendable {
                 guard let file = state.file, !entries.isEmpty else { return nil }
                 let bytes = entries.flatMap { $0.line() }
                 state.isBroken = true
-                try file.write(contentsOf: Data(bytes))
-                afterStep()
+                try files.write(bytes, to: file)
                 state.isBroken = false
                 state.byteCount += bytes.count
                 state.written += 1
@@ -146,8 +133,7 @@ final class SyncEngineJournal: Sendable {
             let (file, written, isDone) = state.withLock { ($0.file, $0.written, $0.synced >= target) }
             guard !isDone, let file else { return nil }
             do {
-                try file.synchronize()
-                afterStep()
+                try files.synchronize(file)
                 state.withLock { $0.synced = max($0.synced, written) }
                 return nil
             } catch {
@@ -172,22 +158,14 @@ final class SyncEngineJournal: Sendable {
     /// Writes the summary to a new file, which then replaces the old one: it appears completely or not at all.
     private func rewrite(_ state: inout State) throws {
         let temporary = url.path + ".new"
-        unlink(temporary)
-        afterStep()
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
-        afterStep()
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        files.remove(temporary)
+        let file = try files.create(temporary)
         let id = state.error == nil ? state.id : Self.newID()
         let bytes = state.contents.summary(id: id).line()
-        try file.write(contentsOf: Data(bytes))
-        afterStep()
-        try file.synchronize()
-        afterStep()
-        guard rename(temporary, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
-        afterStep()
-        Self.syncDirectory(of: url)
-        afterStep()
+        try files.write(bytes, to: file)
+        try files.synchronize(file)
+        try files.replace(url, by: temporary)
+        files.synchronizeDirectory(of: url)
         state.file = file
         state.id = id
         state.byteCount = bytes.count
@@ -202,25 +180,6 @@ final class SyncEngineJournal: Sendable {
 
     private static func newID() -> String { Hex.encode(SecureRandom.bytes(8)) }
 
-    private static let lockAttempts = 50
-    private static let lockPauseMicroseconds: UInt32 = 10_000
-
-    /// Two engines with one journal would each lose the other's changes.
-    private static func lock(_ url: URL) throws(CKError) -> Int32 {
-        try? FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        let lock = open(url.path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw failure("cannot be opened", url, "Check the path and who may write there.") }
-        // While one process starts another, the new one briefly holds all open files of the first.
-        for _ in 0..<lockAttempts {
-            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
-            usleep(lockPauseMicroseconds)
-        }
-        close(lock)
-        throw failure("is in use by another engine", url, "Give each engine a file of its own.")
-    }
-
     private static func read(_ url: URL) throws(CKError) -> SyncEngineJournalContents {
         guard FileManager.default.fileExists(atPath: url.path) else { return SyncEngineJournalContents() }
         guard let data = FileManager.default.contents(atPath: url.path) else {
@@ -233,36 +192,14 @@ final class SyncEngineJournal: Sendable {
         }
     }
 
-    private static let keptAsideMax = 9
-
-    /// Keeps a copy of the file before it is replaced, so that a person may still read it.
-    private static func keepAside(_ url: URL, damagedLineCount: Int) {
-        let names = (1...keptAsideMax).map { url.path + ($0 == 1 ? ".damaged" : ".damaged-\($0)") }
-        // Neither call replaces an existing file. Not every file system has links.
-        let kept = names.first { name in
-            link(url.path, name) == 0 || (try? FileManager.default.copyItem(atPath: url.path, toPath: name)) != nil
-        }
-        log.error(
-            "a journal is damaged: changes may be sent once more, or have to be made again",
-            ["file": url.path, "lines": "\(damagedLineCount)", "kept": kept ?? "nowhere"])
-    }
-
-    private static func syncDirectory(of url: URL) {
-        let directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        fsync(directory)
-        close(directory)
-    }
-
     private static func log(_ error: CKError) {
         log.error("pending changes are not durable", ["why": error.localizedDescription])
     }
 
     private static let noRoom = "Make room on the disk. The next change writes what the file lacks."
 
-    private static func failure(
-        _ what: String, _ url: URL, _ advice: String, _ cause: (any Error)? = nil
-    ) -> CKError {
+    /// What is wrong with the journal, and what to do.
+    static func failure(_ what: String, _ url: URL, _ advice: String, _ cause: (any Error)? = nil) -> CKError {
         let reason = cause.map { " (\($0))" } ?? ""
         return CKError(.internalError, message: "The journal \(what): \(url.path)\(reason). \(advice)")
     }

@@ -60,13 +60,13 @@ extension SyncEngineMachine {
     }
 
     /// The state of an operation after one of its parts.
-    enum Progress {
+    enum StepOutcome {
         case act(SyncEngineAction), wait, proceed
     }
 
     // MARK: The database feed
 
-    private mutating func stepFeed(_ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment) -> Progress {
+    private mutating func stepFeed(_ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment) -> StepOutcome {
         switch fetch.phase {
         case .askingForFeed:
             if fetch.isCancelled { return close(&fetch) }
@@ -119,7 +119,7 @@ extension SyncEngineMachine {
 
     private mutating func feedAnswered(
         _ outcome: SyncEngineOutcome, _ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment
-    ) -> Progress {
+    ) -> StepOutcome {
         switch outcome {
         case .success(.databasePage(var page)):
             if let id = page.missingSubscriptionID { subscriptionIsGone(id, at: moment) }
@@ -187,7 +187,7 @@ extension SyncEngineMachine {
         .askFetchOptions(.init(reason: fetch.reason, options: fetch.options))
     }
 
-    func close(_ fetch: inout SyncEngineFetch) -> Progress {
+    func close(_ fetch: inout SyncEngineFetch) -> StepOutcome {
         fetch.phase = .closing
         return .proceed
     }

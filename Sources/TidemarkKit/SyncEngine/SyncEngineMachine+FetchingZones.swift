@@ -2,7 +2,7 @@
 
 extension SyncEngineMachine {
     /// One step within the zones of a fetch: choose, ask, open, read page by page, close.
-    mutating func stepZone(_ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment) -> Progress {
+    mutating func stepZone(_ fetch: inout SyncEngineFetch, at moment: SyncEngineMoment) -> StepOutcome {
         switch fetch.phase {
         case .choosingZone:
             return chooseZone(&fetch)
@@ -71,7 +71,7 @@ extension SyncEngineMachine {
         }
     }
 
-    private mutating func chooseZone(_ fetch: inout SyncEngineFetch) -> Progress {
+    private mutating func chooseZone(_ fetch: inout SyncEngineFetch) -> StepOutcome {
         if fetch.isCancelled || fetch.error != nil { return close(&fetch) }
         if nextZone(of: fetch) != nil {
             fetch.phase = .openingZone
@@ -96,7 +96,7 @@ extension SyncEngineMachine {
     private mutating func zoneAnswered(
         _ outcome: SyncEngineOutcome, _ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch,
         at moment: SyncEngineMoment
-    ) -> Progress {
+    ) -> StepOutcome {
         switch outcome {
         case .success(.zonePage(let page)):
             if let action = announcement(of: page, zoneID) {
@@ -128,7 +128,7 @@ extension SyncEngineMachine {
 
     private mutating func deliver(
         _ page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch
-    ) -> Progress {
+    ) -> StepOutcome {
         var page = page
         // As for the database feed: no endless series of empty pages.
         let moreComing = page.moreComing && (!page.isEmpty || page.token != snapshot.zoneTokens[zoneID])
@@ -154,7 +154,7 @@ extension SyncEngineMachine {
     /// exactly one end for each beginning. R-550: other zones go on, unless the error concerns all.
     private mutating func endZone(
         _ zoneID: CKRecordZone.ID, error: CKError?, fullFetch: TidemarkFullFetch? = nil, _ fetch: inout SyncEngineFetch
-    ) -> Progress {
+    ) -> StepOutcome {
         fetch.visitedZones.insert(zoneID)
         if let error {
             fetch.zoneErrors[zoneID] = error

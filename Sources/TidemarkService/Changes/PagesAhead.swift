@@ -27,9 +27,6 @@ final class PagesAhead: Sendable {
         self.read = read
     }
 
-    /// Pages that were read ahead, or are being read; for tests.
-    var count: Int { pages.withLock { $0.count } }
-
     /// The answer to a question, from a page that was read ahead or from a new read. Begins to read the next pages, if
     /// there are more.
     func page(_ question: ZoneQuestion) async -> Page {

@@ -26,19 +26,19 @@ struct DevicePushMachine: Sendable {
     /// See the table.
     private enum State {
         case asks
-        case follows(Place)
-        case reliesOnPushes(Place)
+        case follows(ReadPosition)
+        case reliesOnPushes(ReadPosition)
 
-        var place: Place? {
+        var read: ReadPosition? {
             switch self {
             case .asks: nil
-            case .follows(let place), .reliesOnPushes(let place): place
+            case .follows(let read), .reliesOnPushes(let read): read
             }
         }
     }
 
     /// How far the device has read in the feed of its private database.
-    private struct Place {
+    private struct ReadPosition {
         let position: FeedPosition
         let store: StoreIncarnation
     }
@@ -76,7 +76,7 @@ struct DevicePushMachine: Sendable {
     mutating func answered(_ page: DatabasePage, follows: Bool) {
         // In the middle of the list a push must not seem to be its end.
         if follows, !page.moreComing, case .database(let store, _, let position) = page.token {
-            state = .follows(Place(position: position, store: store))
+            state = .follows(ReadPosition(position: position, store: store))
         } else {
             state = .asks
         }
@@ -98,15 +98,15 @@ struct DevicePushMachine: Sendable {
     mutating func committed(
         _ news: ZoneNews, of viewer: DatabaseID, for device: DeviceID, isReading: Bool
     ) -> PushedPages? {
-        guard isReading, let place = state.place, place.store == news.store, let zone = zones[news.before.id],
-            let pages = news.pages(after: place.position, in: zone, of: viewer, for: device),
+        guard isReading, let read = state.read, read.store == news.store, let zone = zones[news.before.id],
+            let pages = news.pages(after: read.position, in: zone, of: viewer, for: device),
             case .database(_, _, let position) = pages.database.token
         else { return nil }
-        state = .reliesOnPushes(Place(position: position, store: place.store))
+        state = .reliesOnPushes(ReadPosition(position: position, store: read.store))
         answered(pages.zone)
         return PushedPages(
-            databaseToken: .database(store: place.store, viewer: viewer, position: place.position),
-            zoneToken: .zone(news.before.key, viewer: nil, store: place.store, position: zone),
+            databaseToken: .database(store: read.store, viewer: viewer, position: read.position),
+            zoneToken: .zone(news.before.key, viewer: nil, store: read.store, position: zone),
             database: pages.database, zone: pages.zone)
     }
 

@@ -73,9 +73,6 @@ final class PushCenter: Sendable {
             State(subscriptions: SubscriptionMemory(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax)))
     }
 
-    /// The number of databases whose subscriptions are known.
-    var knownCount: Int { state.withLock { state in state.watches.values.count { $0.subscriptions != nil } } }
-
     // MARK: Who is here
 
     /// Adds a session, which is told of changes from now on. Once its user's subscriptions are known it is told at once

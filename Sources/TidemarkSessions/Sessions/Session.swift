@@ -407,10 +407,6 @@ extension Session {
             end(.notAuthenticated)
             return finish(message.id)
         }
-        if let seconds = hub.settings.throttle?(member.device) {
-            send { $0.send(ServerMessage.failure(message.id, .tooManyRequests, retryAfter: seconds)) }
-            return finish(message.id)
-        }
         let gate = message.request?.gate
         let task = hub.scheduler.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)

@@ -62,9 +62,6 @@ package final class SessionHub: Sendable {
         }
     }
 
-    /// The number of open connections, including those that have not said `Hello`. For tests.
-    var sessionCount: Int { state.withLock { $0.sessions.count } }
-
     var now: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 
     /// A session for a new connection. The caller passes it what arrives, and tells it when the connection has ended

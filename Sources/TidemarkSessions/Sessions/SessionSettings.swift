@@ -95,10 +95,6 @@ package struct SessionSettings: Sendable {
     /// full. Others are read when a push depends on them.
     package var subscriptionBytesPerAccountMax = 4_194_304
 
-    /// For tests: for how many more seconds a device's requests are refused with `tooManyRequests`; nil: they
-    /// are answered.
-    package var throttle: (@Sendable (DeviceID) -> Double?)?
-
     package init(serverName: String, limits: Limits, credentialHash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
         self.serverName = serverName
         self.limits = limits

@@ -117,7 +117,7 @@ struct PredicateCompiler {
         var conditions: [String] = []
         for value in values {
             guard let constant = IndexValue(value, for: .equality, in: value.zoneName) else { continue }
-            switch value.place {
+            switch value.reach {
             case .anywhere: anywhere.append(constant)
             case .nowhere: continue
             case .zone(let name):
@@ -198,12 +198,12 @@ struct PredicateCompiler {
     private mutating func contains(_ key: QueryKey, _ values: [QueryValue]) -> String {
         guard case .field(let name) = key, let field = type.fields[name], field.type.isList else { return "false" }
         let conditions = values.compactMap { value -> String? in
-            let place = value.place
-            guard place != .nowhere, let constant = IndexValue(value, for: .equality, in: value.zoneName),
+            let reach = value.reach
+            guard reach != .nowhere, let constant = IndexValue(value, for: .equality, in: value.zoneName),
                 holds(field, constant)
             else { return nil }
             let condition = holds(IndexColumn.key(.members, name), [IndexColumn.text(of: constant)])
-            return if case .zone(let name) = place { "(\(condition) AND \(isIn(zone: name)))" } else { condition }
+            return if case .zone(let name) = reach { "(\(condition) AND \(isIn(zone: name)))" } else { condition }
         }
         return Self.any(conditions)
     }
@@ -308,13 +308,13 @@ enum ZoneAccess {
 
 extension QueryValue {
     /// The zones whose records can be equal to the value.
-    fileprivate enum Place: Equatable {
+    fileprivate enum ZoneReach: Equatable {
         case anywhere
         case zone(String)
         case nowhere
     }
 
-    fileprivate var place: Place {
+    fileprivate var reach: ZoneReach {
         guard case .reference(let reference) = self else { return .anywhere }
         return switch reference.zone {
         case .holder: .anywhere
@@ -326,7 +326,7 @@ extension QueryValue {
     /// The only zone from which the constant can be reached, if there is one. That it must be this zone is a condition
     /// of its own.
     fileprivate var zoneName: String {
-        if case .zone(let name) = place { name } else { "" }
+        if case .zone(let name) = reach { name } else { "" }
     }
 }
 

@@ -25,15 +25,13 @@ package final class Preparations: Sendable {
         fileprivate typealias Waiter = Answer<Result<Void, StorageError>>
 
         private struct State {
+            /// Nil while it is under way, or waits for its turn.
             var result: Result<Void, StorageError>?
             /// By the numbers of their tickets.
             var waiters: [UInt64: Waiter] = [:]
         }
 
         private let state = Mutex(State())
-
-        /// Nil while it is under way, or waits for its turn. For tests.
-        package var result: Result<Void, StorageError>? { state.withLock { $0.result } }
 
         fileprivate func end(_ result: Result<Void, StorageError>) {
             let waiters = state.withLock { state in
@@ -74,9 +72,6 @@ package final class Preparations: Sendable {
         gate = FairGate(Self.bounds, patience: Self.patience, scheduler: scheduler)
         queries = FairGate(Self.queryBounds, patience: Self.queryPatience, scheduler: scheduler)
     }
-
-    /// How many are under way or wait for their turn.
-    package var count: Int { underWay.withLock { $0.count } }
 
     /// The type's preparation that is under way. If there is none, `work` is done in the owner's turn.
     ///

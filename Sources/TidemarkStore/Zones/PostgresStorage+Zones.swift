@@ -76,9 +76,9 @@ extension PostgresStorage {
     /// Looks at all memories, because an index by age would make every save slower. In steps: there may be very many,
     /// and a statement has its time.
     func clearMemories(keeping kept: Int64, rowsMax: Int = 1_000) async throws(StorageError) {
-        var place: MemoryPlace? = MemoryPlace()
-        while let last = place {
-            place = try await write(sql.zones.clearMemories((last, kept, rowsMax))).rows.first
+        var position: MemoryPosition? = MemoryPosition()
+        while let last = position {
+            position = try await write(sql.zones.clearMemories((last, kept, rowsMax))).rows.first
         }
     }
 }

@@ -197,7 +197,7 @@ struct ZoneStatements: Sendable {
     /// Removes memories that no request may use any more, among some that follow a place. A row: the place of the last of
     /// these; none if there are no more.
     let clearMemories = DeclaredStatement<
-        (after: MemoryPlace, kept: Int64, rowsMax: Int), MemoryPlace
+        (after: MemoryPosition, kept: Int64, rowsMax: Int), MemoryPosition
     >(
         .write, "clear_memories",
         """
@@ -215,7 +215,7 @@ struct ZoneStatements: Sendable {
          ORDER BY database_id DESC, zone_id DESC, device_id DESC LIMIT 1
         """
     ) { row throws(PostgresError) in
-        MemoryPlace(database: try row["database_id"], zone: try row["zone_id"], life: try row["device_id"])
+        MemoryPosition(database: try row["database_id"], zone: try row["zone_id"], life: try row["device_id"])
     }
 }
 
@@ -235,8 +235,8 @@ struct EndedZones: Sendable {
     let rowsMax: Int
 }
 
-/// A place in the order of all remembered requests.
-struct MemoryPlace: Sendable {
+/// A position in the order of all remembered requests.
+struct MemoryPosition: Sendable {
     var database = DatabaseID(.min)
     var zone = ZoneID(.min)
     var life = DeviceID(high: 0, low: 0)

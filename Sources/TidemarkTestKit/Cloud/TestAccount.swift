@@ -8,7 +8,7 @@ public import TidemarkKit
 public final class TestAccount: Sendable {
     /// The name given to ``TestCloud/account(_:)``.
     public let name: String
-    /// The credential, for apps that sign in themselves (`CKContainer.signIn(token:)`).
+    /// The credential, for apps that sign in themselves (`CKContainer.signIn(token:)`, R-354).
     public let token: String
     let core: TestCore
     private let state: Mutex<State>
@@ -26,7 +26,7 @@ public final class TestAccount: Sendable {
         state = Mutex(State(credential: core.issueCredential(token, of: name)))
     }
 
-    /// A new device on which the account is signed in.
+    /// A new device on which the account is signed in. It has an identity of its own.
     ///
     /// - Parameter name: different for each device of the account. Two devices with one name are a mistake in the test,
     ///   and stop it.
@@ -43,8 +43,8 @@ public final class TestAccount: Sendable {
 
     // MARK: Somebody else
 
-    /// The private database, reached from another device of the account, which is always online and has no engine. Use
-    /// it to prepare data, and to see what has arrived.
+    /// The private database, reached from another device of the account, which is always online and has no engine. What
+    /// it saves is pushed to the account's other devices. Use it to prepare data, and to see what has arrived.
     public var database: CKDatabase {
         let device = state.withLock { state in
             let device = state.other ?? TestDevice("another device of \(name)", token: token, in: core)
@@ -55,8 +55,11 @@ public final class TestAccount: Sendable {
     }
 
     /// Changes a record as another device of the account would, so that a device with the earlier version gets a
-    /// conflict.
+    /// conflict.
     ///
+    /// - Parameters:
+    ///   - recordID: of a record on the server.
+    ///   - change: changes the record as it is there.
     /// - Returns: the new record on the server.
     /// - Throws: `CKError`: the error of fetching or saving it.
     @discardableResult
@@ -75,7 +78,8 @@ public final class TestAccount: Sendable {
         core.revokeCredential(state.withLock { $0.credential })
     }
 
-    /// The credential is valid again. Devices with it connect at once.
+    /// The credential is valid again. Devices with it connect at once, and their engines go on with what is pending
+    ///
     public func resume() {
         let credential = core.issueCredential(token, of: name)
         state.withLock { $0.credential = credential }

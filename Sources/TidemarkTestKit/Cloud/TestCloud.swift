@@ -7,7 +7,8 @@ internal import TidemarkKit
 /// test moves.
 ///
 /// The code under test is real: `CKContainer`, `CKDatabase`, `CKSyncEngine` and the server's sessions, rules and feeds.
-/// Only sockets, PostgreSQL and time are replaced.
+/// Only sockets, PostgreSQL and time are replaced. The container is in development: its schema grows with what apps
+/// save.
 ///
 /// ```swift
 /// let cloud = TestCloud()
@@ -42,7 +43,8 @@ public final class TestCloud: Sendable {
         core.forgetAccounts()
     }
 
-    /// The account of that name. It is created on first use, and then always the same object.
+    /// The account of that name. It is created on first use, and then always the same object. It has a credential
+    /// and no data.
     public func account(_ name: String) -> TestAccount {
         core.account(name)
     }
@@ -53,9 +55,9 @@ public final class TestCloud: Sendable {
     /// of engines (``TestClock``).
     ///
     /// It sees the work of servers, connections and engines. It sees a task of the app itself only once that has called
-    /// them.
+    /// them. A callback that waits for an answer or for a time is not under way.
     ///
-    /// - Throws: ``TestCloudError`` with `neverSettles`.
+    /// - Throws: ``TestCloudError`` with `neverSettles` if the devices go on for thousands of pauses.
     public func settle() async throws {
         guard await core.loop.settle() else { throw TestCloudError.neverSettles }
     }
@@ -65,7 +67,8 @@ public final class TestCloud: Sendable {
     /// - Parameters:
     ///   - limit: how much of the cloud's time may pass.
     ///   - condition: called whenever nothing is under way.
-    /// - Throws: ``TestCloudError``: `notInTime`, `neverSettles`; the errors of `condition`.
+    /// - Throws: ``TestCloudError`` with `notInTime` if it does not hold when `limit` is over or nothing is planned any
+    ///   more, or with `neverSettles`; the errors of `condition`.
     public func run(
         within limit: Duration = .seconds(3_600), until condition: () async throws -> Bool
     ) async throws {
@@ -101,8 +104,8 @@ public final class TestCloud: Sendable {
     }
 
     /// Restores a backup, as an operator does after a disaster. Later saves and deletions are gone, all change tokens
-    /// and tags belong to an earlier incarnation of the store, and the server restarts. Accounts stay.
-    /// Call ``settle()`` first.
+    /// and tags belong to an earlier incarnation of the store, and the server restarts. Engines start
+    /// again from the beginning on their own. Accounts stay. Call ``settle()`` first.
     public func restore(_ backup: Backup) {
         core.database.restore(backup.contents)
         core.restartServer()
@@ -126,7 +129,8 @@ public final class TestCloud: Sendable {
         core.database.observe(observer)
     }
 
-    /// Restarts the server: all connections are cut, and nothing is lost.
+    /// Restarts the server: all connections are cut, and nothing is lost. Requests under way are sent again, and are
+    /// carried out once.
     public func restartServer() {
         core.restartServer()
     }

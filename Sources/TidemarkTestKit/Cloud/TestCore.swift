@@ -13,7 +13,6 @@ final class TestCore: Sendable {
     let database: MemoryDatabase
     let container: ContainerKey
     private let assets = MemoryAssetStore()
-    private let throttles = Throttles()
     private let network: CalmNetwork
     private let state: Mutex<State>
 
@@ -34,18 +33,17 @@ final class TestCore: Sendable {
         database.setMasterKeyCheck(MemoryKeyEscrow().check)
         container = ContainerKey(identifier: containerIdentifier, environment: .development)
         network = CalmNetwork(timers: loop)
-        state = Mutex(State(server: Self.makeServer(on: database, assets, throttles, loop)))
+        state = Mutex(State(server: Self.makeServer(on: database, assets, loop)))
     }
 
     static func hash(_ credential: [UInt8]) -> [UInt8] { SHA256.hash(credential) }
 
     private static func makeServer(
-        on database: MemoryDatabase, _ assets: MemoryAssetStore, _ throttles: Throttles, _ loop: TestLoop
+        on database: MemoryDatabase, _ assets: MemoryAssetStore, _ loop: TestLoop
     ) -> MemoryServer {
         var settings = SessionSettings(serverName: "tidemark/in-memory", limits: Limits(), credentialHash: hash)
         settings.createsContainers = true
         settings.keepsAssets = true
-        settings.throttle = throttles.seconds(for:)
         return MemoryServer(
             on: database, assets: assets, escrow: MemoryKeyEscrow(), scheduler: loop, settings: settings)
     }
@@ -83,7 +81,7 @@ final class TestCore: Sendable {
     }
 
     func makeLine() -> DeviceLine {
-        DeviceLine(over: MemoryTransport(self), timers: loop, throttles: throttles)
+        DeviceLine(over: MemoryTransport(self), timers: loop)
     }
 
     func makeContext(over line: DeviceLine, token: String) -> CloudContext {
@@ -127,7 +125,7 @@ final class TestCore: Sendable {
     }
 
     func restartServer() {
-        let new = Self.makeServer(on: database, assets, throttles, loop)
+        let new = Self.makeServer(on: database, assets, loop)
         let old = state.withLock { state in
             defer { state.server = new }
             return state.server

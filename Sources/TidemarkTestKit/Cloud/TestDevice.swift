@@ -26,20 +26,22 @@ public final class TestDevice: Sendable {
     public var isOnline: Bool { line.isOnline }
 
     /// Cuts all connections. None begins until ``goOnline()``. After this has returned, requests fail at once with
-    /// `networkUnavailable` or `networkFailure`, even while time stands still. Those of utility or background quality
-    /// of service wait, and engines keep what is pending. Requests under way may have been carried out.
-    /// They wait for the network until their time is over, by default 60 seconds of the cloud's clock.
+    /// `networkUnavailable` or `networkFailure`, even while time stands still. Those of utility or background
+    /// quality of service wait, and engines keep what is pending. Requests under way may have been carried out
+    /// . They wait for the network until their time is over, by default 60 seconds of the cloud's clock.
     public func goOffline() {
         line.setOnline(false)
     }
 
-    /// The network is back, and all code on the device is told.
+    /// The network is back, and all code on the device is told. Requests that waited are sent, and engines
+    /// fetch and send at once.
     public func goOnline() {
         line.setOnline(true)
         container.context.retryNow()
     }
 
-    /// Breaks existing connections. Requests under way are sent again over the next connection, which comes at once.
+    /// Breaks existing connections. Requests under way are sent again over the next connection, which comes at once,
+    /// and are carried out once.
     public func cutConnections() {
         line.cut()
         core.retryNow()
@@ -55,14 +57,15 @@ public final class TestDevice: Sendable {
     public var lostAnswerCount: Int { line.lostAnswerCount }
 
     /// For this long, the server refuses every request of this device with `requestRateLimited`, and says in
-    /// `retryAfterSeconds` how much time is left.
+    /// `retryAfterSeconds` how much time is left. Calls then fail without asking it, and engines wait.
     public func throttle(for duration: Duration) {
         line.throttle(for: duration)
     }
 
     // MARK: Who is signed in
 
-    /// Signs in another account, or the same again. Engines tell their delegates.
+    /// Signs in another account, or the same again. Engines tell their delegates. An account of another
+    /// cloud is a mistake in the test, and stops it.
     public func signIn(_ account: TestAccount) {
         precondition(account.core === core, "The account \(account.name) is of another TestCloud.")
         container.signIn(token: account.token)

@@ -38,11 +38,11 @@ package final class TestLoop: Scheduler {
         var now: Duration = .zero
         /// The time of the wall clock when ``now`` was zero, in milliseconds since 1970.
         var wallClockStart: Int64
-        var random: SimulationRandom
+        var random: LoopRandom
         var ready: Deque<Work> = []
         var timers: [UInt64: Timer] = [:]
-        var dueTimes = SimulationHeap()
-        var pauses = SimulationHeap()
+        var dueTimes = TimerHeap()
+        var pauses = TimerHeap()
         var lastTimer: UInt64 = 0
         /// Whether the thread is running work, or will soon.
         var isRunning = false
@@ -58,7 +58,7 @@ package final class TestLoop: Scheduler {
 
     /// - Parameter wallClockStart: milliseconds since 1970.
     package init(seed: UInt64, wallClockStart: Int64) {
-        state = Mutex(State(wallClockStart: wallClockStart, random: SimulationRandom(seed: seed)))
+        state = Mutex(State(wallClockStart: wallClockStart, random: LoopRandom(seed: seed)))
     }
 
     // MARK: Scheduler

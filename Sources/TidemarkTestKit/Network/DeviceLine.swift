@@ -5,6 +5,7 @@ internal import TidemarkBytes
 internal import TidemarkDomain
 package import TidemarkKit
 package import TidemarkScheduling
+internal import TidemarkTranslation
 internal import TidemarkWire
 
 /// One device's way to its server, in memory or over a socket, and what can go wrong on it.
@@ -25,16 +26,12 @@ package final class DeviceLine: CloudTransport {
 
     private let base: any CloudTransport
     private let timers: any Scheduler
-    private let throttles: Throttles
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - base: leads to the server.
-    ///   - throttles: learns which devices speak over this line.
-    package init(over base: any CloudTransport, timers: any Scheduler, throttles: Throttles) {
+    /// - Parameter base: leads to the server.
+    package init(over base: any CloudTransport, timers: any Scheduler) {
         self.base = base
         self.timers = timers
-        self.throttles = throttles
     }
 
     // MARK: What goes wrong
@@ -71,14 +68,14 @@ package final class DeviceLine: CloudTransport {
         state.withLock { ($0.losesPush, $0.hears) = (isLost, hears) }
     }
 
-    /// For so long no request is answered but by `requestRateLimited`.
+    /// For so long the line answers each request itself, by `requestRateLimited`.
     package func throttle(for duration: Duration) {
         let end = timers.now + duration
         state.withLock { $0.throttleEnd = end }
     }
 
     /// For how many seconds more; nil: not at all.
-    var throttledSeconds: Double? {
+    private var throttledSeconds: Double? {
         let left = (state.withLock { $0.throttleEnd } ?? .zero) - timers.now
         return left > .zero ? left / .seconds(1) : nil
     }
@@ -103,12 +100,20 @@ package final class DeviceLine: CloudTransport {
         _ = state.withLock { $0.channels.removeValue(forKey: ObjectIdentifier(channel)) }
     }
 
-    fileprivate func look(atSent message: [UInt8]) {
-        guard let envelope = try? WireClientEnvelope(reading: message),
-            case .hello(let hello) = envelope.request,
-            let device = DeviceID(bytes: Array(hello.device))
-        else { return }
-        throttles.add(device, of: self)
+    /// The answer to a request of a throttled device, as from a server that has had too many; nil: the message passes.
+    fileprivate func refusal(of message: [UInt8]) -> [UInt8]? {
+        guard let seconds = throttledSeconds,
+            let envelope = try? WireClientEnvelope(reading: message)
+        else { return nil }
+        switch envelope.request {
+        case nil, .hello?: return nil
+        default: return ServerMessage.failure(envelope.id, .tooManyRequests, retryAfter: seconds)
+        }
+    }
+
+    /// Does it as if it came from the server: never before the caller has returned.
+    fileprivate func later(_ work: @escaping @Sendable () -> Void) {
+        _ = timers.schedule(after: .zero, work)
     }
 
     /// Whether the message is a push that is to get lost.
@@ -189,8 +194,11 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
     // MARK: CloudChannel
 
     func send(_ message: [UInt8]) {
-        line.look(atSent: message)
-        state.withLock { $0.isCut ? nil : $0.inner }?.send(message)
+        guard let refusal = line.refusal(of: message) else {
+            state.withLock { $0.isCut ? nil : $0.inner }?.send(message)
+            return
+        }
+        line.later { [self] in pass(refusal) }
     }
 
     func close() { state.withLock { $0.inner }?.close() }
@@ -204,6 +212,10 @@ private final class LineChannel: CloudChannel, CloudChannelObserver {
     func channelReceived(_ channel: any CloudChannel, _ message: [UInt8]) {
         if line.loses(message) { return cut() }
         if line.losesPush(message) { return }
+        pass(message)
+    }
+
+    private func pass(_ message: [UInt8]) {
         state.withLock { $0.isCut ? nil : $0.observer }?.channelReceived(self, message)
     }
 

@@ -55,7 +55,7 @@ final class EngineAppWorld<App: EngineApp> {
     private let cloud = TestCloud()
     private let files: TestDirectory
     private let watch: CommitWatch
-    private var random: SimulationRandom
+    private var random: SeededRandom
     private var seats: [Seat] = []
     private var placeCount = 0
     private var userNames: [String: String] = [:]
@@ -65,7 +65,7 @@ final class EngineAppWorld<App: EngineApp> {
 
     init(seed: UInt64) throws {
         self.seed = seed
-        random = SimulationRandom(seed: seed)
+        random = SeededRandom(seed: seed)
         files = try TestDirectory()
         watch = CommitWatch(cloud) { App.number(of: $0).map(String.init) }
     }

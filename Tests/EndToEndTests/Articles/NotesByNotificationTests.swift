@@ -34,7 +34,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-220, R-257: whatever goes wrong, it has in the end what is there`() async throws {
-        await ArticleHistories.run(count: 6) { try await run(SimulationRandom(seed: $0)) }
+        await ArticleHistories.run(count: 6) { try await run(SeededRandom(seed: $0)) }
     }
 
     /// A device, and the app on it. It keeps nothing there, so a process that ended begins like a new device.
@@ -49,7 +49,7 @@ import TidemarkTestSupport
         }
     }
 
-    private func run(_ dice: SimulationRandom) async throws {
+    private func run(_ dice: SeededRandom) async throws {
         var random = dice
         let cloud = TestCloud()
         let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))

@@ -36,7 +36,7 @@ final class NotesWorld {
     private let cloud = TestCloud()
     private let directory: TestDirectory
     private let faults: [Fault]
-    private var random: SimulationRandom
+    private var random: SeededRandom
     private var seats: [Seat] = []
     private var trace: [String] = []
     private var tagCount = 0
@@ -51,7 +51,7 @@ final class NotesWorld {
     init(seed: UInt64, faults: [Fault]) throws {
         self.seed = seed
         self.faults = faults
-        random = SimulationRandom(seed: seed)
+        random = SeededRandom(seed: seed)
         directory = try TestDirectory()
         cloud.observe { [commits] in commits.note($0) }
     }

@@ -29,7 +29,7 @@ import TidemarkTestSupport
     }
 
     private func live(seed: UInt64, _ makeApp: @escaping @Sendable (CKContainer) -> App) async throws {
-        var random = SimulationRandom(seed: seed)
+        var random = SeededRandom(seed: seed)
         let cloud = TestCloud()
         let watch = CommitWatch(cloud) { $0.name }
         var seats = ["phone", "laptop"].map { Seat(device: cloud.account("alice").device($0), account: "alice") }

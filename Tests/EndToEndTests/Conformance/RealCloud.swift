@@ -15,8 +15,7 @@ import TidemarkTestSupport
 
 @testable import TidemarkKit
 
-/// A real server with PostgreSQL, TLS and sockets on a loopback address. It is in this process only so that it can be asked
-/// to slow a device down.
+/// A real server with PostgreSQL, TLS and sockets on a loopback address, in this process.
 final class RealCloud: ConformingCloud {
     private struct Account {
         let token: String
@@ -42,7 +41,6 @@ final class RealCloud: ConformingCloud {
     private let server: Server
     private let authorityFile: String
     private let databaseURL: String
-    private let throttles = Throttles()
     private let state = Mutex(State())
 
     private init() async throws {
@@ -62,7 +60,6 @@ final class RealCloud: ConformingCloud {
         configuration.createsContainers = true
         configuration.assetDirectory = "\(directory.path)/assets"
         configuration.masterKeyFile = "\(directory.path)/master.key"
-        configuration.throttle = throttles.seconds(for:)
         server = try await Server.start(configuration)
     }
 
@@ -95,7 +92,7 @@ final class RealCloud: ConformingCloud {
             certificateAuthorityFile: authorityFile)
         let line = DeviceLine(
             over: SocketTransport(configuration: configuration),
-            timers: NetworkThread.scheduler, throttles: throttles)
+            timers: NetworkThread.scheduler)
         state.withLock { $0.lines.append(line) }
         let context = CloudContext(
             containerIdentifier: Self.container, token: token, transport: line, scheduler: NetworkThread.scheduler,

@@ -2,6 +2,7 @@
 
 import TidemarkScheduling
 import TidemarkTestKit
+import TidemarkTestSupport
 
 @testable import TidemarkKit
 

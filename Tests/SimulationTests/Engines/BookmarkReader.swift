@@ -2,6 +2,7 @@
 
 import TidemarkKit
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// Somebody who comes back with what an app had stored long ago, and fetches from there (I-2).
 final class BookmarkReader: TidemarkSyncEngineDelegate, CloudTransport, @unchecked Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkKit
+import TidemarkTestSupport
 
 /// What must be so when nothing has gone wrong for a while: every device holds what is stored, nothing that a user did is
 /// missing, and whoever comes back with an old state gets there as well.

@@ -3,6 +3,7 @@
 import Testing
 import TidemarkScheduling
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// One wall clock is wrong, and all others are right: a device's, or the server's. Nothing else goes wrong but connections
 /// that are cut and programs that are started again.

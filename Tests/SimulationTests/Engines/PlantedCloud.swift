@@ -2,6 +2,7 @@
 
 import TidemarkKit
 import TidemarkScheduling
+import TidemarkTestSupport
 
 /// What an engine asks of a server, with one ``PlantedFault`` in between.
 final class PlantedCloud: SyncEngineCloud {

@@ -3,6 +3,7 @@
 import Foundation
 import TidemarkKit
 import TidemarkScheduling
+import TidemarkTestSupport
 
 /// A device: an app's storage, the process that runs it while there is one, and a user.
 ///

@@ -2,6 +2,7 @@
 
 import Foundation
 import TidemarkScheduling
+import TidemarkTestSupport
 
 /// The devices of one run: those that it began with, and copies that were made of them since.
 final class SimulatedFleet: @unchecked Sendable {

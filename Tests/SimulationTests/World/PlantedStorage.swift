@@ -4,6 +4,7 @@ import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// A store that makes one ``PlantedFault``, and is otherwise the one beneath.
 final class PlantedStorage: Storage {

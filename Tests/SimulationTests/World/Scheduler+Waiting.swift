@@ -2,6 +2,7 @@
 
 import Synchronization
 import TidemarkScheduling
+import TidemarkTestSupport
 
 extension Scheduler {
     /// Waits on the virtual clock.

@@ -2,6 +2,7 @@
 
 import TidemarkScheduling
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// A computer of the simulated world. Its wall clock is a matter of its own, and jumps; its lid may be closed, for
 /// seconds or for days.

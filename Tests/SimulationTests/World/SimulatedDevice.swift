@@ -4,6 +4,7 @@ import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// A device that edits and fetches at random, repeats what was not answered, and dies now and then. It accuses the
 /// service in the history of everything that must not be.

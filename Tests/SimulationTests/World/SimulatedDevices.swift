@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkScheduling
+import TidemarkTestSupport
 
 /// The simple devices of one run: those that it began with, and copies that were made of them since.
 final class SimulatedDevices: @unchecked Sendable {

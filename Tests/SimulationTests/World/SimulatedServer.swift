@@ -5,6 +5,7 @@ import TidemarkScheduling
 import TidemarkService
 import TidemarkSessions
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// A server that dies and is started again. What it had in memory is lost; its answers after its death reach nobody.
 final class SimulatedServer: @unchecked Sendable {

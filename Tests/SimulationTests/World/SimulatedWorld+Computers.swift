@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkScheduling
+import TidemarkTestSupport
 
 /// Computers, their clocks and their nights.
 extension SimulatedWorld {

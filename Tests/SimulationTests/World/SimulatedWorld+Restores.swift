@@ -2,6 +2,7 @@
 
 import TidemarkScheduling
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// The store is lost, and comes back as it was.
 extension SimulatedWorld {

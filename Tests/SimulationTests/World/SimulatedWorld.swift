@@ -5,6 +5,7 @@ import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// Several servers on one database, and the network between them and the devices, with all that goes wrong there.
 ///

@@ -55,7 +55,7 @@ import TidemarkWire
         try await withLiveWorld { world in
             try await world.withServer({ if !isEncrypted { $0.certificate = nil } }) { server in
                 let bytes = try conversation(world)
-                // With TLS a handshake comes before, of whose bytes `TLSCorruptionTests` cuts and corrupts each.
+                // With TLS a handshake comes before, of whose bytes `TLSSessionCorruptionTests` cuts and corrupts each.
                 let positions = isEncrypted ? Array(stride(from: 0, to: 1_500, by: 29)) : Array(0...bytes.count)
                 let owner = try await world.enter(device: 1, server: server, isEncrypted: isEncrypted)
                 try await owner.makeZone("notes")

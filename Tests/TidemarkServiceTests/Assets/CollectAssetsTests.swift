@@ -5,6 +5,7 @@ import TidemarkDomain
 import TidemarkFields
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// What a collection of assets reads.
 @Suite struct CollectAssetsTests {

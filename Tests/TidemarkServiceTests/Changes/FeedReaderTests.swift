@@ -6,6 +6,7 @@ import TidemarkFairness
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 @Suite struct FeedReaderTests {
     private let device = DeviceID(high: 2, low: 2)

@@ -5,6 +5,7 @@ import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 @Suite struct KeysTests {
     /// Closes by a number; what another number, or for another user, was closed does not open.

@@ -7,6 +7,7 @@ import TidemarkFairness
 import TidemarkFields
 import TidemarkScheduling
 import TidemarkTestKit
+import TidemarkTestSupport
 
 @testable import TidemarkService
 

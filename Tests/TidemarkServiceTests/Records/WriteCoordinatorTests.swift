@@ -7,6 +7,7 @@ import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// How requests become transactions.
 @Suite struct WriteCoordinatorTests {

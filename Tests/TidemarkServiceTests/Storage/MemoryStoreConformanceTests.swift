@@ -4,6 +4,7 @@ import StorageConformance
 internal import Testing
 import TidemarkDomain
 import TidemarkTestKit
+import TidemarkTestSupport
 
 @Suite struct MemoryStoreConformanceTests {
     /// In the order of an event loop, and in many others.

@@ -5,6 +5,7 @@ import TidemarkDomain
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// What the double does when things go wrong: the simulation is worth no more than this.
 @Suite struct MemoryStoreFaultTests {

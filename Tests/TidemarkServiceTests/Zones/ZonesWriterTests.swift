@@ -7,6 +7,7 @@ import TidemarkFairness
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// The room for requests that create and delete zones.
 @Suite struct ZonesWriterTests {

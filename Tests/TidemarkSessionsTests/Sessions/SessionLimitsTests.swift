@@ -148,20 +148,6 @@ import TidemarkWire
         #expect(!client.isReadingPaused)
     }
 
-    @Test func `R-372: a throttled device is told how long to wait, and others are answered`() throws {
-        let slow = DeviceID(high: 0, low: 1)
-        let world = SessionWorld { $0.throttle = { device in device == slow ? 12.5 : nil } }
-        let (client, other) = (try world.enter(device: 1), try world.enter(device: 2))
-        for client in [client, other] {
-            client.post(fetch)
-            world.scheduler.runUntilIdle()
-        }
-        #expect(client.failures.map(\.code) == [.requestRateLimited])
-        #expect(client.failures.map(\.retryAfterSeconds) == [12.5])
-        #expect(client.closeCode == nil)
-        #expect(other.failures.isEmpty && other.inbox.count == 2)
-    }
-
     @Test func `R-372: requests beyond the limit are refused with requestRateLimited, then the client is cut off`()
         throws
     {
@@ -221,7 +207,7 @@ import TidemarkWire
         #expect(client.closeCode == nil)
         world.scheduler.advance(by: .seconds(2))
         #expect(client.closeCode == 4408)
-        #expect(world.server.hub.sessionCount == 0)
+        #expect(try world.hasNoSession(world.server.hub))
     }
 
     @Test func `I-7: an account has a bounded number of connections`() throws {
@@ -298,7 +284,7 @@ import TidemarkWire
         for client in [idle, silent, busy] { #expect(client.closeCode == 1001) }
         let late = world.connect()
         #expect(late.closeCode == 1001)
-        #expect(hub.sessionCount == 0)
+        #expect(try world.hasNoSession(hub))
     }
 
     @Test func `a server that stops does not wait longer than it is told`() throws {

@@ -37,7 +37,7 @@ import TidemarkWire
         #expect(client.failures.map(\.code) == [.notAuthenticated])
         #expect(client.answer(to: id) != nil)
         #expect(client.closeCode == 4400)
-        #expect(world.server.hub.sessionCount == 0)
+        #expect(try world.hasNoSession(world.server.hub))
     }
 
     @Test func `requests before the answer to Hello are refused as well`() throws {

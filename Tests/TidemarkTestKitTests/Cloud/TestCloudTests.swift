@@ -140,7 +140,7 @@ import TidemarkTestKit
 
     @Test func `R-372, R-374: a throttled device is told how long to wait, and its engine waits as long`() async throws
     {
-        let (phone, notes, _, others) = try await pair()
+        let (phone, notes, laptop, others) = try await pair()
         phone.throttle(for: .seconds(30))
         await notes.write("bread", to: "shopping")
         try await cloud.settle()
@@ -149,6 +149,8 @@ import TidemarkTestKit
         }
         #expect(error?.code == .requestRateLimited)
         #expect((29...30).contains(error?.retryAfterSeconds ?? 0))
+        // Others are answered.
+        #expect(try await laptop.container.privateCloudDatabase.allRecordZones().count == 2)
         try await cloud.clock.advance(by: .seconds(29))
         let late = await #expect(throws: CKError.self) {
             try await phone.container.privateCloudDatabase.allRecordZones()

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionTestSupport
+import Synchronization
+import Testing
+import TidemarkDomain
+import TidemarkService
+import TidemarkTestSupport
+import TidemarkWire
+
+@testable import TidemarkSessions
+
+/// Pushes to many sessions go in steps, and others are served between.
+@Suite struct PushLinesTests {
+    private static let subscriptions = (10..<30).map { "s\($0)" }
+
+    /// Alice's account with many subscriptions and many devices, of which the first writes.
+    private func crowd(_ world: SessionWorld, count: Int) throws -> (writer: TestClient, readers: [TestClient]) {
+        let writer = try world.enter(device: 1)
+        for id in Self.subscriptions { try writer.subscribe(id) }
+        try writer.makeZone("notes")
+        let readers = try (0..<count).map { index in
+            let client = world.connect()
+            var hello = SessionWorld.hello("alice", device: UInt64(index + 2))
+            hello.countsPushes = true
+            guard case .hello? = try client.ask(.hello(hello)) else { throw SessionWorld.Unexpected(nil) }
+            return client
+        }
+        world.scheduler.runUntilIdle()
+        for client in readers + [writer] { client.forgetInbox() }
+        return (writer, readers)
+    }
+
+    private func notice(_ world: SessionWorld, zones: [String]) throws -> [ZoneNotice] {
+        guard case .success(let identity?) = try world.identity(of: "alice") else {
+            throw SessionWorld.Unexpected(nil)
+        }
+        let writer = DeviceID(high: 0, low: 1)
+        return zones.map { ZoneNotice(database: identity.privateDatabase, life: writer, zoneName: $0) }
+    }
+
+    @Test func `R-723: between the pushes of one commit others are answered and pushed to`() throws {
+        let world = SessionWorld()
+        let bob = try world.enter("bob", device: 1)
+        try bob.subscribe()
+        try bob.makeZone("bobs")
+        let other = try world.enter("bob", device: 2)
+        let (writer, readers) = try crowd(world, count: 200)
+        other.forgetInbox()
+        let pushed = Mutex(0)
+        let answered = Mutex<Int?>(nil)
+        let told = Mutex<Int?>(nil)
+        bob.onMessage { envelope in
+            if envelope.id != 0 { answered.withLock { $0 = pushed.withLock { $0 } } }
+        }
+        other.onMessage { _ in told.withLock { $0 = pushed.withLock { $0 } } }
+        // Bob asks as soon as the first of Alice's devices is told.
+        let saving = try bob.saving("b", in: "bobs")
+        for reader in readers {
+            reader.onMessage { _ in
+                let count = pushed.withLock { pushed in
+                    pushed += 1
+                    return pushed
+                }
+                if count == 1 { bob.post(.modifyRecords(saving)) }
+            }
+        }
+        try writer.save("a", in: "notes")
+        let total = 200 * Self.subscriptions.count
+        #expect(pushed.withLock { $0 } == total)
+        let (whenAnswered, whenTold) = (answered.withLock { $0 }, told.withLock { $0 })
+        #expect(try #require(whenAnswered) < total)
+        #expect(try #require(whenTold) < total)
+        #expect(other.pushes.map { $0.zones.map(\.name) } == [["bobs"]])
+    }
+
+    @Test func `R-723, R-260: the pushes of two quick commits come in their order, each once`() throws {
+        let world = SessionWorld()
+        let (writer, readers) = try crowd(world, count: 200)
+        for notice in try notice(world, zones: ["b", "a"]) { world.server.hub.committed(ZonesMoved([notice])) }
+        let first = readers[0].inbox.count
+        #expect(first == Self.subscriptions.count, "the first session does not wait, and gets all of its pushes")
+        #expect(readers[199].pushes.isEmpty)
+        world.scheduler.runUntilIdle()
+        for reader in readers {
+            #expect(reader.pushes.map(\.subscriptionID) == Self.subscriptions + Self.subscriptions)
+            #expect(reader.pushes.map { $0.zones.map(\.name) } == (0..<40).map { [$0 < 20 ? "b" : "a"] })
+            let numbers = reader.inbox.map(\.pushesSent)
+            #expect(numbers == (1...40).map { UInt64(Self.subscriptions.count + $0) })
+        }
+        #expect(writer.pushes.isEmpty)
+    }
+
+    @Test func `R-723, R-253: commits that come faster than their pushes become one push, and none is lost`() throws {
+        let world = SessionWorld()
+        let (_, readers) = try crowd(world, count: 60)
+        let zones = (10..<90).map { "z\($0)" }
+        for notice in try notice(world, zones: zones) { world.server.hub.committed(ZonesMoved([notice])) }
+        world.scheduler.runUntilIdle()
+        for reader in readers {
+            for id in Self.subscriptions {
+                let pushes = reader.pushes.filter { $0.subscriptionID == id }
+                #expect(pushes.flatMap { $0.zones.map(\.name) } == zones)
+                #expect(pushes.count < 40)
+            }
+        }
+    }
+
+    @Test func `R-723: a device that leaves while its pushes wait is passed over`() throws {
+        let world = SessionWorld()
+        let (_, readers) = try crowd(world, count: 60)
+        for notice in try notice(world, zones: ["a"]) { world.server.hub.committed(ZonesMoved([notice])) }
+        readers[50].disconnect()
+        world.scheduler.runUntilIdle()
+        #expect(readers[50].pushes.isEmpty)
+        for reader in readers.suffix(9) { #expect(reader.pushes.count == Self.subscriptions.count) }
+    }
+
+    // MARK: The lines
+
+    private static let subscription = Subscription(
+        id: "all", scope: .private, kind: .database, recordType: nil, notificationInfo: [])
+
+    private static func batch(_ sessions: ClosedRange<UInt64>) -> PushBatch {
+        PushBatch(
+            PushGroup(sessions: Array(sessions), zoneNames: [], subscriptions: [subscription]), news: nil)
+    }
+
+    @Test func `R-723: a step is bounded, accounts take turns, and a line keeps its order`() {
+        var lines = PushLines()
+        let (large, small) = (DatabaseID(1), DatabaseID(2))
+        let isFirst = [
+            lines.append([Self.batch(1...1_000)], of: large), lines.append([Self.batch(1...2)], of: large),
+            lines.append([Self.batch(2_001...2_003)], of: small),
+        ]
+        #expect(isFirst == [true, false, true])
+        var taken: [UInt64] = []
+        for _ in 0..<1_000 where !lines.isEmpty {
+            var room = PushLines.stepWork
+            var inStep = 0
+            while room > 0, let database = lines.takeTurn() {
+                while let next = lines.take(of: database, room: &room) {
+                    taken += next.sessions
+                    inStep += next.sessions.count
+                }
+            }
+            #expect(inStep <= 125)
+        }
+        #expect(lines.isEmpty)
+        #expect(taken.filter { $0 <= 1_000 } == Array(1...1_000) + [1, 2])
+        let smallAt = taken.firstIndex(of: 2_001) ?? .max
+        #expect(smallAt <= 125, "after one step of the large one")
+    }
+
+    @Test func `R-723: a session's pushes are not cut, however many they are`() {
+        var lines = PushLines()
+        let group = PushGroup(
+            sessions: [1, 2], zoneNames: [], subscriptions: Array(repeating: Self.subscription, count: 2_000))
+        _ = lines.append([PushBatch(group, news: nil)], of: DatabaseID(1))
+        var room = PushLines.stepWork
+        let first = lines.take(of: DatabaseID(1), room: &room)
+        let none = lines.take(of: DatabaseID(1), room: &room)
+        #expect(first?.sessions == [1] && none == nil && !lines.isEmpty)
+        room = PushLines.stepWork
+        let second = lines.take(of: DatabaseID(1), room: &room)
+        #expect(second?.sessions == [2] && lines.isEmpty)
+    }
+
+    @Test func `I-7: a line is bounded`() {
+        var lines = PushLines()
+        let database = DatabaseID(1)
+        for _ in 0..<32 {
+            #expect(!lines.isFull(database))
+            _ = lines.append([Self.batch(1...1)], of: database)
+        }
+        #expect(lines.isFull(database) && !lines.isFull(DatabaseID(2)))
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import TidemarkDomain
+import TidemarkService
+import TidemarkTestSupport
+
+@testable import TidemarkStore
+
+@Suite struct NoticePayloadTests {
+    private func notice(_ number: Int, name: String = "Notes") -> ServerNotice {
+        .zone(
+            ZoneNotice(
+                database: DatabaseID(Int64(number)), life: DeviceID(high: UInt64(number), low: .max), zoneName: name))
+    }
+
+    @Test func `notices survive the way through text, each once, in pieces that PostgreSQL takes`() {
+        let notices =
+            (0..<500).map { notice($0, name: String(repeating: "~ ", count: 120)) }
+            + [.credentialRevoked(CredentialID(7)), notice(1, name: "")]
+        let payloads = NoticePayload.encode(notices + notices)
+        #expect(payloads.allSatisfy { $0.utf8.count < 8_000 })
+        let back = payloads.flatMap(NoticePayload.decode)
+        #expect(back.count == notices.count)
+        #expect(Set(back) == Set(notices))
+    }
+
+    @Test(arguments: ["", "x", "z\t1\n", "z\t1\tzz\tname\n", "z\tone\t00\tname\n", "c\tx\n", "\t\t\t\n", "c\n"])
+    func `I-4: what cannot be understood is passed over`(_ payload: String) {
+        #expect(NoticePayload.decode(payload).isEmpty)
+    }
+
+    @Test func `two servers on one database tell each other`() async throws {
+        try await StoreFixture.run { fixture in
+            let storage = try fixture.storage()
+            let (heard, hear) = AsyncStream.makeStream(of: [ServerNotice].self)
+            let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+            let listener = try NoticeListener(
+                url: fixture.database.url, loop: fixture.loop, onNotices: { hear.yield($0) },
+                onListening: { listens.yield() })
+            for await _ in listening { break }
+            try await storage.post([notice(1), notice(2)])
+            for await notices in heard {
+                #expect(Set(notices) == [notice(1), notice(2)])
+                break
+            }
+            listener.stop()
+            await storage.stop()
+        }
+    }
+}
