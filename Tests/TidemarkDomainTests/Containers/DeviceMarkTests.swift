@@ -13,10 +13,10 @@ import TidemarkDomain
 
     /// A save of a record by the one device.
     private func request(
-        _ name: String, by access: RecordAccess, in zoneName: String, clientToken: [UInt8] = []
+        _ name: String, by access: RecordAccess, in key: ZoneKey, clientToken: [UInt8] = []
     ) throws -> RecordsRequest {
         RecordsRequest(
-            id: stamp(1, device: phone, life: life), zoneName: zoneName, saves: [save(name)], deletes: [],
+            id: stamp(1, device: phone, life: life), key: key, saves: [save(name)], deletes: [],
             policy: .allKeys, isAtomic: false, user: try #require(access.user), access: access,
             clientToken: clientToken)
     }
@@ -45,7 +45,7 @@ import TidemarkDomain
         let zone = TestZone(name: ZoneName.default)
         let users = [Self.access(.public, alice), Self.access(.public, bob)]
         let requests = try zip(["a", "b"], users).map { name, access in
-            try request(name, by: access, in: zone.key.name, clientToken: Array(name.utf8))
+            try request(name, by: access, in: zone.key, clientToken: Array(name.utf8))
         }
         let (changes, movedBy) = try decided(requests, in: zone)
         let (alices, bobs) = (users[0].marking(phone), users[1].marking(phone))
@@ -57,7 +57,7 @@ import TidemarkDomain
 
     @Test func `R-211, R-222, R-248: in a private database a device stands for itself`() throws {
         let zone = TestZone()
-        let own = try request("a", by: .owner(alice), in: zone.key.name, clientToken: [7])
+        let own = try request("a", by: .owner(alice), in: zone.key, clientToken: [7])
         let (changes, movedBy) = try decided([own], in: zone)
         #expect(changes.clientTokens == [phone: [7]] && changes.records.map(\.createdByDevice) == [phone])
         #expect(changes.memories.keys.sorted() == [life] && movedBy == [life])
@@ -66,9 +66,9 @@ import TidemarkDomain
     @Test func `R-211, R-355: a first fetch tells a device of deletions of its user's records alone`() throws {
         var zone = TestZone(name: ZoneName.default)
         for (name, access) in [("a", Self.access(.public, alice)), ("b", Self.access(.public, bob))] {
-            zone.run(try request(name, by: access, in: zone.key.name))
+            zone.run(try request(name, by: access, in: zone.key))
             let deletion = RecordsRequest(
-                id: stamp(2, device: laptop), zoneName: zone.key.name, saves: [], deletes: [name], policy: .allKeys,
+                id: stamp(2, device: laptop), key: zone.key, saves: [], deletes: [name], policy: .allKeys,
                 isAtomic: false, user: try #require(access.user), access: access)
             #expect(zone.run(deletion).reasons == [nil])
         }
@@ -81,8 +81,8 @@ import TidemarkDomain
             #expect(page.entries.map(\.name) == expected && page.entries.allSatisfy { $0.isDeleted })
         }
         let own = ZonePageQuery.make(
-            key: ZoneKey(database: database, name: "Notes"), token: [], limit: 0, device: phone, store: store,
-            limits: Limits())
+            key: ZoneKey(database: database, name: "Notes"), token: [], limit: 0, device: phone, reader: nil,
+            store: store, limits: Limits())
         #expect(try own.get().device == phone)
     }
 }

@@ -179,7 +179,7 @@ import TidemarkTestSupport
         let service = fixture.server()
         try fixture.scheduler.simulate {
             let saved = try fixture.saving(["a", "b", "c"], id: RequestID(device, 1))
-            _ = try await service.modify(saved, in: fixture.key().database).get()
+            _ = try await service.modify(saved).get()
             let readers = [nil, UserID(987), UserID(988)].map { user in
                 user.map { RecordAccess(scope: .shared, user: $0) } ?? .owner(fixture.identity.user)
             }

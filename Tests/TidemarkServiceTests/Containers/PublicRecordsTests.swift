@@ -19,12 +19,14 @@ import TidemarkTestKit
     }
 
     /// A save of a record, by a device whose bits both users have.
-    private func save(by user: UserID, tag: ChangeTag? = nil, counter: UInt64) throws -> RecordsRequest {
+    private func save(
+        by user: UserID, in database: DatabaseID, tag: ChangeTag? = nil, counter: UInt64
+    ) throws -> RecordsRequest {
         let fields = try FieldMap([Field("text", .string("of \(user)"))])
         let save = RecordSave(name: "a", type: "Note", tag: tag, fields: fields, parent: .unchanged)
         return RecordsRequest(
-            id: RequestID(DeviceID(high: 0, low: 1), counter), zoneName: ZoneName.default, saves: [save], deletes: [],
-            policy: .ifServerRecordUnchanged, isAtomic: false, user: user,
+            id: RequestID(DeviceID(high: 0, low: 1), counter), key: ZoneKey(database: database, name: ZoneName.default),
+            saves: [save], deletes: [], policy: .ifServerRecordUnchanged, isAtomic: false, user: user,
             access: RecordAccess(scope: .public, user: user))
     }
 
@@ -45,14 +47,14 @@ import TidemarkTestKit
             func failures(of request: RecordsRequest) async throws -> [ItemFailure?] {
                 var failures: [ItemFailure?] = []
                 for server in servers {
-                    failures.append(try await server.modify(request, in: database).get().saves.first?.failure)
+                    failures.append(try await server.modify(request).get().saves.first?.failure)
                 }
                 return failures
             }
             try await grant(.all)
-            let made = try save(by: fixture.identity.user, counter: 1)
-            #expect(await servers[0].modify(made, in: database).numbers == [1])
-            let (new, old) = (try save(by: bob, counter: 1), try save(by: bob, tag: .foreign, counter: 2))
+            let made = try save(by: fixture.identity.user, in: database, counter: 1)
+            #expect(await servers[0].modify(made).numbers == [1])
+            let (new, old) = (try save(by: bob, in: database, counter: 1), try save(by: bob, in: database, tag: .foreign, counter: 2))
             let (exists, changed) = (try await failures(of: new), try await failures(of: old))
             #expect(exists.map(\.?.reason) == [.recordExists, .recordExists] && exists[0] == exists[1])
             #expect(changed.map(\.?.reason) == [.recordChanged, .recordChanged] && changed[0] == changed[1])
@@ -67,7 +69,7 @@ import TidemarkTestKit
                 try await grant(permissions)
                 for (tag, reason) in zip([nil, .foreign] as [ChangeTag?], reasons) {
                     counter += 1
-                    let first = try save(by: bob, tag: tag, counter: counter)
+                    let first = try save(by: bob, in: database, tag: tag, counter: counter)
                     let expected = ItemFailure(reason)
                     #expect(try await failures(of: first) == [expected, expected], "\(permissions)")
                 }
@@ -78,7 +80,7 @@ import TidemarkTestKit
             // a grant of writing alone includes reading.
             try await grant(.write)
             #expect(try await failures(of: new) == exists)
-            let another = try save(by: bob, counter: counter + 1)
+            let another = try save(by: bob, in: database, counter: counter + 1)
             #expect(try await failures(of: another) == exists)
         }
     }

@@ -14,9 +14,8 @@ import TidemarkTestSupport
         let fixture = try ServiceFixture()
         let service = fixture.server(faults: FaultScript(first: [.callSent: [.disconnect]]).plan)
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
-            _ = await service.modify(try fixture.saving(["a", "b", "c"], id: RequestID(device, 1)), in: database)
-            _ = await service.modify(try fixture.saving([], deleting: ["b"], id: RequestID(device, 2)), in: database)
+            _ = await service.modify(try fixture.saving(["a", "b", "c"], id: RequestID(device, 1)))
+            _ = await service.modify(try fixture.saving([], deleting: ["b"], id: RequestID(device, 2)))
             let lookup = try await service.records(
                 named: ["c", "b", "never", "a", "c"], in: fixture.key(), by: .owner(UserID(1))
             ).get()
@@ -53,7 +52,7 @@ import TidemarkTestSupport
         try fixture.scheduler.simulate {
             let names = ["a", "b", "c", "d"]
             let request = try fixture.saving(names, text: String(repeating: "x", count: 100), id: RequestID(device, 1))
-            _ = await service.modify(request, in: fixture.key().database)
+            _ = await service.modify(request)
             let lookup = try await service.records(named: names, in: fixture.key(), by: .owner(UserID(1))).get()
             #expect(lookup.records.count == 2)
             let page = try await service.zoneChanges(of: fixture, token: []).get()

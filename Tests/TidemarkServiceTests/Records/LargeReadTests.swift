@@ -132,7 +132,7 @@ import TidemarkTestSupport
         let service = fixture.server(faults: plan, sharedWrites: shared)
 
         @Sendable func change(_ request: RecordsRequest, of account: Int64) async {
-            let outcome = await service.modifyRecords(in: fixture.key().database, [request], for: .account(account))[0]
+            let outcome = await service.modifyRecords([request], for: .account(account))[0]
             #expect(!outcome.numbers.isEmpty && !outcome.numbers.contains(nil))
         }
         func request(_ zone: String, of account: Int64, _ names: [String]) throws -> RecordsRequest {
@@ -148,7 +148,7 @@ import TidemarkTestSupport
             for zone in zones + ["other"] {
                 let id = RequestID(DeviceID(high: 3, low: 3), 1)
                 let request = try fixture.saving(["a", "b", "c"], zone: zone, text: text, id: id)
-                _ = try await quick.modify(request, in: fixture.key().database).get()
+                _ = try await quick.modify(request).get()
             }
             let start = scheduler.now
             var tasks: [Task<Void, Never>] = []
@@ -218,11 +218,12 @@ private struct QueueWorkers {
         zone: String, account: Int64, stored bytes: Int, at loop: Int = 0, asker: Asker = Asker()
     ) -> WriteQueue.Ticket {
         let request = RecordsRequest(
-            id: RequestID(DeviceID(high: 0, low: UInt64(account)), UInt64(stored.count)), zoneName: zone,
+            id: RequestID(DeviceID(high: 0, low: UInt64(account)), UInt64(stored.count)),
+            key: ZoneKey(database: DatabaseID(1), name: zone),
             saves: [RecordSave(name: "r", type: "T", tag: nil, fields: FieldMap(), parent: .unchanged)], deletes: [],
-            policy: .allKeys, isAtomic: false, user: UserID(account))
+            policy: .allKeys, isAtomic: false, user: UserID(account), access: .owner(UserID(account)))
         let admission = queue.admit(
-            request, in: DatabaseID(1), for: .account(account), askedBy: asker, at: loop, now: now)
+            request, for: .account(account), askedBy: asker, at: loop, now: now)
         guard case .queued(let ticket) = admission else {
             complaints.append("\(admission)")
             return 0

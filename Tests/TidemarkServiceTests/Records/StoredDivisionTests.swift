@@ -20,8 +20,8 @@ import TidemarkFairness
     private func entry(_ ticket: UInt64, _ sizes: Sizes) -> WriteQueue.Entry {
         let key = ZoneKey(database: DatabaseID(1), name: "z\(sizes.zone)")
         let request = RecordsRequest(
-            id: RequestID(DeviceID(high: 0, low: 1), ticket), zoneName: key.name, saves: [], deletes: [],
-            policy: .allKeys, isAtomic: false, user: UserID(1))
+            id: RequestID(DeviceID(high: 0, low: 1), ticket), key: key, saves: [], deletes: [], policy: .allKeys,
+            isAtomic: false, user: UserID(1), access: .owner(UserID(1)))
         return WriteQueue.Entry(
             ticket: ticket, key: key, owner: .account(1), asker: Asker(), request: request, itemCount: 1,
             byteCount: sizes.bringing, deadline: .seconds(1), arrivalEpoch: nil)

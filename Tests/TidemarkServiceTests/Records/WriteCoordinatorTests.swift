@@ -349,18 +349,17 @@ import TidemarkTestSupport
             onMoved: { for notice in $0.notices { notices.append(notice) } })
         let users = [fixture.identity.user, UserID(987)]
         try fixture.scheduler.simulate {
-            let database = fixture.key().database
             func save(by user: UserID, _ counter: UInt64) throws -> RecordsRequest {
                 let id = RequestID(device, counter)
                 let isOwner = user == fixture.identity.user
                 return RecordsRequest(
-                    id: id, zoneName: "notes",
+                    id: id, key: fixture.key(),
                     saves: try fixture.saving(["r\(user.rawValue)-\(counter)"], id: id).saves, deletes: [],
                     policy: .allKeys, isAtomic: false, user: user,
                     access: isOwner ? RecordAccess.owner(user) : RecordAccess(scope: .public, user: user))
             }
             for user in users {
-                _ = await service.modifyRecords(in: database, [try save(by: user, 1)], for: .account(1))
+                _ = await service.modifyRecords([try save(by: user, 1)], for: .account(1))
             }
             // The last two go together, because they come while another one is written.
             var tasks: [Task<Void, Never>] = []
@@ -368,7 +367,7 @@ import TidemarkTestSupport
                 let request = try save(by: user, counter)
                 tasks.append(
                     fixture.scheduler.run {
-                        _ = await service.modifyRecords(in: database, [request], for: .account(1))
+                        _ = await service.modifyRecords([request], for: .account(1))
                     })
                 if counter == 2 { try await fixture.scheduler.sleep(for: .milliseconds(1)) }
             }

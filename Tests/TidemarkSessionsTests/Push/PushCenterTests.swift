@@ -150,11 +150,12 @@ import TidemarkWire
         // By a user of alice's zone who is not alice.
         let user = UserID(987)
         let request = RecordsRequest(
-            id: RequestID(device: DeviceID(high: 0, low: 1), counter: 1, lowestUnanswered: 1), zoneName: "notes",
+            id: RequestID(device: DeviceID(high: 0, low: 1), counter: 1, lowestUnanswered: 1),
+            key: ZoneKey(database: identity.privateDatabase, name: "notes"),
             saves: [RecordSave(name: "a", type: "Note", tag: nil, fields: FieldMap(), parent: .unchanged)], deletes: [],
             policy: .allKeys, isAtomic: false, user: user, access: RecordAccess(scope: .public, user: user))
         let outcomes = try world.scheduler.complete { [service = world.server.service] in
-            await service.modifyRecords(in: identity.privateDatabase, [request], for: .nobody)
+            await service.modifyRecords([request], for: .nobody)
         }
         guard case .saved? = try outcomes[0].get().saves.first else {
             Issue.record("not saved")
