@@ -59,7 +59,9 @@ final class App: CKSyncEngineDelegate, Sendable {
         self.directory = directory
         self.prefix = prefix
         let path = "\(directory)/log"
-        if !FileManager.default.fileExists(atPath: path) { FileManager.default.createFile(atPath: path, contents: nil) }
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+        }
         log = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         try log.seekToEnd()
     }

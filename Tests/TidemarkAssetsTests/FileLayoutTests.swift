@@ -101,7 +101,6 @@ import TidemarkTestSupport
     ) async throws {
         let place = try Place(uploadBytesMax: 300)
         defer { place.close() }
-        let layout = place.layout
         let other = try FileAssetStore(
             directory: place.directory.path, idleMax: .seconds(60), uploadBytesMax: 300)
         defer { other.stop() }

@@ -134,13 +134,11 @@ struct WriteLane {
         return entry
     }
 
-    /// Takes out what owners do not need, because the request that was large has left.
-    mutating func removeUnusedReads() -> [LargeRead] {
-        guard !largeReads.isEmpty else { return [] }
-        let used = largeReads.filter { isNextLarge(of: $0.ticket.owner) }
-        guard used.count < largeReads.count else { return [] }
-        let unused = largeReads.filter { !isNextLarge(of: $0.ticket.owner) }
-        largeReads = used
-        return unused
+    /// Takes out one that its owner does not need, because the request that was large has left. Nil: there is none.
+    ///
+    /// NB: one at a time, because whoever ends it may give its place to the next one here, which must still be known.
+    mutating func removeUnusedRead() -> LargeRead? {
+        guard !largeReads.isEmpty else { return nil }
+        return largeReads.firstIndex { !isNextLarge(of: $0.ticket.owner) }.map { largeReads.remove(at: $0) }
     }
 }

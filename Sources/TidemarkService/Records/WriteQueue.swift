@@ -363,8 +363,7 @@ extension WriteQueue {
     }
 
     private mutating func endUnusedReads(of index: Dictionary<ZoneKey, WriteLane>.Index) {
-        let unused = lanes.values[index].removeUnusedReads()
-        for read in unused { end(read, at: lanes.values[index].loop) }
+        while let read = lanes.values[index].removeUnusedRead() { end(read, at: lanes.values[index].loop) }
     }
 
     /// Gives a place back, or the turn for one. A lane that waited for nothing else goes to this loop, which has a

@@ -70,7 +70,7 @@ import TidemarkWire
         serve(["a", "b", "c", "d", "e"])
         #expect(try all() == ["a", "b", "c", "d", "e"])
         #expect(requests.map(\.cursor) == [[], [2], [4]])
-        #expect(requests.allSatisfy(\.inPages), "a server must not refuse what is more than a page")
+        #expect(requests.allSatisfy { $0.inPages }, "a server must not refuse what is more than a page")
     }
 
     @Test func `R-744: a server that sends everything at once is asked once`() throws {

@@ -4,6 +4,7 @@ import SessionTestSupport
 import Testing
 import TidemarkDomain
 import TidemarkPostgres
+import TidemarkTestSupport
 import TidemarkWire
 
 /// The longest lists of keys and subscriptions that there may be, over TLS and PostgreSQL.

@@ -107,7 +107,7 @@ import TidemarkWire
                 }
                 for client in clients { #expect(try await client.names(in: "notes").count == 8) }
                 for (index, client) in clients.enumerated() {
-                    client.post(.modifyRecords(try client.saving(["last\(index)"], in: "notes")))
+                    _ = client.post(.modifyRecords(try client.saving(["last\(index)"], in: "notes")))
                 }
                 await server.stop()
                 for client in clients { #expect(try await client.closeCode() == 1001) }

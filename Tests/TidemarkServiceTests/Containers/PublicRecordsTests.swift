@@ -5,6 +5,7 @@ import TidemarkDomain
 import TidemarkFields
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// What several users save in one public database, whose grants change meanwhile.
 @Suite struct PublicRecordsTests {

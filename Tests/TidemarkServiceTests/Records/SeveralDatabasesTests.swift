@@ -7,6 +7,7 @@ import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// Requests whose zones are in the databases of several owners.
 @Suite struct SeveralDatabasesTests {

@@ -3,7 +3,9 @@
 import SessionTestSupport
 import Synchronization
 import Testing
+import TidemarkBytes
 import TidemarkDomain
+import TidemarkScheduling
 import TidemarkTestSupport
 import TidemarkTranslation
 import TidemarkWire
