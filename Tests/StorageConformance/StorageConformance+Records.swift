@@ -81,7 +81,8 @@ extension StorageConformance {
                 let snapshot = transaction.snapshots[0]
                 try expectEqual(snapshot.records["a"]?.changeNumber, 1, "all else is read")
                 try expectEqual(snapshot.records["a"]?.fields.isEmpty, snapshot.unread["a"] != nil, "the fields")
-                try expectEqual(snapshot.lacksFields(for: read), snapshot.unread["c"] != nil, "what is needed is missing")
+                try expectEqual(
+                    snapshot.lacksFields(for: read), snapshot.unread["c"] != nil, "what is needed is missing")
                 return snapshot.unread
             }
             try expectEqual(try await unread(bytesMax: 3 * size), [:], "all that fits")

@@ -55,7 +55,9 @@ import TidemarkTestSupport
             try await grant(.all)
             let made = try save(by: fixture.identity.user, in: database, counter: 1)
             #expect(await servers[0].modify(made).numbers == [1])
-            let (new, old) = (try save(by: bob, in: database, counter: 1), try save(by: bob, in: database, tag: .foreign, counter: 2))
+            let (new, old) = (
+                try save(by: bob, in: database, counter: 1), try save(by: bob, in: database, tag: .foreign, counter: 2)
+            )
             let (exists, changed) = (try await failures(of: new), try await failures(of: old))
             #expect(exists.map(\.?.reason) == [.recordExists, .recordExists] && exists[0] == exists[1])
             #expect(changed.map(\.?.reason) == [.recordChanged, .recordChanged] && changed[0] == changed[1])
