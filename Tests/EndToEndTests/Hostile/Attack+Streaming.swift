@@ -16,22 +16,23 @@ extension Attack {
 
     private static let head = Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 
-    /// Each takes a part of an answer of four megabytes, and lets the rest wait. A message keeps its memory until all of it
+    /// Each asks for three answers of four megabytes, takes a part of the first, and lets the rest wait. A message keeps its memory until all of it
     /// was sent. If only what is left of it counted, 40 of them would not be too much, and none would be cut off.
     private static let lastBytes = Attack(
         testDescription: "answers that are read in part", connections: 40, isShared: true, underWay: 0,
         course: StreamCourse(
-            opening: .session, first: { RawPeer.frame(.binary, largeAnswer($0)) }, readBytesMax: 500_000,
-            // The server's kernel takes two or three megabytes more, and ours no more than this.
+            opening: .session, first: { scope in (1...3).flatMap { RawPeer.frame(.binary, largeAnswer(scope, $0)) } },
+            // The server's kernel takes two to four megabytes more, and ours no more than this.
+            readBytesMax: 500_000,
             receiveBufferBytes: 65_536, host: 2),
         // Sooner than a connection ends of which nothing is taken for long.
         feltWithin: .seconds(15), byNobody: .onPublicRecords,
         prepare: { database, _ in try await fill(database, "partial", count: 5, textBytes: 800_000) }
     ) { _, _ in }
 
-    private static func largeAnswer(_ scope: WireDatabaseScope) -> [UInt8] {
+    private static func largeAnswer(_ scope: WireDatabaseScope, _ number: UInt64) -> [UInt8] {
         var envelope = WireClientEnvelope()
-        envelope.id = HostileClient.helloID + 1
+        envelope.id = HostileClient.helloID + number
         envelope.fetchRecords = fetch((0..<5).map { "partial \($0)" }, scope)
         return envelope.encoded
     }

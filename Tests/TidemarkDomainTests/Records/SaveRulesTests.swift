@@ -43,7 +43,7 @@ import TidemarkTestSupport
         case .created:
             let record = zone.living("r")
             #expect(record?.fields == (cell.sent == .changes ? fields(["b": 20, "d": 4]) : FieldMap()), comment)
-            #expect(record?.createdBy == bob && record?.createdByDevice == laptop, comment)
+            #expect(record?.createdBy == bob && record?.createdByDevice == access(cell).marking(laptop), comment)
             // a new creation date, later than anything that was there.
             #expect(record?.createdAt == record?.modifiedAt, comment)
             if let old, let record { #expect(record.createdAt > old.modifiedAt, comment) }
@@ -75,8 +75,10 @@ import TidemarkTestSupport
         let request = zone.request(saves: [sent], policy: cell.policy, device: laptop, user: bob)
         return RecordsRequest(
             id: request.id, key: request.key, saves: [sent], deletes: [], policy: cell.policy,
-            isAtomic: false, user: bob, access: RecordAccess(scope: cell.access.scope, user: bob))
+            isAtomic: false, user: bob, access: access(cell))
     }
+
+    private func access(_ cell: Cell) -> RecordAccess { RecordAccess(scope: cell.access.scope, user: bob) }
 
     private func zone(_ cell: Cell) -> TestZone {
         let name = cell.zone == .standard ? ZoneName.default : "Notes"

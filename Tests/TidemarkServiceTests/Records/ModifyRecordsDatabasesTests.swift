@@ -10,7 +10,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// Requests whose zones are in the databases of several owners.
-@Suite struct SeveralDatabasesTests {
+@Suite struct ModifyRecordsDatabasesTests {
     private let device = DeviceID(high: 2, low: 2)
 
     /// A zone of Bob's, in the container of the fixture's user.

@@ -4,7 +4,7 @@ import Testing
 import TidemarkDomain
 
 /// Two users whose devices have the same bits, in one zone.
-@Suite struct DeviceMarkTests {
+@Suite struct RecordAccessMarkTests {
     private let life = DeviceID(high: 5, low: 6)
 
     private static func access(_ scope: DatabaseScope, _ user: UserID?) -> RecordAccess {

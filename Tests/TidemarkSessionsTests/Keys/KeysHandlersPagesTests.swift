@@ -8,7 +8,7 @@ import TidemarkTestSupport
 import TidemarkWire
 
 /// The keys of zones, which come in pages.
-@Suite struct KeysPagesTests {
+@Suite struct KeysHandlersPagesTests {
     private let world = SessionWorld {
         $0.limits.pageKeysMax = 4
         $0.limits.zoneKeysMax = 3

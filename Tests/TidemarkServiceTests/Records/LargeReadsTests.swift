@@ -11,7 +11,7 @@ import TidemarkTestSupport
 @testable import TidemarkService
 
 /// Write transactions that read much.
-@Suite struct LargeReadTests {
+@Suite struct LargeReadsTests {
     @Test func `R-737: what is large waits for its owner's place, and other owners' requests to the zone pass it`() {
         var workers = QueueWorkers()
         let first = workers.admit(zone: "mine", account: 1, stored: 400)

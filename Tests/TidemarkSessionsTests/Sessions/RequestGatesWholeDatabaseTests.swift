@@ -10,7 +10,7 @@ import TidemarkTestSupport
 import TidemarkWire
 
 /// What makes the store read all zones of a database.
-@Suite struct WholeDatabaseTests {
+@Suite struct RequestGatesWholeDatabaseTests {
     /// A device of an account in a container.
     private struct Seat {
         var account = "alice"

@@ -13,7 +13,7 @@ import TidemarkWire
 @testable import TidemarkSessions
 
 /// A user's subscriptions, which come in pages.
-@Suite struct SubscriptionsPagesTests {
+@Suite struct FetchSubscriptionsHandlerPagesTests {
     /// Three of those that the tests save fit into a page.
     private let world = SessionWorld { $0.limits.pageSubscriptionBytesMax = 3 * Self.bytesOfOne }
 

@@ -33,7 +33,7 @@ extension SessionWorld {
 }
 
 /// Records of a private database that another user made or changed.
-@Suite struct OtherUsersTests {
+@Suite struct RequestRouterUsersTests {
     private let world = SessionWorld()
 
     /// Alice, who has made two records of three, and Bob's record name. He has made the third, and changed one of hers.

@@ -7,7 +7,7 @@ import TidemarkWire
 @testable import TidemarkTranslation
 
 /// Zones of other owners, as a viewpoint that knows the owners reads and writes them.
-@Suite struct ZoneOwnersTests {
+@Suite struct ViewpointOwnersTests {
     private static let bob = DatabaseID(21)
     private static let carol = DatabaseID(22)
 

@@ -8,7 +8,7 @@ import TidemarkWire
 @testable import TidemarkKit
 
 /// Subscriptions, of which the server sends a page at a time.
-@Suite struct SubscriptionPagesTests {
+@Suite struct CloudDatabaseSubscriptionPagesTests {
     private let scheduler = ManualScheduler()
     private let server: ScriptedServer
     private let database: CKDatabase

@@ -7,7 +7,7 @@ import TidemarkFairness
 @testable import TidemarkService
 
 /// How requests are divided that are too large together.
-@Suite struct StoredDivisionTests {
+@Suite struct LargeReadsDivisionTests {
     /// What a request brings, and what it needs of the store. 100 bytes are free.
     private typealias Sizes = (zone: Int, bringing: Int, stored: Int)
 

@@ -8,7 +8,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// What several users save in one public database, whose grants change meanwhile.
-@Suite struct PublicRecordsTests {
+@Suite struct PublicDatabasesRecordsTests {
     private let fixture: ServiceFixture
     private let bob = UserID(987)
 

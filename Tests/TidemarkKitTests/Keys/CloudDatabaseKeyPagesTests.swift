@@ -8,7 +8,7 @@ import TidemarkWire
 @testable import TidemarkKit
 
 /// Keys of zones, of which the server sends those of some zones at a time.
-@Suite struct KeyPagesTests {
+@Suite struct CloudDatabaseKeyPagesTests {
     private let scheduler = ManualScheduler()
     private let server: ScriptedServer
     private let database: CKDatabase
