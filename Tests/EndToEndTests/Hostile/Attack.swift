@@ -76,7 +76,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
     /// Who must meet a bound of those who enter.
     var refusedAtHello: Set<Attackers> = []
     /// How long the server may take to do to each attacker what it must, once the neighbour has lived beside it.
-    var feltWithin = Duration.seconds(30)
+    var feltWithin = Duration.seconds(120)
     /// What the server may read from files meanwhile; nil: any number of bytes.
     var readBytesMax: Int?
     var byNobody = NobodysPart.all
