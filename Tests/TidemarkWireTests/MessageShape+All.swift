@@ -184,6 +184,9 @@ extension MessageShape {
                 FieldShape(30, "fetch_keys", .message("WireFetchKeys"), oneof: 0),
                 FieldShape(31, "save_account_key", .message("WireSaveAccountKey"), oneof: 0),
                 FieldShape(32, "save_zone_key", .message("WireSaveZoneKey"), oneof: 0),
+                FieldShape(40, "fetch_share_metadata", .message("WireFetchShareMetadata"), oneof: 0),
+                FieldShape(41, "accept_shares", .message("WireAcceptShares"), oneof: 0),
+                FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipants"), oneof: 0),
                 FieldShape(60, "operation_group", .message("WireOperationGroup")),
                 FieldShape(61, "pushes_heard", .uint64),
             ]),
@@ -215,6 +218,9 @@ extension MessageShape {
                 FieldShape(30, "fetch_keys", .message("WireFetchKeysAnswer"), oneof: 0),
                 FieldShape(31, "save_account_key", .message("WireSaveAccountKeyAnswer"), oneof: 0),
                 FieldShape(32, "save_zone_key", .message("WireSaveZoneKeyAnswer"), oneof: 0),
+                FieldShape(40, "fetch_share_metadata", .message("WireFetchShareMetadataAnswer"), oneof: 0),
+                FieldShape(41, "accept_shares", .message("WireAcceptSharesAnswer"), oneof: 0),
+                FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipantsAnswer"), oneof: 0),
                 FieldShape(61, "pushes_sent", .uint64),
             ]),
         MessageShape(
@@ -423,6 +429,7 @@ extension MessageShape {
                 FieldShape(7, "created_by", .string),
                 FieldShape(8, "modified_by", .string),
                 FieldShape(9, "parent", .string),
+                FieldShape(10, "share", .message("WireShare")),
             ]),
         MessageShape(
             "WireModifyRecords", TidemarkWire.WireModifyRecords.self, WireJudge.WireModifyRecords.self,
@@ -450,6 +457,7 @@ extension MessageShape {
                 FieldShape(4, "fields", .bytes, bytesMax: 4194304),
                 FieldShape(5, "parent_change", .choice),
                 FieldShape(6, "parent", .string, bytesMax: 65536),
+                FieldShape(7, "share", .message("WireShareSave")),
             ]),
         MessageShape(
             "WireModifyRecordsAnswer", TidemarkWire.WireModifyRecordsAnswer.self, WireJudge.WireModifyRecordsAnswer.self,
@@ -515,6 +523,110 @@ extension MessageShape {
             [
                 FieldShape(1, "record", .message("WireRecord"), oneof: 0),
                 FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireShareSave", TidemarkWire.WireShareSave.self, WireJudge.WireShareSave.self,
+            [
+                FieldShape(1, "public_permission", .choice),
+                FieldShape(2, "participants", .message("WireParticipantSave"), elementsMax: 1000),
+                FieldShape(3, "sets_participants", .bool),
+            ]),
+        MessageShape(
+            "WireParticipantSave", TidemarkWire.WireParticipantSave.self, WireJudge.WireParticipantSave.self,
+            [
+                FieldShape(1, "id", .bytes, bytesMax: 1024),
+                FieldShape(2, "user", .string, bytesMax: 65536),
+                FieldShape(3, "email", .string, bytesMax: 65536),
+                FieldShape(4, "phone", .string, bytesMax: 65536),
+                FieldShape(5, "role", .choice),
+                FieldShape(6, "permission", .choice),
+            ]),
+        MessageShape(
+            "WireShare", TidemarkWire.WireShare.self, WireJudge.WireShare.self,
+            [
+                FieldShape(1, "public_permission", .choice),
+                FieldShape(2, "participants", .message("WireParticipant"), elementsMax: 1000),
+                FieldShape(3, "link", .string, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireParticipant", TidemarkWire.WireParticipant.self, WireJudge.WireParticipant.self,
+            [
+                FieldShape(1, "id", .bytes, bytesMax: 1024),
+                FieldShape(2, "user", .string, bytesMax: 65536),
+                FieldShape(3, "is_caller", .bool),
+                FieldShape(4, "email", .string, bytesMax: 65536),
+                FieldShape(5, "phone", .string, bytesMax: 65536),
+                FieldShape(6, "role", .choice),
+                FieldShape(7, "permission", .choice),
+                FieldShape(8, "status", .choice),
+                FieldShape(9, "added_at", .int64),
+                FieldShape(10, "name", .string, bytesMax: 65536),
+            ]),
+        MessageShape(
+            "WireFetchShareMetadata", TidemarkWire.WireFetchShareMetadata.self, WireJudge.WireFetchShareMetadata.self,
+            [
+                FieldShape(1, "links", .string, elementsMax: 100, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireFetchShareMetadataAnswer", TidemarkWire.WireFetchShareMetadataAnswer.self, WireJudge.WireFetchShareMetadataAnswer.self,
+            [
+                FieldShape(1, "results", .message("WireShareMetadataResult"), elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WireShareMetadataResult", TidemarkWire.WireShareMetadataResult.self, WireJudge.WireShareMetadataResult.self,
+            [
+                FieldShape(1, "metadata", .message("WireShareMetadata"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireShareMetadata", TidemarkWire.WireShareMetadata.self, WireJudge.WireShareMetadata.self,
+            [
+                FieldShape(1, "zone", .message("WireZoneID")),
+                FieldShape(2, "share", .message("WireRecord")),
+                FieldShape(3, "role", .choice),
+                FieldShape(4, "status", .choice),
+                FieldShape(5, "permission", .choice),
+                FieldShape(6, "owner", .message("WireParticipant")),
+            ]),
+        MessageShape(
+            "WireAcceptShares", TidemarkWire.WireAcceptShares.self, WireJudge.WireAcceptShares.self,
+            [
+                FieldShape(1, "links", .string, elementsMax: 100, bytesMax: 1024),
+                FieldShape(2, "declines", .bool),
+            ]),
+        MessageShape(
+            "WireAcceptSharesAnswer", TidemarkWire.WireAcceptSharesAnswer.self, WireJudge.WireAcceptSharesAnswer.self,
+            [
+                FieldShape(1, "results", .message("WireShareMetadataResult"), elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WireFetchShareParticipants", TidemarkWire.WireFetchShareParticipants.self, WireJudge.WireFetchShareParticipants.self,
+            [
+                FieldShape(1, "lookups", .message("WireParticipantLookup"), elementsMax: 100),
+            ]),
+        MessageShape(
+            "WireParticipantLookup", TidemarkWire.WireParticipantLookup.self, WireJudge.WireParticipantLookup.self,
+            [
+                FieldShape(1, "user", .string, bytesMax: 65536),
+                FieldShape(2, "email", .string, bytesMax: 65536),
+                FieldShape(3, "phone", .string, bytesMax: 65536),
+            ]),
+        MessageShape(
+            "WireFetchShareParticipantsAnswer", TidemarkWire.WireFetchShareParticipantsAnswer.self, WireJudge.WireFetchShareParticipantsAnswer.self,
+            [
+                FieldShape(1, "results", .message("WireParticipantLookupResult"), elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WireParticipantLookupResult", TidemarkWire.WireParticipantLookupResult.self, WireJudge.WireParticipantLookupResult.self,
+            [
+                FieldShape(1, "person", .message("WireFoundPerson"), oneof: 0),
+                FieldShape(2, "failure", .message("WireFailure"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireFoundPerson", TidemarkWire.WireFoundPerson.self, WireJudge.WireFoundPerson.self,
+            [
+                FieldShape(1, "has_account", .bool),
+                FieldShape(2, "name", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireSubscription", TidemarkWire.WireSubscription.self, WireJudge.WireSubscription.self,
@@ -610,6 +722,7 @@ extension MessageShape {
                 FieldShape(1, "id", .message("WireZoneID")),
                 FieldShape(2, "capabilities", .uint32),
                 FieldShape(3, "encryption_scope", .choice),
+                FieldShape(4, "is_shared", .bool),
             ]),
         MessageShape(
             "WireModifyZones", TidemarkWire.WireModifyZones.self, WireJudge.WireModifyZones.self,

@@ -185,6 +185,30 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._request = .saveZoneKey(newValue)}
   }
 
+  package var fetchShareMetadata: WireFetchShareMetadata {
+    get {
+      if case .fetchShareMetadata(let v)? = _storage._request {return v}
+      return WireFetchShareMetadata()
+    }
+    set {_uniqueStorage()._request = .fetchShareMetadata(newValue)}
+  }
+
+  package var acceptShares: WireAcceptShares {
+    get {
+      if case .acceptShares(let v)? = _storage._request {return v}
+      return WireAcceptShares()
+    }
+    set {_uniqueStorage()._request = .acceptShares(newValue)}
+  }
+
+  package var fetchShareParticipants: WireFetchShareParticipants {
+    get {
+      if case .fetchShareParticipants(let v)? = _storage._request {return v}
+      return WireFetchShareParticipants()
+    }
+    set {_uniqueStorage()._request = .fetchShareParticipants(newValue)}
+  }
+
   /// The group of operations that the request belongs to, if the app made one. The server writes it to its log. It has no other
   /// effect.
   package var operationGroup: WireOperationGroup {
@@ -222,6 +246,9 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     case fetchKeys(WireFetchKeys)
     case saveAccountKey(WireSaveAccountKey)
     case saveZoneKey(WireSaveZoneKey)
+    case fetchShareMetadata(WireFetchShareMetadata)
+    case acceptShares(WireAcceptShares)
+    case fetchShareParticipants(WireFetchShareParticipants)
 
   }
 
@@ -403,6 +430,30 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .saveZoneKey(newValue)}
   }
 
+  package var fetchShareMetadata: WireFetchShareMetadataAnswer {
+    get {
+      if case .fetchShareMetadata(let v)? = answer {return v}
+      return WireFetchShareMetadataAnswer()
+    }
+    set {answer = .fetchShareMetadata(newValue)}
+  }
+
+  package var acceptShares: WireAcceptSharesAnswer {
+    get {
+      if case .acceptShares(let v)? = answer {return v}
+      return WireAcceptSharesAnswer()
+    }
+    set {answer = .acceptShares(newValue)}
+  }
+
+  package var fetchShareParticipants: WireFetchShareParticipantsAnswer {
+    get {
+      if case .fetchShareParticipants(let v)? = answer {return v}
+      return WireFetchShareParticipantsAnswer()
+    }
+    set {answer = .fetchShareParticipants(newValue)}
+  }
+
   /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`). With a push it
   /// is the push's number, from 1 on. An answer has it only while the last pushes are not acknowledged. With id 0 and no answer it is a
   /// reminder, which the client answers with `pushes_heard`. A client that has heard fewer has missed one, and fetches.
@@ -430,6 +481,9 @@ package nonisolated struct WireServerEnvelope: Sendable {
     case fetchKeys(WireFetchKeysAnswer)
     case saveAccountKey(WireSaveAccountKeyAnswer)
     case saveZoneKey(WireSaveZoneKeyAnswer)
+    case fetchShareMetadata(WireFetchShareMetadataAnswer)
+    case acceptShares(WireAcceptSharesAnswer)
+    case fetchShareParticipants(WireFetchShareParticipantsAnswer)
 
   }
 
@@ -442,7 +496,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{1c}operation_group\0\u{3}pushes_heard\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{12}operation_group\0\u{3}pushes_heard\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
@@ -690,6 +744,45 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
             _storage._request = .saveZoneKey(v)
           }
         }()
+        case 40: try {
+          var v: WireFetchShareMetadata?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchShareMetadata(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchShareMetadata(v)
+          }
+        }()
+        case 41: try {
+          var v: WireAcceptShares?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .acceptShares(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .acceptShares(v)
+          }
+        }()
+        case 42: try {
+          var v: WireFetchShareParticipants?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .fetchShareParticipants(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .fetchShareParticipants(v)
+          }
+        }()
         case 60: try { try decoder.decodeSingularMessageField(value: &_storage._operationGroup) }()
         case 61: try { try decoder.decodeSingularUInt64Field(value: &_storage._pushesHeard) }()
         default: break
@@ -772,6 +865,18 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         guard case .saveZoneKey(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
       }()
+      case .fetchShareMetadata?: try {
+        guard case .fetchShareMetadata(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+      }()
+      case .acceptShares?: try {
+        guard case .acceptShares(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+      }()
+      case .fetchShareParticipants?: try {
+        guard case .fetchShareParticipants(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
+      }()
       case nil: break
       }
       try { if let v = _storage._operationGroup {
@@ -839,7 +944,7 @@ nonisolated extension WireOperationGroup: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{1d}pushes_sent\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{13}pushes_sent\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1082,6 +1187,45 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.answer = .saveZoneKey(v)
         }
       }()
+      case 40: try {
+        var v: WireFetchShareMetadataAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchShareMetadata(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchShareMetadata(v)
+        }
+      }()
+      case 41: try {
+        var v: WireAcceptSharesAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .acceptShares(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .acceptShares(v)
+        }
+      }()
+      case 42: try {
+        var v: WireFetchShareParticipantsAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchShareParticipants(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchShareParticipants(v)
+        }
+      }()
       case 61: try { try decoder.decodeSingularUInt64Field(value: &self.pushesSent) }()
       default: break
       }
@@ -1168,6 +1312,18 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     case .saveZoneKey?: try {
       guard case .saveZoneKey(let v)? = self.answer else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+    }()
+    case .fetchShareMetadata?: try {
+      guard case .fetchShareMetadata(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
+    case .acceptShares?: try {
+      guard case .acceptShares(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+    }()
+    case .fetchShareParticipants?: try {
+      guard case .fetchShareParticipants(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
     }()
     case nil: break
     }

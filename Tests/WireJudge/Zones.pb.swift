@@ -105,6 +105,9 @@ package nonisolated struct WireZone: Sendable {
 
   package var encryptionScope: WireEncryptionScope = .unspecified
 
+  /// Whether the whole zone is shared, with the CKShare record "cloudkit.zoneshare".
+  package var isShared: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -297,7 +300,7 @@ nonisolated extension WireZoneID: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Zone"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}capabilities\0\u{3}encryption_scope\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}capabilities\0\u{3}encryption_scope\0\u{3}is_shared\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -308,6 +311,7 @@ nonisolated extension WireZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.capabilities) }()
       case 3: try { try decoder.decodeSingularEnumField(value: &self.encryptionScope) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isShared) }()
       default: break
       }
     }
@@ -327,6 +331,9 @@ nonisolated extension WireZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.encryptionScope != .unspecified {
       try visitor.visitSingularEnumField(value: self.encryptionScope, fieldNumber: 3)
     }
+    if self.isShared != false {
+      try visitor.visitSingularBoolField(value: self.isShared, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -334,6 +341,7 @@ nonisolated extension WireZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs._id != rhs._id {return false}
     if lhs.capabilities != rhs.capabilities {return false}
     if lhs.encryptionScope != rhs.encryptionScope {return false}
+    if lhs.isShared != rhs.isShared {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -27,6 +27,9 @@ package struct WireClientEnvelope: WireMessage {
         case fetchKeys(WireFetchKeys)
         case saveAccountKey(WireSaveAccountKey)
         case saveZoneKey(WireSaveZoneKey)
+        case fetchShareMetadata(WireFetchShareMetadata)
+        case acceptShares(WireAcceptShares)
+        case fetchShareParticipants(WireFetchShareParticipants)
     }
 
     package var request: OneOfRequest?
@@ -143,6 +146,27 @@ package struct WireClientEnvelope: WireMessage {
         set { request = .saveZoneKey(newValue) }
     }
 
+    package var fetchShareMetadata: WireFetchShareMetadata {
+        get {
+            if case .fetchShareMetadata(let value)? = request { value } else { WireFetchShareMetadata() }
+        }
+        set { request = .fetchShareMetadata(newValue) }
+    }
+
+    package var acceptShares: WireAcceptShares {
+        get {
+            if case .acceptShares(let value)? = request { value } else { WireAcceptShares() }
+        }
+        set { request = .acceptShares(newValue) }
+    }
+
+    package var fetchShareParticipants: WireFetchShareParticipants {
+        get {
+            if case .fetchShareParticipants(let value)? = request { value } else { WireFetchShareParticipants() }
+        }
+        set { request = .fetchShareParticipants(newValue) }
+    }
+
     /// The group of operations that the request belongs to, if the app made one. The server writes it to its log. It
     /// has no other effect.
     package var operationGroup: WireOperationGroup {
@@ -246,13 +270,28 @@ extension WireClientEnvelope {
                 self.request = nil
                 try reader.read(&value)
                 self.request = .saveZoneKey(value)
+            case 322:
+                var value = self.fetchShareMetadata
+                self.request = nil
+                try reader.read(&value)
+                self.request = .fetchShareMetadata(value)
+            case 330:
+                var value = self.acceptShares
+                self.request = nil
+                try reader.read(&value)
+                self.request = .acceptShares(value)
+            case 338:
+                var value = self.fetchShareParticipants
+                self.request = nil
+                try reader.read(&value)
+                self.request = .fetchShareParticipants(value)
             case 482:
                 var value = self.presentOperationGroup ?? WireOperationGroup()
                 self.presentOperationGroup = nil
                 try reader.read(&value)
                 self.presentOperationGroup = value
             case 488: self.pushesHeard = try reader.uint64()
-            default: try reader.skip(tag, known: 0x30000001C0700FFE)
+            default: try reader.skip(tag, known: 0x30000701C0700FFE)
             }
         }
     }
@@ -295,6 +334,12 @@ extension WireClientEnvelope {
         case .saveAccountKey(let value)?:
             size += 2 + WireSize.message(value)
         case .saveZoneKey(let value)?:
+            size += 2 + WireSize.message(value)
+        case .fetchShareMetadata(let value)?:
+            size += 2 + WireSize.message(value)
+        case .acceptShares(let value)?:
+            size += 2 + WireSize.message(value)
+        case .fetchShareParticipants(let value)?:
             size += 2 + WireSize.message(value)
         case nil: break
         }
@@ -362,6 +407,15 @@ extension WireClientEnvelope {
         case .saveZoneKey(let value)?:
             writer.number(258)
             writer.message(value)
+        case .fetchShareMetadata(let value)?:
+            writer.number(322)
+            writer.message(value)
+        case .acceptShares(let value)?:
+            writer.number(330)
+            writer.message(value)
+        case .fetchShareParticipants(let value)?:
+            writer.number(338)
+            writer.message(value)
         case nil: break
         }
         if let presentOperationGroup {
@@ -397,6 +451,9 @@ extension WireClientEnvelope {
         @inlinable package static var fetchKeys: UInt32 { 242 }
         @inlinable package static var saveAccountKey: UInt32 { 250 }
         @inlinable package static var saveZoneKey: UInt32 { 258 }
+        @inlinable package static var fetchShareMetadata: UInt32 { 322 }
+        @inlinable package static var acceptShares: UInt32 { 330 }
+        @inlinable package static var fetchShareParticipants: UInt32 { 338 }
         @inlinable package static var operationGroup: UInt32 { 482 }
         @inlinable package static var pushesHeard: UInt32 { 488 }
     }
@@ -596,6 +653,39 @@ extension WireClientEnvelope {
         writer.number(UInt64(byteCount))
     }
 
+    /// The size of the field `fetchShareMetadata`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(fetchShareMetadata byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `fetchShareMetadata`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(fetchShareMetadata byteCount: Int, to writer: inout WireWriter) {
+        writer.number(322)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `acceptShares`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(acceptShares byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `acceptShares`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(acceptShares byteCount: Int, to writer: inout WireWriter) {
+        writer.number(330)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchShareParticipants`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(fetchShareParticipants byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `fetchShareParticipants`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(fetchShareParticipants byteCount: Int, to writer: inout WireWriter) {
+        writer.number(338)
+        writer.number(UInt64(byteCount))
+    }
+
     /// The size of the field `operationGroup`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(operationGroup byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
@@ -682,6 +772,9 @@ package struct WireServerEnvelope: WireMessage {
         case fetchKeys(WireFetchKeysAnswer)
         case saveAccountKey(WireSaveAccountKeyAnswer)
         case saveZoneKey(WireSaveZoneKeyAnswer)
+        case fetchShareMetadata(WireFetchShareMetadataAnswer)
+        case acceptShares(WireAcceptSharesAnswer)
+        case fetchShareParticipants(WireFetchShareParticipantsAnswer)
     }
 
     package var answer: OneOfAnswer?
@@ -812,6 +905,27 @@ package struct WireServerEnvelope: WireMessage {
         set { answer = .saveZoneKey(newValue) }
     }
 
+    package var fetchShareMetadata: WireFetchShareMetadataAnswer {
+        get {
+            if case .fetchShareMetadata(let value)? = answer { value } else { WireFetchShareMetadataAnswer() }
+        }
+        set { answer = .fetchShareMetadata(newValue) }
+    }
+
+    package var acceptShares: WireAcceptSharesAnswer {
+        get {
+            if case .acceptShares(let value)? = answer { value } else { WireAcceptSharesAnswer() }
+        }
+        set { answer = .acceptShares(newValue) }
+    }
+
+    package var fetchShareParticipants: WireFetchShareParticipantsAnswer {
+        get {
+            if case .fetchShareParticipants(let value)? = answer { value } else { WireFetchShareParticipantsAnswer() }
+        }
+        set { answer = .fetchShareParticipants(newValue) }
+    }
+
     /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`).
     /// With a push it is the push's number, from 1 on. An answer has it only while the last pushes are not
     /// acknowledged. With id 0 and no answer it is a reminder, which the client answers with `pushes_heard`. A client
@@ -919,8 +1033,23 @@ extension WireServerEnvelope {
                 self.answer = nil
                 try reader.read(&value)
                 self.answer = .saveZoneKey(value)
+            case 322:
+                var value = self.fetchShareMetadata
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .fetchShareMetadata(value)
+            case 330:
+                var value = self.acceptShares
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .acceptShares(value)
+            case 338:
+                var value = self.fetchShareParticipants
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .fetchShareParticipants(value)
             case 488: self.pushesSent = try reader.uint64()
-            default: try reader.skip(tag, known: 0x20000001C0709FFE)
+            default: try reader.skip(tag, known: 0x20000701C0709FFE)
             }
         }
     }
@@ -967,6 +1096,12 @@ extension WireServerEnvelope {
         case .saveAccountKey(let value)?:
             size += 2 + WireSize.message(value)
         case .saveZoneKey(let value)?:
+            size += 2 + WireSize.message(value)
+        case .fetchShareMetadata(let value)?:
+            size += 2 + WireSize.message(value)
+        case .acceptShares(let value)?:
+            size += 2 + WireSize.message(value)
+        case .fetchShareParticipants(let value)?:
             size += 2 + WireSize.message(value)
         case nil: break
         }
@@ -1037,6 +1172,15 @@ extension WireServerEnvelope {
         case .saveZoneKey(let value)?:
             writer.number(258)
             writer.message(value)
+        case .fetchShareMetadata(let value)?:
+            writer.number(322)
+            writer.message(value)
+        case .acceptShares(let value)?:
+            writer.number(330)
+            writer.message(value)
+        case .fetchShareParticipants(let value)?:
+            writer.number(338)
+            writer.message(value)
         case nil: break
         }
         if pushesSent != 0 {
@@ -1070,6 +1214,9 @@ extension WireServerEnvelope {
         @inlinable package static var fetchKeys: UInt32 { 242 }
         @inlinable package static var saveAccountKey: UInt32 { 250 }
         @inlinable package static var saveZoneKey: UInt32 { 258 }
+        @inlinable package static var fetchShareMetadata: UInt32 { 322 }
+        @inlinable package static var acceptShares: UInt32 { 330 }
+        @inlinable package static var fetchShareParticipants: UInt32 { 338 }
         @inlinable package static var pushesSent: UInt32 { 488 }
     }
 
@@ -1287,6 +1434,39 @@ extension WireServerEnvelope {
     @inlinable
     package static func begin(saveZoneKey byteCount: Int, to writer: inout WireWriter) {
         writer.number(258)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchShareMetadata`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(fetchShareMetadata byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `fetchShareMetadata`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(fetchShareMetadata byteCount: Int, to writer: inout WireWriter) {
+        writer.number(322)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `acceptShares`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(acceptShares byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `acceptShares`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(acceptShares byteCount: Int, to writer: inout WireWriter) {
+        writer.number(330)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `fetchShareParticipants`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(fetchShareParticipants byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `fetchShareParticipants`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(fetchShareParticipants byteCount: Int, to writer: inout WireWriter) {
+        writer.number(338)
         writer.number(UInt64(byteCount))
     }
 }

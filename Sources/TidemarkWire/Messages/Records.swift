@@ -33,6 +33,13 @@ package struct WireRecord: WireMessage {
     package var modifiedBy = ""
     /// The name of the parent record in the same zone. Empty: none.
     package var parent = ""
+    /// Of a CKShare record: the share, as the caller may see it.
+    package var share: WireShare {
+        get { presentShare ?? WireShare() }
+        set { presentShare = newValue }
+    }
+    package var hasShare: Bool { presentShare != nil }
+    private var presentShare: WireShare?
 
     @usableFromInline package init() {}
 }
@@ -51,7 +58,12 @@ extension WireRecord {
             case 58: self.createdBy = try reader.text()
             case 66: self.modifiedBy = try reader.text()
             case 74: self.parent = try reader.text()
-            default: try reader.skip(tag, known: 0x3FE)
+            case 82:
+                var value = self.presentShare ?? WireShare()
+                self.presentShare = nil
+                try reader.read(&value)
+                self.presentShare = value
+            default: try reader.skip(tag, known: 0x7FE)
             }
         }
     }
@@ -85,6 +97,9 @@ extension WireRecord {
         }
         if !parent.isEmpty {
             size += 1 + WireSize.text(parent)
+        }
+        if let presentShare {
+            size += 1 + WireSize.message(presentShare)
         }
         return size
     }
@@ -127,6 +142,10 @@ extension WireRecord {
             writer.number(74)
             writer.text(parent)
         }
+        if let presentShare {
+            writer.number(82)
+            writer.message(presentShare)
+        }
     }
 }
 
@@ -144,6 +163,7 @@ extension WireRecord {
         @inlinable package static var createdBy: UInt32 { 58 }
         @inlinable package static var modifiedBy: UInt32 { 66 }
         @inlinable package static var parent: UInt32 { 74 }
+        @inlinable package static var share: UInt32 { 82 }
     }
 
     /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
@@ -209,6 +229,17 @@ extension WireRecord {
             writer.number(74)
             writer.text(parent)
         }
+    }
+
+    /// The size of the field `share`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(share byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `share`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(share byteCount: Int, to writer: inout WireWriter) {
+        writer.number(82)
+        writer.number(UInt64(byteCount))
     }
 }
 
@@ -492,6 +523,13 @@ package struct WireRecordSave: WireMessage {
     package var parentChange = WireParentChange()
     /// With PARENT_SET: the parent's record name.
     package var parent = ""
+    /// Of a CKShare record: what becomes of the share. Absent: nothing.
+    package var share: WireShareSave {
+        get { presentShare ?? WireShareSave() }
+        set { presentShare = newValue }
+    }
+    package var hasShare: Bool { presentShare != nil }
+    private var presentShare: WireShareSave?
 
     @usableFromInline package init() {}
 }
@@ -507,7 +545,12 @@ extension WireRecordSave {
             case 34: self.fields = try reader.content(atMost: 4_194_304)
             case 40: self.parentChange = try reader.choice()
             case 50: self.parent = try reader.text(atMost: 65_536)
-            default: try reader.skip(tag, known: 0x7E)
+            case 58:
+                var value = self.presentShare ?? WireShareSave()
+                self.presentShare = nil
+                try reader.read(&value)
+                self.presentShare = value
+            default: try reader.skip(tag, known: 0xFE)
             }
         }
     }
@@ -532,6 +575,9 @@ extension WireRecordSave {
         }
         if !parent.isEmpty {
             size += 1 + WireSize.text(parent)
+        }
+        if let presentShare {
+            size += 1 + WireSize.message(presentShare)
         }
         return size
     }
@@ -562,6 +608,10 @@ extension WireRecordSave {
             writer.number(50)
             writer.text(parent)
         }
+        if let presentShare {
+            writer.number(58)
+            writer.message(presentShare)
+        }
     }
 }
 
@@ -576,6 +626,7 @@ extension WireRecordSave {
         @inlinable package static var fields: UInt32 { 34 }
         @inlinable package static var parentChange: UInt32 { 40 }
         @inlinable package static var parent: UInt32 { 50 }
+        @inlinable package static var share: UInt32 { 58 }
     }
 
     /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
@@ -623,6 +674,17 @@ extension WireRecordSave {
             writer.number(50)
             writer.text(parent)
         }
+    }
+
+    /// The size of the field `share`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(share byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `share`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(share byteCount: Int, to writer: inout WireWriter) {
+        writer.number(58)
+        writer.number(UInt64(byteCount))
     }
 }
 

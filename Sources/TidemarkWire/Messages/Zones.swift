@@ -93,6 +93,8 @@ package struct WireZone: WireMessage {
     /// Bits as in CKRecordZone.Capabilities.
     package var capabilities: UInt32 = 0
     package var encryptionScope = WireEncryptionScope()
+    /// Whether the whole zone is shared, with the CKShare record "cloudkit.zoneshare".
+    package var isShared = false
 
     @usableFromInline package init() {}
 }
@@ -109,7 +111,8 @@ extension WireZone {
                 self.presentID = value
             case 16: self.capabilities = try reader.uint32()
             case 24: self.encryptionScope = try reader.choice()
-            default: try reader.skip(tag, known: 0xE)
+            case 32: self.isShared = try reader.flag()
+            default: try reader.skip(tag, known: 0x1E)
             }
         }
     }
@@ -125,6 +128,9 @@ extension WireZone {
         }
         if encryptionScope != WireEncryptionScope() {
             size += 1 + WireSize.choice(encryptionScope)
+        }
+        if isShared {
+            size += 1 + WireSize.flag(isShared)
         }
         return size
     }
@@ -142,6 +148,10 @@ extension WireZone {
         if encryptionScope != WireEncryptionScope() {
             writer.number(24)
             writer.choice(encryptionScope)
+        }
+        if isShared {
+            writer.number(32)
+            writer.flag(isShared)
         }
     }
 }
