@@ -56,6 +56,10 @@ extension FailureReason {
         }
     }
 
+    /// Replaces the text of a missing right in a zone that is shared with the user.
+    static let readOnlyText =
+        "WRITE operation not permitted. The share lets this user read. Its owner can give the permission readWrite."
+
     /// The text; for a limit with the numbers: how many are allowed, and how many there are.
     ///
     /// - Parameter count: how many there are; nil if that is not known.
@@ -81,6 +85,7 @@ extension FailureReason {
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
         case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
+        case .tooManyParticipants: (Int64(limits.participantsMax), "participants per share, with the owner")
         default: nil
         }
     }
@@ -159,6 +164,34 @@ extension FailureReason {
         }
     }
 
+    /// The reasons that are about shares.
+    private var sharingText: String? {
+        switch self {
+        case .zoneNotShareable:
+            "The zone cannot be shared. Share a custom zone of the private database."
+        case .shareInvalid:
+            "The share does not fit. Make it by CKShare(recordZoneID:) or CKShare(rootRecord:). It has no parent, no "
+                + "children, and no references with the action deleteSelf."
+        case .hierarchiesUnavailable:
+            "This server shares whole zones. Move what is to be shared to a zone of its own, and share that."
+        case .zoneHasShares:
+            "Records of the zone are shared, so the zone cannot be shared as a whole. End those shares first."
+        case .participantInvalid:
+            "A participant cannot be saved. Look the person up, and give them a role and a permission that can be given."
+        case .participantsFixed:
+            "Participants of a public share are neither added nor removed. Set publicPermission to none first."
+        case .tooManyParticipants:
+            "The share cannot have more participants. Remove some of them."
+        case .notShareAdministrator:
+            "WRITE operation not permitted. Only the owner and the administrators of a share may change it."
+        case .shareUnknown:
+            "Share not found. It has ended, or this account is not invited. Ask its owner for an invitation."
+        case .shareIsOwn:
+            "The share is the user's own. Its zone is in the private database: there is nothing to accept."
+        default: nil
+        }
+    }
+
     /// The reasons that are about the caller's rights and the state of the server.
     private var serverText: String {
         switch self {
@@ -206,7 +239,8 @@ extension FailureReason {
         case .assetsUnavailable:
             "This server keeps no assets. Its operator can give it a directory for them (--asset-directory)."
         default:
-            keysText ?? queryText ?? "Internal error. Tell the server's operator: its log has the details."
+            keysText ?? queryText ?? sharingText
+                ?? "Internal error. Tell the server's operator: its log has the details."
         }
     }
 }

@@ -169,4 +169,27 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case tooManyZoneKeys = 85
     /// A record has too many references with the action deleteSelf.
     case tooManyTargets = 86
+
+    // Sharing: 90 and on.
+
+    /// the zone lacks the capability to be shared.
+    case zoneNotShareable = 90
+    /// a share's name and root do not fit.
+    case shareInvalid = 91
+    /// the share of a hierarchy, which this server does not serve.
+    case hierarchiesUnavailable = 92
+    /// hierarchies of the zone are shared, so it cannot be shared as a whole.
+    case zoneHasShares = 93
+    /// a participant that no share can have.
+    case participantInvalid = 94
+    /// participants are added or removed while the share is public.
+    case participantsFixed = 95
+    /// ``Limits/participantsMax``.
+    case tooManyParticipants = 96
+    /// neither the owner nor an administrator of the share.
+    case notShareAdministrator = 97
+    /// there is no such share, or it is not for this user. It is one answer, so that nobody learns which.
+    case shareUnknown = 98
+    /// owners do not accept their own shares.
+    case shareIsOwn = 99
 }

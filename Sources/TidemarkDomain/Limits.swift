@@ -116,5 +116,17 @@ package struct Limits: Sendable, Equatable {
     /// Keys that one incarnation of a zone can have; a device fetches all of them together. More: `limitExceeded`.
     package var zoneKeysMax = 100
 
+    /// Participants of one share, with the owner, those who are only invited, and those who joined by its URL.
+    /// More: `tooManyParticipants`, also for who wants to join.
+    package var participantsMax = 100
+    /// Participants of one share that have ended and whose rows are kept, so that their numbers can be asked for. More:
+    /// the next one that is added makes those that ended first be forgotten.
+    package var endedParticipantsMax = 400
+    /// Shares of one zone that have ended and whose rows are kept, with their participants. More: the next share makes
+    /// those that ended first be forgotten.
+    package var endedSharesMax = 20
+    /// Bytes of the address of an invited person. An e-mail address has at most 254. More: `invalidArguments`.
+    package var addressBytesMax = 320
+
     package init() {}
 }

@@ -25,10 +25,11 @@ import TidemarkDomain
         limits.querySecondsMax = 1_011
         limits.storedBytesMax = 1_012
         limits.targetsMax = 1_013
+        limits.participantsMax = 1_014
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
-            .tooManyTargets,
+            .tooManyTargets, .tooManyParticipants,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

@@ -63,6 +63,8 @@ struct TestZone {
     /// Who may name them in a public database.
     var assetClaims: [FieldAsset: AssetClaims] = [:]
     var zoneKeyIDs: Set<[UInt8]> = []
+    /// Of the living zone, which is alice's.
+    var sharing = ZoneSharing(owner: alice)
     private(set) var assetUses: [AssetUse] = []
     /// The quota of the database, which has no other zone.
     var bytesMax: Int64?
@@ -151,6 +153,7 @@ struct TestZone {
             snapshot.assetClaims[claimant.asset] = claims
         }
         if read.needsZoneKeys { snapshot.zoneKeyIDs = zoneKeyIDs }
+        snapshot.sharing = sharing.part(read.sharing)
         return snapshot
     }
 
@@ -182,6 +185,7 @@ struct TestZone {
         tombstoneBytes += changes.tombstoneGrowth
         references = references.filter { !changes.references.dropped.contains($0.holder) }
         references.formUnion(changes.references.added)
+        for change in changes.sharing { sharing = sharing.applying(change) }
         for (device, memory) in changes.memories {
             memories[device] = RequestMemory(decoding: memory.encoded)
         }
@@ -202,6 +206,7 @@ struct TestZone {
         if shown.count == due.count, lookedAt.count < all.count {
             read.passedTo = all[lookedAt.count].changeNumber - 1
         }
+        read.sharing = zone == nil ? nil : sharing.part(query.sharing)
         return read
     }
 

@@ -10,8 +10,7 @@ package struct Identity: Sendable, Equatable {
     /// `_` and 32 hexadecimal digits.
     package let userRecordName: String
     package let privateDatabase: DatabaseID
-    /// It owns no rows: its zones are those of other owners that are shared with the user. Sharing does not
-    /// exist yet.
+    /// It owns no rows: its zones are those of other owners that are shared with the user.
     package let sharedDatabase: DatabaseID
     /// Whether the container gave its default zones a feed, beyond CloudKit, when the identity was read.
     package let feedsEverywhere: Bool

@@ -10,11 +10,14 @@ package struct AssetClaims: Sendable, Equatable {
         package let name: String
         package let type: String
         package let createdBy: UserID
+        /// The record's zone. Whoever takes part in a share may read nothing outside its zone.
+        package let zone: ZoneID?
 
-        package init(name: String, type: String, createdBy: UserID) {
+        package init(name: String, type: String, createdBy: UserID, zone: ZoneID? = nil) {
             self.name = name
             self.type = type
             self.createdBy = createdBy
+            self.zone = zone
         }
     }
 
@@ -28,9 +31,9 @@ package struct AssetClaims: Sendable, Equatable {
         self.holders = holders
     }
 
-    /// Whether this caller may name the asset.
+    /// Whether this caller may name the asset, as far as can be told without its zone.
     package func allow(_ access: RecordAccess) -> Bool {
-        isSender(access.user) || holders.contains { access.mayRead($0) }
+        isSender(access.user) || access.scope != .shared && holders.contains { access.mayRead($0) }
     }
 
     func isSender(_ user: UserID?) -> Bool { user.map(senders.contains) ?? false }

@@ -15,7 +15,7 @@ package struct ZonePageQuery: Sendable {
     /// its token.
     package let tellsEnds: Bool
     /// The access of the caller. Records that it may not read are left out (I-5). Nil: the caller may read everything.
-    package let reader: RecordAccess?
+    package private(set) var reader: RecordAccess?
     /// Whether the container gives all zones a feed, the default zones too, beyond CloudKit.
     package let feedsEverywhere: Bool
     /// How many tombstones that are left out one read passes over.
@@ -58,6 +58,19 @@ package struct ZonePageQuery: Sendable {
     /// tells whether there are more, unless more than ``tombstonesPassedMax`` are left out.
     package var lookedAtMax: Int { recordsMax + 1 + tombstonesPassedMax }
 
+    /// What of the zone's shares is read with the page.
+    package var sharing: SharingRead { SharingRead(for: reader) }
+
+    /// Whether the zone is in the shared database of the caller. No zone there is a default zone.
+    var isShared: Bool { reader?.scope == .shared }
+
+    /// The same with another access.
+    func read(by reader: RecordAccess?) -> ZonePageQuery {
+        var query = self
+        query.reader = reader
+        return query
+    }
+
     /// Whether a store passes over it, because the device is not to hear of it.
     package func passesOver(_ record: RecordState) -> Bool {
         record.isDeleted && record.createdByDevice != device && record.changeNumber <= leftOutThrough
@@ -79,6 +92,8 @@ package struct ZonePageRead: Sendable {
     package var passedTo: ChangeNumber?
     /// The last client change token that the asking device sent; empty if there is none.
     package var clientToken: [UInt8] = []
+    /// The zone's shares, if the query wants them and the zone lives.
+    package var sharing: ZoneSharing?
 
     package init(zone: ZoneState?, lastRemoval: ZoneRemovalReason?, records: [RecordState], hasMore: Bool) {
         self.zone = zone
@@ -119,6 +134,10 @@ package struct DatabaseFeedRead: Sendable, Equatable {
     /// Some zones with changes that the feed has not numbered yet: at most one more than ``FeedPosition/aheadMax``.
     /// None if there are more entries: they belong on the last page.
     package var unnumbered: [DatabaseFeedEntry]
+    /// Whether a shared database's feed does not have one of these yet as a living zone. It is told only with a number.
+    /// The end of a viewer's access leaves nothing that shows what was told before. So the feed has the end of each zone
+    /// that it has, and of no other.
+    package var mustNumber = false
     /// Whether the container gives the default zones a feed too, beyond CloudKit.
     package var feedsEverywhere: Bool
     /// Entries past the token, by growing number, at most as many as were asked for.

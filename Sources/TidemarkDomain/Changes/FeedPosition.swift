@@ -40,13 +40,14 @@ package struct FeedPosition: Sendable, Equatable {
 
 extension DatabaseFeedRead {
     /// Whether zones must get numbers before a page can be made. That is so if too many have none, or if one of them
-    /// has ended, because ends are kept by number. It is so too if they do not fit on the page.
+    /// has ended, because ends are kept by number. It is so too if they do not fit on the page, or if one is new
+    /// in a shared database (``mustNumber``).
     package func needsNumbers(entriesMax: Int) -> Bool {
         !hasMore && !isTellable(entriesMax: entriesMax)
     }
 
     func isTellable(entriesMax: Int) -> Bool {
-        unnumbered.count <= FeedPosition.aheadMax && unnumbered.allSatisfy { $0.removal == nil }
+        !mustNumber && unnumbered.count <= FeedPosition.aheadMax && unnumbered.allSatisfy { $0.removal == nil }
             && (unnumbered.isEmpty || entries.count + unnumbered.count <= entriesMax)
     }
 }

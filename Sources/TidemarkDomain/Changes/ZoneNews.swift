@@ -19,10 +19,12 @@ package struct ZoneNews: Sendable {
     /// By growing change number.
     package let records: [RecordState]
 
-    /// Nil if nothing changed, or if there is more than a push should carry.
+    /// Nil if nothing changed, if there is more than a push should carry, or if a share has changed. A CKShare record is
+    /// shown to each user in another way, so it is read.
     package init?(of changes: ZoneChanges, before: ZoneState?, store: StoreIncarnation) {
         guard let before, before.id == changes.zone, changes.changeNumber > before.changeNumber,
             !changes.records.isEmpty, changes.records.count <= Self.recordsMax,
+            changes.sharing.isEmpty, !changes.records.contains(where: { Share.isType($0.type) }),
             changes.records.reduce(0, { $0 + $1.fields.byteCount }) <= Self.bytesMax
         else { return nil }
         self.init(store: store, before: before, changeNumber: changes.changeNumber, records: changes.records)

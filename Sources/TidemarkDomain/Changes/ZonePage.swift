@@ -21,10 +21,26 @@ package struct ZonePage: Sendable, Equatable {
     /// The first of these failures wins: `feedUnavailable`; the zone is missing;
     /// `tokenExpired`. A token expires if it is of an earlier incarnation, ahead of the zone, or older than the
     /// tombstones that are kept.
+    ///
+    /// In the shared database the first is `zoneNotFound`, for a reader who takes no part in a share of the zone as it was
+    /// read (I-5).
     package static func make(
         of read: ZonePageRead, for query: ZonePageQuery, store: StoreIncarnation
     ) -> Result<ZonePage, FailureReason> {
-        if query.key.name == ZoneName.default, !query.feedsEverywhere { return .failure(.feedUnavailable) }
+        let viewer = query.reader?.viewer
+        guard query.isShared else { return make(of: read, for: query, viewer: viewer, store: store) }
+        guard read.zone != nil, let reader = query.reader?.sharing(read.sharing) else { return .failure(.zoneNotFound) }
+        // Who reads everything is given the owner's page, and no record is looked at once more.
+        let filter = reader.share?.readsEverything == true ? nil : reader
+        return make(of: read, for: query.read(by: filter), viewer: viewer, store: store)
+    }
+
+    /// - Parameter viewer: as ``RecordAccess/viewer``; the query's reader is the one for whom records are left out.
+    private static func make(
+        of read: ZonePageRead, for query: ZonePageQuery, viewer: UserID?, store: StoreIncarnation
+    ) -> Result<ZonePage, FailureReason> {
+        let hasFeed = query.key.name != ZoneName.default || query.feedsEverywhere
+        guard hasFeed else { return .failure(.feedUnavailable) }
         guard let zone = read.zone else { return .failure(.missingZone(read.lastRemoval)) }
         if let position = query.after {
             let numbers = zone.oldestTokenNumber...max(zone.oldestTokenNumber, zone.changeNumber)
@@ -42,7 +58,7 @@ package struct ZonePage: Sendable, Equatable {
             ZonePage(
                 entries: isWhole ? read.records : read.records[..<end].filter(query.wants), zone: zone.id,
                 token: .zone(
-                    zone.key, viewer: query.reader?.viewer, store: store,
+                    zone.key, viewer: viewer, store: store,
                     position: query.next(number, in: zone, isLast: isLast)),
                 moreComing: !isLast, clientToken: read.clientToken))
     }
@@ -62,7 +78,10 @@ extension ZonePageQuery {
         key: ZoneKey, token: [UInt8], limit: Int, device: DeviceID, tellsEnds: Bool = false,
         reader: RecordAccess?, feedsEverywhere: Bool = false, store: StoreIncarnation, limits: Limits
     ) -> Result<ZonePageQuery, FailureReason> {
-        if key.name == ZoneName.default, !feedsEverywhere { return .failure(.feedUnavailable) }
+        // the shared database has none, and that is for the page to say.
+        if key.name == ZoneName.default, !feedsEverywhere, reader?.scope != .shared {
+            return .failure(.feedUnavailable)
+        }
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         return ChangeToken.position(in: key, viewer: reader?.viewer, from: token, store: store).map { position in
             ZonePageQuery(

@@ -9,6 +9,8 @@ package struct RecordAccess: Hashable, Sendable {
     package var grants: [String: Grants]
     /// The container's own roles that the user has.
     package var roles: Set<Role>
+    /// In the shared database: what the zone's shares allow, as they were read with the records. Nil: nothing.
+    package var share: ShareAccess?
 
     package init(scope: DatabaseScope, user: UserID?, grants: [String: Grants] = [:], roles: Set<Role> = []) {
         self.scope = scope
@@ -20,6 +22,17 @@ package struct RecordAccess: Hashable, Sendable {
     /// The access of a private database's owner, who may do everything there.
     package static func owner(_ user: UserID) -> RecordAccess {
         RecordAccess(scope: .private, user: user)
+    }
+
+    /// The same in the shared database, by the shares of a zone as they were read with its records. Nil: the caller takes
+    /// part in none, so the zone is not there (I-5).
+    package func sharing(_ sharing: ZoneSharing?) -> RecordAccess? {
+        guard scope == .shared else { return self }
+        guard let user, let sharing else { return nil }
+        var access = self
+        let share = ShareAccess(of: user, in: sharing)
+        access.share = share
+        return share.isParticipant ? access : nil
     }
 
     /// Nil for an owner, who reads everything: feeds then leave nothing out.
@@ -49,14 +62,19 @@ package struct RecordAccess: Hashable, Sendable {
         case .public:
             let grants = grants[place.type] ?? .standard
             // writing needs an account, whatever the world is granted.
-            guard let user else { return grants.permissions(of: [.world]).intersection(.read) }
-            let isCreator = place.creator == user
-            let builtIn: Set<Role> = isCreator ? [.world, .authenticated, .creator] : [.world, .authenticated]
-            return grants.permissions(of: builtIn.union(roles))
+            let permissions = grants.permissions(of: roles(on: place))
+            return user == nil ? permissions.intersection(.read) : permissions
         case .shared:
-            // what the shares that cover a record allow. Sharing does not exist yet.
-            return []
+            // what the shares that cover a record allow.
+            return share?.permission(on: place) ?? []
         }
+    }
+
+    /// The roles that the caller has for a record of the public database: the built-in ones and the container's own.
+    func roles(on place: RecordPlace) -> Set<Role> {
+        guard let user else { return [.world] }
+        let builtIn: Set<Role> = place.creator == user ? [.world, .authenticated, .creator] : [.world, .authenticated]
+        return builtIn.union(roles)
     }
 
     /// Whether the caller may read the record. For one who may not, it does not exist (I-5).

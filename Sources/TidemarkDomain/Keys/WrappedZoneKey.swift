@@ -33,6 +33,8 @@ package struct ZoneKeysRead: Sendable, Equatable {
     package var keys: [WrappedZoneKey]?
     /// If no zone of that name lives: why the last one ended.
     package var lastRemoval: ZoneRemovalReason?
+    /// The zone's shares, if they were asked for and the zone lives.
+    package var sharing: ZoneSharing?
 
     package init(keys: [WrappedZoneKey]?, lastRemoval: ZoneRemovalReason? = nil) {
         self.keys = keys
@@ -41,5 +43,13 @@ package struct ZoneKeysRead: Sendable, Equatable {
 
     package var outcome: Result<[WrappedZoneKey], FailureReason> {
         keys.map { .success($0) } ?? .failure(.missingZone(lastRemoval))
+    }
+
+    /// The same for this caller: in the shared database, the zone is there for whoever takes part in a share of it
+    /// (I-5).
+    package func outcome(for access: RecordAccess) -> Result<[WrappedZoneKey], FailureReason> {
+        guard access.scope == .shared else { return outcome }
+        guard let keys, access.sharing(sharing) != nil else { return .failure(.zoneNotFound) }
+        return .success(keys)
     }
 }

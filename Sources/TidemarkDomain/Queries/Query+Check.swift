@@ -21,7 +21,7 @@ extension Query {
     ///
     package func refusal(fields: QueryFields, scope: DatabaseScope, limits: Limits) -> QueryRefusal? {
         if recordType == RecordType.users { return QueryRefusal(.recordTypeNotQueryable, subject: recordType) }
-        guard RecordType.isValid(recordType, limits: limits) || recordType == "cloudkit.share" else {
+        guard RecordType.isValid(recordType, limits: limits) || Share.isType(recordType) else {
             return QueryRefusal(.recordTypeInvalid)
         }
         if let zoneName {

@@ -14,10 +14,12 @@ package struct QueryPageQuery: Sendable {
     package let bytesMax: Int
     /// Whether the query may be the first to need a mark, which a development schema is then given.
     package let mayMark: Bool
+    /// What of the shares of the query's zone is read with the page.
+    package let sharing: SharingRead
 
     package init(
         database: DatabaseID, query: Query, fields: QueryFields = .unknown, after: QueryPosition? = nil,
-        recordsMax: Int, bytesMax: Int, mayMark: Bool = true
+        recordsMax: Int, bytesMax: Int, mayMark: Bool = true, sharing: SharingRead = .nothing
     ) {
         self.database = database
         self.query = query
@@ -26,6 +28,7 @@ package struct QueryPageQuery: Sendable {
         self.recordsMax = recordsMax
         self.bytesMax = bytesMax
         self.mayMark = mayMark
+        self.sharing = sharing
     }
 }
 
@@ -54,6 +57,8 @@ package struct QueryPageRead: Sendable, Equatable {
     package var matches: [QueryMatch]
     /// Whether there are more after them.
     package var hasMore: Bool
+    /// The shares of the query's zone, if the query wants them and the zone lives.
+    package var sharing: ZoneSharing?
 
     package init(
         isZoneFound: Bool, lastRemoval: ZoneRemovalReason? = nil, schema: SchemaStamp? = nil,
@@ -74,12 +79,17 @@ package struct QueryPage: Sendable, Equatable {
     package let cursor: QueryCursor?
 
     /// - Parameters:
-    ///   - viewer: as ``RecordAccess/viewer``.
+    ///   - viewer: as ``RecordAccess/viewer``. A viewer who takes no part in a share of the zone learns nothing of it,
+    ///     not even why it ended (I-5).
     ///   - isTypeKnown: whether the schema has the record type.
     /// - Returns: the page, or why there is none: the zone is missing, then the type is unknown.
     package static func make(
         of read: QueryPageRead, for page: QueryPageQuery, viewer: UserID?, store: StoreIncarnation, isTypeKnown: Bool
     ) -> Result<QueryPage, QueryRefusal> {
+        let access = viewer.flatMap { viewer in read.sharing.map { ShareAccess(of: viewer, in: $0) } }
+        if viewer != nil {
+            guard read.isZoneFound, access?.isParticipant == true else { return .failure(QueryRefusal(.zoneNotFound)) }
+        }
         guard read.isZoneFound else { return .failure(QueryRefusal(.missingZone(read.lastRemoval))) }
         guard isTypeKnown else {
             return .failure(QueryRefusal(.recordTypeUnknown, subject: page.query.recordType))
@@ -92,6 +102,10 @@ package struct QueryPage: Sendable, Equatable {
             cursor = QueryCursor(
                 store: store, database: page.database, viewer: viewer, query: page.query, position: position)
         }
-        return .success(QueryPage(matches: read.matches, cursor: cursor))
+        guard let access, !access.readsEverything else {
+            return .success(QueryPage(matches: read.matches, cursor: cursor))
+        }
+        let matches = read.matches.filter { access.permission(on: RecordPlace(of: $0.record)).contains(.read) }
+        return .success(QueryPage(matches: matches, cursor: cursor))
     }
 }

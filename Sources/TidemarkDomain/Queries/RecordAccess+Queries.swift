@@ -6,6 +6,8 @@ extension RecordAccess {
     ///
     /// - Returns: nil if the caller may read no record of the type.
     package func narrowing(_ query: Query) -> Query? {
+        // The page comes with the shares of its zone, which decide (``QueryPage``).
+        if scope == .shared { return query }
         func mayRead(createdBy creator: UserID?) -> Bool {
             effectivePermission(on: RecordPlace(type: query.recordType, creator: creator)).contains(.read)
         }

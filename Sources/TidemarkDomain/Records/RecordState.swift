@@ -57,6 +57,23 @@ package final class RecordState: @unchecked Sendable {
             modifiedBy: modifiedBy, batchEnd: 0)
     }
 
+    /// the date of the next version. It is later than those of all versions until now, even if the clock stood
+    /// still or was set back.
+    func nextDate(at now: Timestamp) -> Timestamp {
+        modifiedAt < now ? now : Timestamp(milliseconds: modifiedAt.milliseconds + 1)
+    }
+
+    /// A version of a CKShare record in which nothing differs but the date: its share has changed. It was not
+    /// edited, so it names the same user as before.
+    func touched(at now: Timestamp) -> RecordState {
+        version(fields, parent: parent, at: nextDate(at: now), by: modifiedBy)
+    }
+
+    /// The tombstone that the record leaves.
+    func tombstone(at now: Timestamp, by user: UserID) -> RecordState {
+        version(FieldMap(), parent: nil, isDeleted: true, at: nextDate(at: now), by: user)
+    }
+
     /// Sets the change number of a new version.
     func place(at changeNumber: ChangeNumber, batchEnd: ChangeNumber) {
         precondition(self.changeNumber == 0)

@@ -112,3 +112,28 @@ package struct ItemFailure: Sendable, Equatable {
         detail = use.refusalText(of: growth)
     }
 }
+
+extension RecordsOutcome {
+    /// The same for somebody who takes part in a share: a right that is missing is one of the share, and no role's
+    ///
+    var ofParticipant: RecordsOutcome {
+        RecordsOutcome(
+            saves: saves.map { save -> SaveOutcome in
+                guard case .failed(let failure) = save else { return save }
+                return .failed(failure.ofParticipant)
+            },
+            deletes: deletes.map { delete -> DeleteOutcome in
+                guard case .failed(let failure) = delete else { return delete }
+                return .failed(failure.ofParticipant)
+            })
+    }
+}
+
+extension ItemFailure {
+    fileprivate var ofParticipant: ItemFailure {
+        guard detail == nil, reason == .notPermitted || reason == .createNotPermitted else { return self }
+        var failure = self
+        failure.detail = FailureReason.readOnlyText
+        return failure
+    }
+}

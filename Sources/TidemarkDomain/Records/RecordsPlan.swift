@@ -6,6 +6,8 @@ enum PlannedDelete: Sendable {
     case write(RecordState)
     /// there is nothing to delete.
     case skip
+    /// the user takes part no longer. Writes a new version of the CKShare record.
+    case leave(RecordState)
     case refuse(FailureReason)
 }
 
@@ -23,11 +25,18 @@ struct RecordsPlan {
     /// Tombstones of records that are deleted with those of the request. A record that the request saves is
     /// among them if it then refers to a deleted one: it is saved, then deleted.
     private(set) var cascade: [RecordState] = []
+    /// What becomes of the zone's share, if the request saves its CKShare record and that save is not refused.
+    private(set) var share: SharePlan?
 
     /// - Parameter use: of the zone's database, as it is now; nil if there is no quota.
     init(_ request: RecordsRequest, on table: ZoneTable, use: StorageUse?, limits: Limits, now: Timestamp) {
         let rules = SaveRules(request: request, limits: limits, now: now)
-        saves = request.saves.map { rules.plan($0, on: table) }
+        var share: SharePlan?
+        saves = request.saves.map { save in
+            guard let said = save.share else { return rules.plan(save, on: table) }
+            return rules.plan(save, of: said, on: table, sharing: &share)
+        }
+        self.share = share
         deletes = request.deletes.map { name in
             guard RecordName.isValid(name, limits: limits) else {
                 // nobody deletes a user record.

@@ -85,10 +85,15 @@ package final class RecordSave: Sendable {
     /// Whether this is the caller's own user record in a default zone. Only it may have a user record's name and the
     /// type `Users`.
     package let isOwnUser: Bool
+    private let shareSaved: SavedShare?
 
+    /// - Parameters:
+    ///   - share: of a CKShare record: what becomes of the share. If nothing is said of it, only fields change.
+    ///   - freshSecret: with it: a random secret for the URL, which is used if the zone has none.
     package init(
         name: String, type: String, tag: ChangeTag?, fields: FieldMap, parent: ParentChange,
-        fieldsFailure: FailureReason? = nil, isOwnUser: Bool = false
+        fieldsFailure: FailureReason? = nil, isOwnUser: Bool = false, share: ShareSave? = nil,
+        freshSecret: [UInt8] = []
     ) {
         self.name = name
         self.type = type
@@ -96,6 +101,8 @@ package final class RecordSave: Sendable {
         self.fields = fields
         self.parent = parent
         self.isOwnUser = isOwnUser
+        let said = share ?? (Share.isType(type) ? ShareSave(recordName: name, tag: tag) : nil)
+        shareSaved = said.map { SavedShare(save: $0, freshSecret: freshSecret) }
         schemaRefusal = nil
         let zoneKeyIDs = fields.sealingKeyIDs
         self.zoneKeyIDs = zoneKeyIDs ?? []
@@ -103,15 +110,41 @@ package final class RecordSave: Sendable {
         assets = fields.assets
     }
 
-    private init(_ save: RecordSave, _ refusal: SchemaRefusal) {
+    private init(_ save: RecordSave, _ refusal: SchemaRefusal?, _ share: SavedShare?) {
         (name, type, tag, fields, parent) = (save.name, save.type, save.tag, save.fields, save.parent)
         (fieldsFailure, assets, zoneKeyIDs) = (save.fieldsFailure, save.assets, save.zoneKeyIDs)
         isOwnUser = save.isOwnUser
         schemaRefusal = refusal
+        shareSaved = share
     }
 
     /// The same save, refused because it does not fit the schema.
-    func refused(_ refusal: SchemaRefusal) -> RecordSave { RecordSave(self, refusal) }
+    func refused(_ refusal: SchemaRefusal) -> RecordSave { RecordSave(self, refusal, shareSaved) }
+
+    /// The same save of a CKShare record, with a random secret for the URL.
+    package func with(freshSecret: [UInt8]) -> RecordSave {
+        RecordSave(self, schemaRefusal, shareSaved.map { SavedShare(save: $0.save, freshSecret: freshSecret) })
+    }
+
+    /// Whether a CKShare record is saved.
+    var isShare: Bool { shareSaved != nil }
+    /// What becomes of the share; nil for all other records.
+    package var share: ShareSave? { shareSaved?.save }
+    /// A random secret for the URL of the share.
+    var freshSecret: [UInt8] { shareSaved?.freshSecret ?? [] }
+}
+
+/// What a save of a CKShare record has beside its fields.
+///
+/// NB: an object, so that in other saves it takes the room of a pointer.
+private final class SavedShare: Sendable {
+    let save: ShareSave
+    let freshSecret: [UInt8]
+
+    init(save: ShareSave, freshSecret: [UInt8]) {
+        self.save = save
+        self.freshSecret = freshSecret
+    }
 }
 
 /// What a save does to a record's parent.

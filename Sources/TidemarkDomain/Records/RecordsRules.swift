@@ -15,12 +15,16 @@ internal import TidemarkFields
 //  6. requestForgotten  R-157: it is a repeat, and its outcome may have been forgotten
 // For one save (`SaveRules`, then `RecordsPlan`):
 //  7. zoneNotFound, zonePurged, zoneKeysReset    
+//     In the shared database zoneNotFound comes before what is remembered, whatever became of the zone: I-5, for whoever
+//     takes no part in a share of it.
 //  8. recordNameInvalid R-040, of the record or its new parent
 //     notPermitted      R-058, a user record that is not one's own
 //  9. recordTypeInvalid R-041
+//     shareInvalid      R-300: the type or the name of a CKShare record, and the other is not
 // 10. fieldsInvalid     … R-062, or what else was found wrong when the fields were read
 // 11. typeUnknown, fieldUnknown, fieldTypeDiffers, fieldSpaceDiffers, schemaFull  , of the first
 //     key that does not fit the schema
+// For a CKShare the failures of `ShareRules` and recordTypeChanged stand in the place of 12 to 15.
 // 12. notPermitted     : the record exists, and is not this user's to change. If the user may not read it
 //                       either, 14 or 15 as for a record that does not exist, or notPermitted
 // 13. recordTypeChanged R-108: whatever the policy and the tag
@@ -35,6 +39,7 @@ internal import TidemarkFields
 // 18. tooManyReferences R-079, saves in order
 // 19. quotaExceeded     R-011, saves in order, as if the request deleted nothing
 // 20. parentMissing     R-080, on the end state of the request
+//     shareInvalid      R-300: the new parent is a CKShare record
 //     notPermitted      R-741: the new parent is not this user's to change
 // 21. parentCycle       R-081, on the end state of the request
 //     or, for all three, the reason for which the request's save of the parent was refused
@@ -92,16 +97,30 @@ extension ZoneRead {
         var assets: Set<FieldAsset> = []
         var claimants: Set<AssetClaimant> = []
         var users: Set<UserID> = []
+        var sharing = SharingRead.nothing
         var zoneKeyIDs: Set<[UInt8]> = []
         for request in requests {
             precondition(request.key == key)
             lives.append(request.memoryLife)
             hasRepeats = hasRepeats || request.id.isRepeated
-            if request.access.scope == .public { users.insert(request.user) }
-            deletes += request.deletes
+            switch request.access.scope {
+            case .private: break
+            case .public: users.insert(request.user)
+            case .shared: sharing = sharing.and(.access(of: [request.user]))
+            }
+            if request.deletesShare { sharing = .whole }
+            if request.access.scope == .shared, request.deletesShare {
+                // that is no deletion. The CKShare record gets a new version, with the fields that it has.
+                names.append(Share.zoneWideName)
+                deletes += request.deletes.filter { !Share.isZoneWide(named: $0) }
+            } else {
+                deletes += request.deletes
+            }
             for save in request.saves {
                 if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
                 if case .set(let parent) = save.parent { parents.append(parent) }
+                // the public database has no shares.
+                if save.isShare, request.access.scope != .public { sharing = .whole }
                 if !save.assets.isEmpty {
                     assets.formUnion(save.assets)
                     if request.access.scope != .private {
@@ -130,10 +149,19 @@ extension ZoneRead {
         if !deletes.isEmpty || !parents.isEmpty {
             fieldlessNames = Set(deletes + parents).subtracting(names).subtracting(userNames)
         }
+        self.sharing = sharing
         storedBytesMax = limits.storedBytesMax
         namedZoneKeyIDs = zoneKeyIDs
         self.hasRepeats = hasRepeats
         assetClaimants = Array(claimants)
+    }
+}
+
+extension RecordsRequest {
+    /// Whether it deletes the CKShare record of the zone, if there is one: the owner ends the share, a participant
+    /// leaves.
+    fileprivate var deletesShare: Bool {
+        access.scope != .public && deletes.contains(where: Share.isZoneWide(named:))
     }
 }
 
@@ -157,6 +185,13 @@ extension ZoneSnapshot {
     /// Why nothing can be read or written here (R-029, R-105 … ); nil if the zone lives.
     package var refusal: FailureReason? {
         zone == nil ? .missingZone(lastRemoval) : nil
+    }
+
+    /// The same for this caller. A zone of another owner in which the caller takes no part is not there, nor is why it
+    /// ended (I-5).
+    package func refusal(for access: RecordAccess) -> FailureReason? {
+        guard access.scope == .shared else { return refusal }
+        return zone == nil || access.sharing(sharing) == nil ? .zoneNotFound : nil
     }
 }
 

@@ -71,16 +71,18 @@ struct SaveRules {
     /// from being deleted, so it takes the right to change the parent.
     func refusal(ofParent parent: RecordState?) -> FailureReason? {
         guard let parent, permissions(on: parent).contains(.read) else { return .parentMissing }
+        // otherwise a child would keep its owner from ending the share.
+        if Share.isType(parent.type) { return .shareInvalid }
         return mayChange(parent) ? nil : .notPermitted
     }
 
     /// what a batch can do without is left for another request.
-    private var refusalOfUnread: ItemFailure {
+    var refusalOfUnread: ItemFailure {
         request.isCarriedOutAsWhole ? ItemFailure(.tooMuchStored, within: limits) : ItemFailure(.tooMuchAtOnce)
     }
 
-    private func create(_ save: RecordSave, over tombstone: RecordState?) -> PlannedSave {
-        let moment = date(after: tombstone)
+    func create(_ save: RecordSave, over tombstone: RecordState?) -> PlannedSave {
+        let moment = tombstone?.nextDate(at: now) ?? now
         return .write(
             RecordState(
                 name: save.name, type: save.type, fields: .init().merging(save.fields), changeNumber: 0,
@@ -89,16 +91,17 @@ struct SaveRules {
             over: tombstone)
     }
 
-    private func update(_ current: RecordState, by save: RecordSave) -> PlannedSave {
+    /// - Parameter isChange: whether there is a new version even if no field is another.
+    func update(_ current: RecordState, by save: RecordSave, isChange: Bool = false) -> PlannedSave {
         let fields = current.fields.merging(save.fields)
         let parent = save.parent.applied(to: current.parent)
-        if fields == current.fields, parent == current.parent { return .keep(current) }
+        if !isChange, fields == current.fields, parent == current.parent { return .keep(current) }
         return .write(
-            current.version(fields, parent: parent, at: date(after: current), by: request.user), over: current)
+            current.version(fields, parent: parent, at: current.nextDate(at: now), by: request.user), over: current)
     }
 
     /// Checks what must hold for the record as it would be after the save.
-    private func limiting(_ plan: PlannedSave, _ save: RecordSave, on table: ZoneTable) -> PlannedSave {
+    func limiting(_ plan: PlannedSave, _ save: RecordSave, on table: ZoneTable) -> PlannedSave {
         guard case .write(let record, let old) = plan else { return plan }
         if record.fields.byteCount > limits.recordBytesMax {
             return .refuse(ItemFailure(.recordTooLarge, within: limits, count: record.fields.byteCount))
@@ -128,6 +131,10 @@ struct SaveRules {
     /// may not read is not there.
     func planDelete(of name: String, on table: ZoneTable) -> PlannedDelete {
         guard let current = table.living(name), permissions(on: current).contains(.read) else { return .skip }
+        // the share stays, and with it the record.
+        if request.access.scope == .shared, Share.isType(current.type) {
+            return table.isUnread(name) ? .refuse(refusalOfUnread.reason) : .leave(current.touched(at: now))
+        }
         return mayChange(current) ? .write(tombstone(of: current)) : .refuse(.notPermitted)
     }
 
@@ -147,15 +154,7 @@ struct SaveRules {
     }
 
     /// The tombstone that a deleted record leaves.
-    func tombstone(of current: RecordState) -> RecordState {
-        current.version(.init(), parent: nil, isDeleted: true, at: date(after: current), by: request.user)
-    }
-
-    /// later than the dates of all earlier versions, even if the clock stood still or was set back.
-    private func date(after previous: RecordState?) -> Timestamp {
-        guard let previous, previous.modifiedAt >= now else { return now }
-        return Timestamp(milliseconds: previous.modifiedAt.milliseconds + 1)
-    }
+    func tombstone(of current: RecordState) -> RecordState { current.tombstone(at: now, by: request.user) }
 }
 
 extension RecordSave {
@@ -165,6 +164,9 @@ extension RecordSave {
             return RecordName.isUser(name) && type == RecordType.users ? .notPermitted : .recordNameInvalid
         }
         if case .set(let parent) = parent, !RecordName.isValid(parent, limits: limits) { return .recordNameInvalid }
+        // the type and the name of a CKShare record are those of no other.
+        if isShare { return Share.isType(type) ? fieldsFailure : .shareInvalid }
+        if Share.isZoneWide(named: name) { return .shareInvalid }
         let hasType = isOwnUser ? type == RecordType.users : RecordType.isValid(type, limits: limits)
         return hasType ? fieldsFailure : .recordTypeInvalid
     }

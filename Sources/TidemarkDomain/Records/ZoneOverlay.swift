@@ -45,6 +45,22 @@ package final class ZoneOverlay {
     ) -> Result<RecordsOutcome, FailureReason> {
         precondition(request.key == key)
         if let reason = request.refusal(within: limits) { return .failure(reason) }
+        guard request.access.scope == .shared else {
+            return answer(request, arrivalEpoch: arrivalEpoch, now: now, use: use)
+        }
+        // I-5 goes before R-157: who has lost access learns nothing from a repeat. The shares are those that earlier
+        // requests have left.
+        guard let access = request.access.sharing(table?.shares?.sharing) else {
+            return .success(withoutAccess(request, now: now))
+        }
+        let granted = request.with(access: access, refusals: [])
+        return answer(granted, arrivalEpoch: arrivalEpoch, now: now, use: use).map(\.ofParticipant)
+    }
+
+    /// Recalls or decides a request whose user may do something in the database.
+    private func answer(
+        _ request: RecordsRequest, arrivalEpoch: Int64?, now: Timestamp, use: StorageUse?
+    ) -> Result<RecordsOutcome, FailureReason> {
         let life = request.memoryLife
         let memory = memories[life] ?? RequestMemory()
         switch memory.recall(request.id, arrivalEpoch: arrivalEpoch, epoch: memoryEpoch, limits: limits) {
@@ -58,8 +74,7 @@ package final class ZoneOverlay {
         let changeNumber = table.changeNumber
         let outcome = Self.decide(request, on: &table, use: use, limits: limits, now: now)
         if table.changeNumber > changeNumber { movedBy.insert(life) }
-        memories[life, default: RequestMemory()].remember(outcome.encoded, of: request.id, limits: limits)
-        decidedFor.insert(life)
+        remember(outcome, of: request)
         if !request.clientToken.isEmpty { clientTokens[request.memoryDevice] = request.clientToken }
         return .success(outcome)
     }
@@ -70,12 +85,44 @@ package final class ZoneOverlay {
     /// What the transaction must write; nil if there is nothing.
     package var changes: ZoneChanges? {
         guard let table, !decidedFor.isEmpty else { return nil }
-        return ZoneChanges(
-            database: key.database, zone: table.zone, changeNumber: table.changeNumber, records: table.changedRecords,
-            byteGrowth: table.byteGrowth, tombstoneGrowth: table.tombstoneGrowth,
-            memories: memories.filter { decidedFor.contains($0.key) },
-            references: table.references.written, clientTokens: clientTokens,
-            clientTokensMax: limits.clientTokensMax, assetUses: table.assetUses)
+        return table.changes(
+            in: key.database, memories: memories.filter { decidedFor.contains($0.key) }, clientTokens: clientTokens,
+            limits: limits)
+    }
+
+    /// For a user who takes no part in the zone it is not there: each item fails so, whatever is remembered. But who
+    /// deletes the CKShare record wants to be out, and is. An invitation ends so, and a repeat of the request by
+    /// which somebody left succeeds.
+    private func withoutAccess(_ request: RecordsRequest, now: Timestamp) -> RecordsOutcome {
+        var outcome = request.failing(.zoneNotFound)
+        // In an atomic batch the other items, which fail, take it along.
+        let standsAlone = request.saves.count + request.deletes.count == 1 || !request.isCarriedOutAsWhole
+        guard standsAlone, let index = request.deletes.firstIndex(where: Share.isZoneWide(named:)) else {
+            return outcome
+        }
+        outcome.deletes[index] = .deleted
+        guard let changes = declining(request) else { return outcome }
+        if let reason = table?.touchShare(changes, now: now) {
+            outcome.deletes[index] = .failed(ItemFailure(reason))
+            return outcome
+        }
+        movedBy.insert(request.memoryLife)
+        remember(outcome, of: request)
+        return outcome
+    }
+
+    /// How a request ends the invitation of its user; nil if there is none, or if it is a repeat, which must not end a
+    /// later one.
+    private func declining(_ request: RecordsRequest) -> SharingChanges? {
+        let memory = memories[request.memoryLife] ?? RequestMemory()
+        guard let table, memory.recall(request.id, epoch: memoryEpoch, limits: limits) == .unseen else { return nil }
+        return ShareVisitor(user: request.user).declining(in: table.shares?.sharing, at: table.changeNumber + 1)
+    }
+
+    private func remember(_ outcome: RecordsOutcome, of request: RecordsRequest) {
+        memories[request.memoryLife, default: RequestMemory()].remember(
+            outcome.encoded, of: request.id, limits: limits)
+        decidedFor.insert(request.memoryLife)
     }
 
     private static func decide(
@@ -162,6 +209,7 @@ extension RecordsPlan {
                 switch plan {
                 case .write(let record, let old):
                     let number = table.write(record, over: old, batchEnd: batchEnd)
+                    if save.isShare { table.change(share?.changes(at: number)) }
                     let content = request.content(of: record, savedBy: save, over: old, in: table)
                     return .saved(RecordMetadata(of: record, number, in: zone, content))
                 case .keep(let record):
@@ -175,6 +223,10 @@ extension RecordsPlan {
                 case .write(let tombstone):
                     _ = table.write(tombstone, over: table[tombstone.name], batchEnd: batchEnd)
                     return .deleted
+                case .leave(let record):
+                    let number = table.write(record, over: table[record.name], batchEnd: batchEnd)
+                    table.change(ShareVisitor(user: request.user).declining(in: table.shares?.sharing, at: number))
+                    return .deleted
                 case .skip: return .deleted
                 case .refuse(let reason): return .failed(ItemFailure(reason))
                 }
@@ -187,7 +239,12 @@ extension RecordsPlan {
     private var writeCount: Int {
         var count = cascade.count
         for case .write in saves { count += 1 }
-        for case .write in deletes { count += 1 }
+        for delete in deletes {
+            switch delete {
+            case .write, .leave: count += 1
+            case .skip, .refuse: break
+            }
+        }
         return count
     }
 }
@@ -199,6 +256,8 @@ extension RecordsRequest {
     fileprivate func content(
         of record: RecordState, savedBy save: RecordSave, over old: RecordState?, in table: ZoneTable
     ) -> SavedContent {
+        // what became of the share, and its URL, the device cannot know.
+        if save.isShare { return .record(record) }
         // This policy compares the tags itself.
         if policy == .ifServerRecordUnchanged { return .known }
         let current = old.flatMap { $0.isDeleted ? nil : table.tag(of: $0) }

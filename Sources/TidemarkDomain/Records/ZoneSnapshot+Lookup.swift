@@ -6,13 +6,16 @@ extension ZoneSnapshot {
     /// Fetches records by name: for each name, in order, the living record, or why there is none.
     ///
     /// - Parameters:
-    ///   - access: the caller's access. A record that the caller may not read does not exist for it (I-5).
+    ///   - access: the caller's access. A record that the caller may not read does not exist for it (I-5). In the shared
+    ///     database, what may be read is told by the shares of this snapshot.
     ///   - limits: once the fields hold `answerBytesMax` bytes, the remaining names are left out, so that an answer stays
     ///     bounded. They are left out, too, from the first record on that was read without its fields. At least one name
     ///     is answered. The client asks for the rest.
     package func lookUp(
         _ names: [String], by access: RecordAccess, within limits: Limits
     ) -> [Result<RecordState, FailureReason>] {
+        if let refusal = refusal(for: access) { return names.map { _ in .failure(refusal) } }
+        guard let access = access.sharing(sharing) else { return names.map { _ in .failure(.zoneNotFound) } }
         var byteCount = 0
         var results: [Result<RecordState, FailureReason>] = []
         for name in names {
@@ -30,7 +33,6 @@ extension ZoneSnapshot {
     private func lookUp(
         _ name: String, by access: RecordAccess, within limits: Limits
     ) -> Result<RecordState, FailureReason> {
-        if let refusal { return .failure(refusal) }
         guard RecordName.canBeStored(name, limits: limits) else { return .failure(.recordNameInvalid) }
         guard let record = records[name], !record.isDeleted, access.mayRead(record) else {
             return .failure(.recordUnknown)

@@ -34,6 +34,8 @@ package struct ZoneRead: Sendable {
     package var namedZoneKeyIDs: Set<[UInt8]> = []
     /// Users whose custom roles must be read, because they write in the public database; sorted, each once.
     package let users: [UserID]
+    /// What must be read of the zone's shares.
+    package var sharing = SharingRead.nothing
     /// References that deletions of the request may follow (`Limits.cascadeReferencesMax`). More: the cascade is cut.
     package let referencesFollowedMax: Int
 
@@ -59,7 +61,7 @@ package struct ZoneRead: Sendable {
     /// sent for the first time. That is so for most saves.
     package var isPlain: Bool {
         parentNames.isEmpty && newParentNames.isEmpty && referenceTargets.isEmpty && assets.isEmpty && users.isEmpty
-            && !hasRepeats
+            && !hasRepeats && sharing == .nothing
     }
 
     /// The records where cascades may begin. All that refers to them, directly or not, must be read, with the
@@ -112,6 +114,8 @@ package struct ZoneSnapshot: Sendable {
     package var zoneKeyIDs: Set<[UInt8]> = []
     /// The container's own roles of the ``ZoneRead/users``. Users without roles are left out.
     package var roles: [UserID: Set<Role>] = [:]
+    /// The zone's shares, if they were asked for and the zone lives.
+    package var sharing: ZoneSharing?
     /// The storage use of the zone's database; nil if there is no quota.
     package var storageUse: StorageUse?
     /// That of its owner's account; nil if there is no quota.
@@ -196,12 +200,14 @@ package struct ZoneChanges: Sendable {
     package let clientTokensMax: Int
     /// Which assets the records began or ceased to name; empty unless assets are involved.
     package let assetUses: [AssetUse]
+    /// How the zone's shares change, in this order.
+    package let sharing: [SharingChanges]
 
     package init(
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
         byteGrowth: Int64 = 0, tombstoneGrowth: Int64 = 0, memories: [DeviceID: RequestMemory],
         references: ReferenceChanges = ReferenceChanges(), clientTokens: [DeviceID: [UInt8]] = [:],
-        clientTokensMax: Int, assetUses: [AssetUse] = []
+        clientTokensMax: Int, assetUses: [AssetUse] = [], sharing: [SharingChanges] = []
     ) {
         self.database = database
         self.zone = zone
@@ -214,8 +220,9 @@ package struct ZoneChanges: Sendable {
         self.clientTokens = clientTokens
         self.clientTokensMax = clientTokensMax
         self.assetUses = assetUses
+        self.sharing = sharing
     }
 
     /// Whether there are only records and remembered outcomes. That is so for most saves.
-    package var isPlain: Bool { references.isEmpty && clientTokens.isEmpty && assetUses.isEmpty }
+    package var isPlain: Bool { references.isEmpty && clientTokens.isEmpty && assetUses.isEmpty && sharing.isEmpty }
 }

@@ -37,6 +37,8 @@ struct ZoneTable: Sendable {
     /// How many bytes the tombstones have grown since.
     private(set) var tombstoneGrowth: Int64 = 0
     private(set) var references: ReferenceTable
+    /// The zone's shares, if the group needs them. Most groups do not.
+    private(set) var shares: ShareTable?
 
     /// Nil if the zone does not live.
     init?(_ snapshot: ZoneSnapshot, store: StoreIncarnation) {
@@ -52,6 +54,7 @@ struct ZoneTable: Sendable {
         assetClaims = snapshot.assetClaims
         zoneKeyIDs = snapshot.zoneKeyIDs
         unread = snapshot.unread
+        shares = ShareTable(snapshot)
     }
 
     /// The newest version of the record: its fields or its tombstone.
@@ -87,8 +90,10 @@ struct ZoneTable: Sendable {
         }
         if let current = self[name], isNamed(by: current) { return true }
         let claims = assetClaims[asset] ?? AssetClaims()
+        // What a share allows, it allows in its zone alone.
+        let holders = access.scope == .shared ? claims.holders.filter { $0.zone == zone } : claims.holders
         return claims.isSender(access.user)
-            || claims.holders.contains { newest[$0.name] == nil && access.mayRead($0) }
+            || holders.contains { newest[$0.name] == nil && access.mayRead($0) }
             || newHolders[asset, default: []].contains { self[$0].map(isNamed) ?? false }
     }
 
@@ -139,7 +144,46 @@ struct ZoneTable: Sendable {
         changeNumber += 1
         version.place(at: changeNumber, batchEnd: batchEnd ?? changeNumber)
         replace(old, with: version)
+        shares?.follow(version)
         return changeNumber
+    }
+
+    // MARK: Shares
+
+    /// Takes in what the newest version of a CKShare record stands for.
+    mutating func change(_ changes: SharingChanges?) {
+        if let changes { shares?.take(changes) }
+    }
+
+    /// Gives the CKShare record of a share a new version, with which the share changes.
+    ///
+    /// - Parameter changes: at the next change number.
+    /// - Returns: why that cannot be; nil: it is so.
+    mutating func touchShare(_ changes: SharingChanges, now: Timestamp) -> FailureReason? {
+        precondition(changes.number == changeNumber + 1)
+        guard let name = shares?.sharing.shares[changes.share]?.recordName, let record = living(name) else {
+            return .serverFault
+        }
+        if isUnread(name) { return .tooMuchAtOnce }
+        _ = write(record.touched(at: now), over: record, batchEnd: nil)
+        shares?.take(changes)
+        return nil
+    }
+
+    // MARK: What is written
+
+    /// What the transaction must write.
+    ///
+    /// - Parameter memories: by life of a device, those that have changed.
+    func changes(
+        in database: DatabaseID, memories: [DeviceID: RequestMemory] = [:], clientTokens: [DeviceID: [UInt8]] = [:],
+        limits: Limits
+    ) -> ZoneChanges {
+        ZoneChanges(
+            database: database, zone: zone, changeNumber: changeNumber, records: changedRecords,
+            byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories,
+            references: references.written, clientTokens: clientTokens, clientTokensMax: limits.clientTokensMax,
+            assetUses: assetUses, sharing: shares?.changes ?? [])
     }
 
     private mutating func replace(_ old: RecordState?, with record: RecordState) {

@@ -151,6 +151,20 @@ import TidemarkDomain
         }
     }
 
+    @Test func `R-225, I-2: a zone that is new in a shared database is told of with a number alone`() throws {
+        var read = DatabaseFeedRead(
+            head: 9, unnumbered: [entry(nil, "A", zone: 1)], entries: [entry(9, "B", zone: 2)], hasMore: false)
+        for mustNumber in [false, true] {
+            read.mustNumber = mustNumber
+            #expect(read.needsNumbers(entriesMax: 100) == mustNumber)
+            let page = try DatabasePage.make(
+                of: read, viewer: database, after: FeedPosition(number: 8), entriesMax: 100, store: store
+            ).get()
+            #expect(page.changed.map(\.key.name) == (mustNumber ? ["B"] : ["B", "A"]))
+            #expect(page.token == token(9, ahead: mustNumber ? [] : [ahead(1, 1)]))
+        }
+    }
+
     @Test func `R-220, R-221: tokens that are ahead or too old are expired`() {
         for (after, isExpired) in [(1, true), (2, false), (9, false), (10, true)] as [(ChangeNumber, Bool)] {
             let result = page([], head: 9, oldest: 2, after: after)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The shares of one zone, as a transaction has read them and its requests have changed them so far.
+struct ShareTable: Sendable {
+    let zone: ZoneState
+    private(set) var sharing: ZoneSharing
+    /// How they have changed since, in this order.
+    private(set) var changes: [SharingChanges] = []
+
+    /// Nil if the zone does not live, or if its shares were not read.
+    init?(_ snapshot: ZoneSnapshot) {
+        guard let zone = snapshot.zone, let sharing = snapshot.sharing else { return nil }
+        self.zone = zone
+        self.sharing = sharing
+    }
+
+    mutating func take(_ changes: SharingChanges) {
+        self.changes.append(changes)
+        sharing = sharing.applying(changes)
+    }
+
+    /// a CKShare record and its share end together, whatever deletes the record.
+    mutating func follow(_ version: RecordState) {
+        guard version.isDeleted, Share.isType(version.type),
+            let ending = sharing.ending(shareNamed: version.name, at: version.changeNumber)
+        else { return }
+        take(ending)
+    }
+}

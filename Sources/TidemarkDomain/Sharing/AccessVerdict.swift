@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What somebody may do with a record, and the rule that says so: for operators.
+package struct AccessVerdict: Hashable, Sendable {
+    /// As ``RecordAccess/effectivePermission(on:)`` decides it for every request.
+    package let permissions: Permissions
+    package let reason: AccessReason
+
+    package init(permissions: Permissions, reason: AccessReason) {
+        self.permissions = permissions
+        self.reason = reason
+    }
+}
+
+/// Why somebody may do what they may with a record.
+package enum AccessReason: Hashable, Sendable {
+    /// The record is in the user's own private database.
+    case ownDatabase
+    /// The record is public. Its type grants something to roles, of which the user has these for the record.
+    case grants(to: Set<Role>)
+    /// The zone was never shared, or nobody knows of it any more.
+    case zoneNotShared
+    /// The zone's share has ended.
+    case shareEnded
+    /// The user is not in the share.
+    case notInvited
+    /// The same, and the share is public: its URL lets the user in.
+    case mayJoin
+    /// The user is invited by name, and has not accepted.
+    case invited
+    /// The user was removed, or has left, with that change of the zone.
+    case removed(at: ChangeNumber)
+    /// The user was invited, has accepted, and may do that.
+    case participant(SharePermission)
+    /// The user joined by the URL. What the share allows everybody now.
+    case publicUser(SharePermission)
+    /// The record is the share itself.
+    case shareRecord(ParticipantRole)
+}
+
+extension RecordAccess {
+    /// What the caller may do with a record, and why.
+    ///
+    /// - Parameter sharing: in the shared database: the shares of the record's zone, with all participants; nil if it
+    ///   has none.
+    package func verdict(on place: RecordPlace, in sharing: ZoneSharing?) -> AccessVerdict {
+        let access = self.sharing(sharing)
+        return AccessVerdict(
+            permissions: access?.effectivePermission(on: place) ?? [], reason: reason(on: place, in: sharing))
+    }
+
+    private func reason(on place: RecordPlace, in sharing: ZoneSharing?) -> AccessReason {
+        switch scope {
+        case .private: .ownDatabase
+        case .public: .grants(to: roles(on: place))
+        case .shared: user.flatMap { sharing?.reason(for: $0, on: place) } ?? .zoneNotShared
+        }
+    }
+}
+
+extension ZoneSharing {
+    /// - Precondition: the user is not the owner, who has nothing in the shared database.
+    fileprivate func reason(for user: UserID, on place: RecordPlace) -> AccessReason {
+        precondition(isWhole)
+        guard let share = livingShare(ofRoot: nil) else { return shares.isEmpty ? .zoneNotShared : .shareEnded }
+        guard let row = row(of: user, in: share.number) else { return share.isPublic ? .mayJoin : .notInvited }
+        switch row.status {
+        case .pending: return .invited
+        case .removed: return share.isPublic ? .mayJoin : .removed(at: row.endedNumber ?? share.number.rawValue)
+        case .accepted:
+            if place.type == Share.recordType { return .shareRecord(row.role) }
+            return row.role == .publicUser ? .publicUser(share.publicPermission) : .participant(row.permission)
+        }
+    }
+}
+
+extension AccessReason {
+    /// The number of the rule in `Tests/RULES.md`.
+    package var rule: String {
+        switch self {
+        case .ownDatabase: "R-009"
+        case .grants: "R-008"
+        case .zoneNotShared: "R-010"
+        case .shareEnded: "R-326"
+        case .notInvited: "R-316"
+        case .mayJoin, .invited: "R-317"
+        case .removed: "R-328"
+        case .participant: "R-323"
+        case .publicUser: "R-308"
+        case .shareRecord: "R-313"
+        }
+    }
+
+    /// One sentence for people.
+    package var text: String {
+        switch self {
+        case .ownDatabase: "The record is in the account's own private database."
+        case .grants(let roles):
+            "The record is public. For it the account has the roles "
+                + roles.map(\.name).sorted().joined(separator: ", ") + ", and the schema grants them this."
+        case .zoneNotShared: "The zone is not shared."
+        case .shareEnded: "The zone's share has ended."
+        case .notInvited: "The zone is shared, but not with the account."
+        case .mayJoin: "The account takes no part. The share is public: with its link the account can join."
+        case .invited: "The account is invited, and has not accepted yet."
+        case .removed(let number): "The account was removed, or has left, with change \(number) of the zone."
+        case .participant(let permission): "The account takes part, with the permission \(permission.name)."
+        case .publicUser(let permission):
+            "The account joined by the link. The share allows everybody \(permission.name)."
+        case .shareRecord(let role):
+            role == .administrator
+                ? "The record is the share, and the account is one of its administrators."
+                : "The record is the share. Only its owner and administrators change it."
+        }
+    }
+}
+
+extension SharePermission {
+    /// CloudKit's name.
+    package var name: String {
+        switch self {
+        case .noAccess: "none"
+        case .readOnly: "readOnly"
+        case .readWrite: "readWrite"
+        }
+    }
+}
+
+extension ParticipantRole {
+    /// CloudKit's name.
+    package var name: String {
+        switch self {
+        case .owner: "owner"
+        case .administrator: "administrator"
+        case .privateUser: "privateUser"
+        case .publicUser: "publicUser"
+        }
+    }
+}
+
+extension ParticipantStatus {
+    /// CloudKit's name.
+    package var name: String {
+        switch self {
+        case .pending: "pending"
+        case .accepted: "accepted"
+        case .removed: "removed"
+        }
+    }
+}

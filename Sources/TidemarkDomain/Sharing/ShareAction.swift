@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A change of a zone's share that is no save of its CKShare record.
+package enum ShareAction: Sendable {
+    /// Somebody accepts, or joins by the URL. Who joins gets the participant ID, a new random one.
+    case accept(ShareVisitor, as: ParticipantID)
+    /// Somebody declines, or leaves.
+    case decline(ShareVisitor)
+    /// An operator ends the share of the zone, as its owner does by deleting the CKShare record.
+    case end
+
+    /// A user leaves a zone, or declines what they were invited to by name.
+    package static func leave(_ user: UserID) -> ShareAction { .decline(ShareVisitor(user: user)) }
+
+    /// What must be read to decide an action: the CKShare record with its share.
+    package static func read(of key: ZoneKey) -> ZoneRead {
+        var read = ZoneRead(key: key, recordNames: [Share.zoneWideName], parentNames: [], lives: [])
+        read.sharing = .whole
+        return read
+    }
+}
+
+/// What an action makes of a share. It has succeeded already if there is nothing to write.
+package struct ShareActionPlan: Sendable {
+    /// What the transaction must write; nil if there is nothing. The CKShare record has a new version in it, so
+    /// everybody's feed has the change.
+    package let changes: ZoneChanges?
+    /// Nil if the zone does not live.
+    package let zone: ZoneState?
+    /// The CKShare record afterwards; nil if there is none.
+    package let record: RecordState?
+    /// The shares of the zone afterwards; nil if the zone does not live.
+    package let sharing: ZoneSharing?
+}
+
+extension ShareAction {
+    /// Decides the action.
+    ///
+    /// - Parameters:
+    ///   - snapshot: of the zone to which a link leads, or whose owner and name are known. It was read as ``read(of:)``
+    ///     says.
+    ///   - now: the server's clock.
+    /// - Returns: why it is refused. Whoever may not come to the share gets `shareUnknown`, as if there were none.
+    ///   Declining and leaving is never refused for a reason that tells of the zone.
+    package func plan(
+        on snapshot: ZoneSnapshot, store: StoreIncarnation, now: Timestamp, limits: Limits
+    ) -> Result<ShareActionPlan, FailureReason> {
+        var table = ZoneTable(snapshot, store: store)
+        let before = table?.changeNumber
+        if let reason = carryOut(on: &table, now: now, limits: limits) { return .failure(reason) }
+        let isChanged = table?.changeNumber != before
+        var zone = snapshot.zone
+        if let table { zone?.changeNumber = table.changeNumber }
+        return .success(
+            ShareActionPlan(
+                changes: isChanged ? table?.changes(in: snapshot.key.database, limits: limits) : nil, zone: zone,
+                record: table?.living(Share.zoneWideName), sharing: table?.shares?.sharing))
+    }
+
+    /// - Returns: why it is refused; nil: it is done, or there was nothing to do.
+    private func carryOut(on table: inout ZoneTable?, now: Timestamp, limits: Limits) -> FailureReason? {
+        let sharing = table?.shares?.sharing
+        let number = (table?.changeNumber ?? 0) + 1
+        switch self {
+        case .accept(let visitor, let id):
+            switch visitor.accepting(in: sharing, as: id, at: number, now: now, limits: limits) {
+            case .failure(let reason): return reason
+            case .success(let acceptance):
+                return acceptance.changes.flatMap { table?.touchShare($0, now: now) }
+            }
+        case .decline(let visitor):
+            return visitor.declining(in: sharing, at: number).flatMap { table?.touchShare($0, now: now) }
+        case .end:
+            guard let sharing, let record = table?.living(Share.zoneWideName), Share.isType(record.type) else {
+                return nil
+            }
+            _ = table?.write(record.tombstone(at: now, by: sharing.owner), over: record, batchEnd: nil)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a link leads to, as one visitor may know it.
+package struct ShareMetadata: Sendable {
+    package let owner: ZoneOwner
+    package let zone: ZoneState
+    /// The CKShare record.
+    package let record: RecordState
+    package let share: ShownShare
+    /// What the visitor is, or would be.
+    package let role: ParticipantRole
+    package let status: ParticipantStatus
+    package let permission: SharePermission
+
+    package init(
+        owner: ZoneOwner, zone: ZoneState, record: RecordState, share: ShownShare, role: ParticipantRole,
+        status: ParticipantStatus, permission: SharePermission
+    ) {
+        self.owner = owner
+        self.zone = zone
+        self.record = record
+        self.share = share
+        self.role = role
+        self.status = status
+        self.permission = permission
+    }
+}
+
+/// By what a person is looked up who is to be invited.
+package enum PersonLookup: Hashable, Sendable {
+    /// A user's record name.
+    case user(String)
+    /// Nil: the text is no address.
+    case address(PersonAddress?)
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The order in which failures win, for a save of a CKShare. The first that applies is the answer.
+//
+// From what the user may see at all:
+//  1. zoneNotFound          I-5: in the shared database, and the zone is not shared with the user
+// From the save alone (`ShareSave.refusal`):
+//  2. wrongDatabase         R-305: the public database
+//     zoneNotShareable      R-305: the default zone
+//  3. shareInvalid          R-300: name and root do not fit
+//     hierarchiesUnavailable: it shares a hierarchy, which this server does not
+//     participantInvalid    R-310: a participant that no share can have
+// From what is stored. As with other records, who may not change the share gets no other news of it:
+//  4. notShareAdministrator R-313
+//  5. zoneNotShareable      R-304: the zone lacks the capability
+//     zoneHasShares         R-304: hierarchies of the zone are shared
+//  6. recordExists          R-304: the zone is shared, and the client does not know it
+//     recordChanged, recordMissing  . Tags are compared under every policy, unless the save is
+//                           about nothing but fields of a living share
+//  7. participantInvalid    R-311: an unknown participant without a person, or a role that they cannot have
+//  8. tooManyParticipants   R-309
+//  9. participantsFixed     R-309: somebody is added or removed while the share is public
+// What else can be wrong with the record itself is in `RecordsRules`.
+
+/// What a save of a CKShare is decided on.
+package struct ShareSaveContext: Sendable {
+    /// The database in which it is saved.
+    package let scope: DatabaseScope
+    package let zone: ZoneState
+    /// With all participants.
+    package let sharing: ZoneSharing
+    package let user: UserID
+    package let policy: SavePolicy
+    /// The tag of the living CKShare record of that name; nil if there is none.
+    package let currentTag: ChangeTag?
+    /// A random secret for the URL, which is used if the zone has none.
+    package let freshSecret: [UInt8]
+    package let now: Timestamp
+
+    package init(
+        scope: DatabaseScope, zone: ZoneState, sharing: ZoneSharing, user: UserID, policy: SavePolicy,
+        currentTag: ChangeTag?, freshSecret: [UInt8], now: Timestamp
+    ) {
+        self.scope = scope
+        self.zone = zone
+        self.sharing = sharing
+        self.user = user
+        self.policy = policy
+        self.currentTag = currentTag
+        self.freshSecret = freshSecret
+        self.now = now
+    }
+}
+
+extension ShareSave {
+    /// Decides the save. Whether the share is made or changed is in ``SharePlan/current``.
+    package func plan(in context: ShareSaveContext, limits: Limits) -> Result<SharePlan, FailureReason> {
+        precondition(context.sharing.isWhole)
+        let access = ShareAccess(of: context.user, in: context.sharing)
+        if context.scope == .shared, !access.isParticipant { return .failure(.zoneNotFound) }
+        if let reason = refusal(in: context.scope, zoneNamed: context.zone.key.name, within: limits) {
+            return .failure(reason)
+        }
+        let current = context.sharing.livingShare(named: recordName)
+        precondition((current == nil) == (context.currentTag == nil), "a CKShare record and its share end together")
+        guard access.mayChange(current?.number) else { return .failure(.notShareAdministrator) }
+        if let reason = refusal(over: current, in: context) { return .failure(reason) }
+        return plan(over: current, in: context, limits: limits)
+    }
+
+    private func refusal(over current: Share?, in context: ShareSaveContext) -> FailureReason? {
+        let zone = context.zone
+        let capabilities = ZoneCapabilities.of(
+            zoneNamed: zone.key.name, in: .private, encryptedBy: zone.encryptionScope)
+        guard capabilities.contains(.zoneWideSharing) else { return .zoneNotShareable }
+        let hasHierarchies = context.sharing.shares.values.contains { $0.isLiving && !$0.isZoneWide }
+        if hasHierarchies { return .zoneHasShares }
+        // A save that would make the share sets its participants, whatever it says of them.
+        let comparesTags = !isAboutFields || current == nil
+        let policy: SavePolicy = comparesTags ? .ifServerRecordUnchanged : context.policy
+        if case .refuse(let reason) = policy.verdict(tag: tag, current: context.currentTag) { return reason }
+        return nil
+    }
+
+    private func plan(
+        over current: Share?, in context: ShareSaveContext, limits: Limits
+    ) -> Result<SharePlan, FailureReason> {
+        let sharing = context.sharing
+        let before = current?.publicPermission ?? .noAccess
+        let after = publicPermission ?? before
+        let rules = ParticipantsRules(
+            rows: current.flatMap { sharing.participants[$0.number] } ?? [:], owner: sharing.owner, before: before,
+            after: after, now: context.now, limits: limits)
+        return rules.plan(participants).map { participants in
+            let revived = Set(participants.updated.map(\.id))
+            return SharePlan(
+                current: current, recordName: recordName, rootName: rootName, publicPermission: after,
+                allowsAccessRequests: allowsAccessRequests ?? current?.allowsAccessRequests ?? false,
+                participants: participants,
+                forgotten: current.map { sharing.forgettableRows(of: $0.number, but: revived, limits: limits) } ?? [],
+                forgottenShares: current == nil ? sharing.forgettableShares(limits: limits) : [],
+                insertedSecret: sharing.secrets[rootName] == nil ? context.freshSecret : nil)
+        }
+    }
+}
+
+/// The decision on a save of a CKShare: what becomes of the share and of its participants.
+package struct SharePlan: Sendable, Equatable {
+    /// The living share that the save changes; nil: it makes a new one.
+    package let current: Share?
+    let recordName: String
+    let rootName: String?
+    let publicPermission: SharePermission
+    let allowsAccessRequests: Bool
+    let participants: ParticipantsPlan
+    let forgotten: [ParticipantID]
+    let forgottenShares: [ShareNumber]
+    let insertedSecret: [UInt8]?
+
+    /// Whether the share or its participants change. Then the CKShare record gets a new version, also if none of its
+    /// fields does.
+    package var isChange: Bool {
+        guard let current else { return true }
+        return !participants.isEmpty || current != row(numbered: current.number)
+    }
+
+    /// What to write, once the change has its number; nil if nothing changes.
+    package func changes(at number: ChangeNumber) -> SharingChanges? {
+        guard isChange else { return nil }
+        let share = row(numbered: current?.number ?? ShareNumber(number))
+        var changes = SharingChanges(share.number, at: number)
+        if current == nil { changes.insertedShare = share } else if share != current { changes.updatedShare = share }
+        if current == nil { changes.insertedSecret = insertedSecret }
+        changes.inserted = participants.inserted
+        changes.updated = participants.updated
+        changes.ended = participants.ended.map { $0.ended(at: number) }
+        changes.forgotten = forgotten
+        changes.forgottenShares = forgottenShares
+        return changes
+    }
+
+    private func row(numbered number: ShareNumber) -> Share {
+        Share(
+            number: number, recordName: recordName, rootName: rootName, publicPermission: publicPermission,
+            allowsAccessRequests: allowsAccessRequests)
+    }
+}

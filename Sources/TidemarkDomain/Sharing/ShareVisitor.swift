@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Somebody who comes to a share: with its URL, or because they were invited (R-315 … R-317).
+package struct ShareVisitor: Sendable, Hashable {
+    package let user: UserID
+    /// The verified addresses of the user's account, in their normal form.
+    package let addresses: Set<String>
+    /// Whether they have the share's URL.
+    package let hasURL: Bool
+    /// The SHA-256 of the secret, if they have a one-time link.
+    package let linkHash: [UInt8]?
+    /// The root of the share; nil: the whole zone is shared.
+    package let rootName: String?
+
+    package init(
+        user: UserID, addresses: Set<String> = [], hasURL: Bool = false, linkHash: [UInt8]? = nil,
+        rootName: String? = nil
+    ) {
+        self.user = user
+        self.addresses = addresses
+        self.hasURL = hasURL
+        self.linkHash = linkHash
+        self.rootName = rootName
+    }
+}
+
+/// How a visitor comes to a share.
+package enum ShareEntry: Sendable, Hashable {
+    case owner
+    /// They take part.
+    case participant(Participant)
+    /// They are invited, and take part once they accept.
+    case invited(Participant)
+    /// Anybody with the URL may join.
+    case publicUser
+
+    /// What the share's metadata say of the visitor.
+    package func standing(
+        in share: Share
+    ) -> (role: ParticipantRole, status: ParticipantStatus, permission: SharePermission) {
+        switch self {
+        case .owner: (.owner, .accepted, .readWrite)
+        case .participant(let row), .invited(let row): (row.role, row.status, row.permission(in: share))
+        case .publicUser: (.publicUser, .pending, share.publicPermission)
+        }
+    }
+}
+
+/// The outcome of an acceptance.
+package struct ShareAcceptance: Sendable, Hashable {
+    package let share: ShareNumber
+    /// What to write; nil if the visitor had accepted before.
+    package let changes: SharingChanges?
+}
+
+extension ZoneSharing {
+    /// The living share to which the visitor may come, and how.
+    ///
+    /// Nil is one answer for whoever may not, and means `shareUnknown`: there is no such share, it has ended, the
+    /// visitor is not invited, was removed, or the link was taken by another.
+    package func entry(of visitor: ShareVisitor) -> (share: Share, entry: ShareEntry)? {
+        guard let share = livingShare(ofRoot: visitor.rootName) else { return nil }
+        if visitor.user == owner { return (share, .owner) }
+        if let row = row(of: visitor.user, in: share.number), row.isLiving {
+            return (share, row.hasAccepted ? .participant(row) : .invited(row))
+        }
+        if let row = invitation(of: visitor, in: share.number) { return (share, .invited(row)) }
+        return share.isPublic && visitor.hasURL ? (share, .publicUser) : nil
+    }
+
+    /// The pending row that an address or a one-time link of the visitor opens. If several addresses are invited, the
+    /// one that allows most, then the first in alphabetical order.
+    private func invitation(of visitor: ShareVisitor, in share: ShareNumber) -> Participant? {
+        let unbound = rows(of: share).filter { $0.isPending && $0.user == nil }
+        func rank(_ row: Participant) -> (Int, Int, String) {
+            let role = row.role == .administrator ? 0 : 1
+            return (role, -Int(row.permission.rawValue), row.address ?? "")
+        }
+        let addressed = unbound.filter { $0.address.map(visitor.addresses.contains) ?? false }
+        if let row = addressed.min(by: { rank($0) < rank($1) }) { return row }
+        guard let hash = visitor.linkHash else { return nil }
+        return unbound.first { $0.linkHash == hash }
+    }
+}
+
+extension ShareVisitor {
+    /// Decides an acceptance.
+    ///
+    /// - Parameters:
+    ///   - sharing: of the zone, with all participants; nil if the zone is gone or the URL leads nowhere.
+    ///   - id: a random ID for the row of a public user.
+    ///   - number: the number of the change, if it is one.
+    package func accepting(
+        in sharing: ZoneSharing?, as id: ParticipantID, at number: ChangeNumber, now: Timestamp, limits: Limits
+    ) -> Result<ShareAcceptance, FailureReason> {
+        precondition(sharing?.isWhole ?? true)
+        guard let sharing, let (share, entry) = sharing.entry(of: self) else { return .failure(.shareUnknown) }
+        let former = sharing.row(of: user, in: share.number)
+        var changes = SharingChanges(share.number, at: number)
+        switch entry {
+        case .owner: return .failure(.shareIsOwn)
+        case .participant: return .success(ShareAcceptance(share: share.number, changes: nil))
+        case .invited(let row):
+            changes.updated = [row.accepted(by: user, at: number)]
+            // The user has one row: the one that lives takes the place of the one that ended.
+            if let former, former.id != row.id { changes.forgotten = [former.id] }
+        case .publicUser:
+            // who joins counts, and so does the owner.
+            guard sharing.livingCount(in: share.number) + 1 < limits.participantsMax else {
+                return .failure(.tooManyParticipants)
+            }
+            let row = Participant.joining(user, as: former?.id ?? id, at: number, now: now)
+            if former == nil { changes.inserted = [row] } else { changes.updated = [row] }
+            changes.forgotten = sharing.forgettableRows(of: share.number, but: [row.id], limits: limits)
+        }
+        return .success(ShareAcceptance(share: share.number, changes: changes))
+    }
+
+    /// Ends what the visitor was invited to, or takes part in. Nil if there is nothing to end, which is a success, and
+    /// looks like any other. A one-time link stays: another may have it.
+    package func declining(in sharing: ZoneSharing?, at number: ChangeNumber) -> SharingChanges? {
+        precondition(sharing?.isWhole ?? true)
+        guard let sharing, let share = sharing.livingShare(ofRoot: rootName) else { return nil }
+        let rows = sharing.rows(of: share.number).filter { row in
+            guard row.isLiving else { return false }
+            return row.user.map { $0 == user } ?? row.address.map(addresses.contains) ?? false
+        }
+        return SharingChanges.ending(rows, of: share.number, at: number)
+    }
+}
+
+extension ZoneSharing {
+    /// A participant leaves. Nil if the user takes no part, which is a success: nothing is left to do.
+    package func leaving(_ user: UserID, _ share: ShareNumber, at number: ChangeNumber) -> SharingChanges? {
+        guard let share = shares[share], share.isLiving, let row = row(of: user, in: share.number), row.hasAccepted
+        else { return nil }
+        return SharingChanges.ending([row], of: share.number, at: number)
+    }
+
+    /// The owner ends a share by deleting its CKShare record. Nil if none lives.
+    ///
+    /// One row is written, whoever takes part.
+    package func ending(shareNamed recordName: String, at number: ChangeNumber) -> SharingChanges? {
+        guard var share = livingShare(named: recordName) else { return nil }
+        share.endedNumber = number
+        var changes = SharingChanges(share.number, at: number)
+        changes.updatedShare = share
+        return changes
+    }
+}
+
+extension SharingChanges {
+    /// Nil if there are no rows.
+    fileprivate static func ending(
+        _ rows: [Participant], of share: ShareNumber, at number: ChangeNumber
+    ) -> SharingChanges? {
+        guard !rows.isEmpty else { return nil }
+        var changes = SharingChanges(share, at: number)
+        changes.ended = rows.map { $0.ended(at: number) }.sorted { $0.id < $1.id }
+        return changes
+    }
+}

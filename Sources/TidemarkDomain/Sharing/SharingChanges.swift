@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The rows of one share that one change writes. The same transaction gives the CKShare record a new version with the
+/// same number, so that everybody's feed has it.
+package struct SharingChanges: Hashable, Sendable {
+    package let share: ShareNumber
+    /// The number of the change in the zone.
+    package let number: ChangeNumber
+    /// The share's row, if it is new.
+    package var insertedShare: Share?
+    /// The share's row, if it is changed or ended.
+    package var updatedShare: Share?
+    /// The secret of the URL, if the zone or root had none.
+    package var insertedSecret: [UInt8]?
+    /// New rows. Insert them after the others are written: a user has one row.
+    package var inserted: [Participant] = []
+    /// Rows with other values, by their IDs.
+    package var updated: [Participant] = []
+    /// Rows that end with this change, as they are afterwards.
+    package var ended: [Participant] = []
+    /// Rows to delete, before all others are written.
+    package var forgotten: [ParticipantID] = []
+    /// Ended shares to delete with their participants.
+    package var forgottenShares: [ShareNumber] = []
+
+    package init(_ share: ShareNumber, at number: ChangeNumber) {
+        self.share = share
+        self.number = number
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is to be read of a zone's shares, in the same snapshot as what else is asked.
+package enum SharingRead: Hashable, Sendable {
+    case nothing
+    /// All shares, and the participations of these users: enough for what they may do. Sorted, each once.
+    case access(of: [UserID])
+    /// All shares with all participants: for a change of a share, and for showing one.
+    case whole
+
+    /// What a reader of records needs: only in the shared database the right to read is a matter of shares.
+    package init(for access: RecordAccess?) {
+        self = access?.viewer.map { .access(of: [$0]) } ?? .nothing
+    }
+
+    /// What is enough for both.
+    package func and(_ other: SharingRead) -> SharingRead {
+        switch (self, other) {
+        case (.nothing, let read), (let read, .nothing): read
+        case (.whole, _), (_, .whole): .whole
+        case (.access(let some), .access(let others)):
+            .access(of: Set(some + others).sorted { $0.rawValue < $1.rawValue })
+        }
+    }
+}
+
+/// A user whose zones others may see: their name and their private database never change.
+package struct ZoneOwner: Hashable, Sendable {
+    package let user: UserID
+    package let recordName: String
+    package let privateDatabase: DatabaseID
+
+    package init(user: UserID, recordName: String, privateDatabase: DatabaseID) {
+        self.user = user
+        self.recordName = recordName
+        self.privateDatabase = privateDatabase
+    }
+}

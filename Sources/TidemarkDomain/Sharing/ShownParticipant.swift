@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A participant as one viewer sees them.
+package struct ShownParticipant: Sendable, Hashable {
+    package let id: ParticipantID
+    /// Nil: an address or a one-time link that nobody has taken yet.
+    package let user: UserID?
+    /// The address that was invited; nil for viewers who may not change the share.
+    package let address: String?
+    package let role: ParticipantRole
+    package let permission: SharePermission
+    package let status: ParticipantStatus
+    /// Nil for the owner.
+    package let addedAt: Timestamp?
+    /// False for viewers who may not change the share.
+    package let isApprovedRequester: Bool
+    /// Whether the participant is the viewer.
+    package let isViewer: Bool
+}
+
+extension ZoneSharing {
+    /// The participants of a living share as one viewer sees them: the owner, then the others in the order in which
+    /// they were added.
+    ///
+    /// Owner and administrators see everybody. Private users see the owner and everybody who has accepted. Public
+    /// users, and who is only invited, see the owner and themselves. Whoever may join a public share sees the owner.
+    /// All others see nobody.
+    ///
+    /// - Parameters:
+    ///   - viewer: the user.
+    ///   - invitation: the viewer's own row, if it is an invitation of an address or a one-time link
+    ///     (``ShareEntry/invited(_:)``).
+    package func participants(
+        of number: ShareNumber, shownTo viewer: UserID, invitedAs invitation: ParticipantID? = nil
+    ) -> [ShownParticipant] {
+        guard let share = shares[number], share.isLiving else { return [] }
+        let ownRows = [row(of: viewer, in: number), invitation.flatMap { participants[number]?[$0] }]
+        let own = ownRows.compactMap { $0 }.first(where: \.isLiving)
+        guard viewer == owner || own != nil || share.isPublic else { return [] }
+        let seesAll = ShareAccess(of: viewer, in: self).mayChange(number)
+        let seesAccepted = own.map { $0.hasAccepted && $0.role != .publicUser } ?? false
+        let shown = rows(of: number).filter { row in
+            row.isLiving && (seesAll || row.id == own?.id || seesAccepted && row.hasAccepted)
+        }
+        let sorted = shown.sorted { ($0.addedAt, $0.id) < ($1.addedAt, $1.id) }
+        return [shownOwner(to: viewer)]
+            + sorted.map { $0.shown(in: share, isViewer: $0.id == own?.id, withAddress: seesAll) }
+    }
+
+    private func shownOwner(to viewer: UserID) -> ShownParticipant {
+        ShownParticipant(
+            id: .owner, user: owner, address: nil, role: .owner, permission: .readWrite, status: .accepted,
+            addedAt: nil, isApprovedRequester: false, isViewer: viewer == owner)
+    }
+}
+
+extension Participant {
+    fileprivate func shown(in share: Share, isViewer: Bool, withAddress seesAll: Bool) -> ShownParticipant {
+        ShownParticipant(
+            id: id, user: user, address: seesAll ? address : nil, role: role, permission: permission(in: share),
+            status: status, addedAt: addedAt, isApprovedRequester: seesAll && isApprovedRequester, isViewer: isViewer)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The shares of one zone with their participants, living and ended, as one transaction or statement read them.
+package struct ZoneSharing: Hashable, Sendable {
+    /// The user whose zone it is.
+    package let owner: UserID
+    package private(set) var shares: [ShareNumber: Share]
+    package private(set) var participants: [ShareNumber: [ParticipantID: Participant]]
+    /// The secrets of the URLs by root; nil: of the zone. A share of the same root, or of the same zone, has the same
+    /// URL again.
+    package private(set) var secrets: [String?: [UInt8]]
+    /// Whether all participants of living shares were read. For the access of some users their own rows are enough. For
+    /// a change of a share they are not.
+    package let isWhole: Bool
+    /// The rows of users, so that a user's access is found as fast among many participants as among few.
+    private var rowIDs: [ShareNumber: [UserID: ParticipantID]]
+
+    package init(
+        owner: UserID, shares: [Share] = [], participants: [ShareNumber: [Participant]] = [:],
+        secrets: [String?: [UInt8]] = [:], isWhole: Bool = true
+    ) {
+        self.owner = owner
+        self.shares = Dictionary(shares.map { ($0.number, $0) }) { _, last in last }
+        let participants = participants.mapValues { rows in
+            Dictionary(rows.map { ($0.id, $0) }) { _, last in last }
+        }
+        self.participants = participants
+        rowIDs = participants.mapValues(Self.rowsOfUsers)
+        self.secrets = secrets
+        self.isWhole = isWhole
+    }
+
+    /// The living share of a root, or of the whole zone if the root is nil. There is at most one.
+    package func livingShare(ofRoot rootName: String?) -> Share? {
+        shares.values.first { $0.isLiving && $0.rootName == rootName }
+    }
+
+    /// The living share whose CKShare record has that name.
+    package func livingShare(named recordName: String) -> Share? {
+        shares.values.first { $0.isLiving && $0.recordName == recordName }
+    }
+
+    /// The users who may read something of the zone: to them alone is content pushed.
+    package var readers: Set<UserID> {
+        var readers: Set = [owner]
+        for share in shares.values where share.isLiving {
+            for participant in rows(of: share.number) where participant.hasAccepted {
+                guard let user = participant.user, participant.permission(in: share) != .noAccess else { continue }
+                readers.insert(user)
+            }
+        }
+        return readers
+    }
+
+    /// The same after a change.
+    package func applying(_ changes: SharingChanges) -> ZoneSharing {
+        var sharing = self
+        for number in changes.forgottenShares {
+            sharing.shares[number] = nil
+            sharing.participants[number] = nil
+            sharing.rowIDs[number] = nil
+        }
+        if let share = changes.insertedShare ?? changes.updatedShare {
+            sharing.shares[share.number] = share
+            if let secret = changes.insertedSecret { sharing.secrets[share.rootName] = secret }
+        }
+        var rows = sharing.participants[changes.share] ?? [:]
+        for id in changes.forgotten { rows[id] = nil }
+        for row in changes.updated + changes.ended + changes.inserted { rows[row.id] = row }
+        sharing.participants[changes.share] = rows
+        sharing.rowIDs[changes.share] = Self.rowsOfUsers(rows)
+        return sharing
+    }
+
+    // MARK: For the rules
+
+    func rows(of share: ShareNumber) -> some Collection<Participant> {
+        (participants[share] ?? [:]).values
+    }
+
+    func row(of user: UserID, in share: ShareNumber) -> Participant? {
+        rowIDs[share]?[user].flatMap { participants[share]?[$0] }
+    }
+
+    private static func rowsOfUsers(_ rows: [ParticipantID: Participant]) -> [UserID: ParticipantID] {
+        var ids: [UserID: ParticipantID] = [:]
+        for row in rows.values {
+            if let user = row.user { ids[user] = row.id }
+        }
+        return ids
+    }
+
+    /// Invitations and participations; the owner, who has no row, is one more.
+    func livingCount(in share: ShareNumber) -> Int {
+        rows(of: share).count { $0.isLiving }
+    }
+
+    /// The rows beyond those that a share keeps of ended participants (``Limits/endedParticipantsMax``): those that
+    /// ended first.
+    ///
+    /// - Parameter revived: rows that live again.
+    func forgettableRows(of share: ShareNumber, but revived: Set<ParticipantID>, limits: Limits) -> [ParticipantID] {
+        let ended = rows(of: share).filter { !$0.isLiving && !revived.contains($0.id) }
+        guard ended.count > limits.endedParticipantsMax else { return [] }
+        let oldestFirst = ended.sorted { ($0.endedNumber ?? 0, $0.id) < ($1.endedNumber ?? 0, $1.id) }
+        return oldestFirst.prefix(ended.count - limits.endedParticipantsMax).map(\.id)
+    }
+
+    /// The same for ended shares (``Limits/endedSharesMax``).
+    func forgettableShares(limits: Limits) -> [ShareNumber] {
+        let ended = shares.values.filter { !$0.isLiving }.map(\.number).sorted()
+        return Array(ended.dropLast(limits.endedSharesMax))
+    }
+}
+
+extension Participant {
+    /// What the participant may do: a public user what the share now allows everybody.
+    package func permission(in share: Share) -> SharePermission {
+        role == .publicUser ? share.publicPermission : permission
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+
+/// What an operator is told about somebody's access: the decision itself, and why.
+@Suite struct AccessVerdictTests {
+    private static let number = ShareNumber(10)
+
+    private func read(
+        _ role: ParticipantRole = .privateUser, _ permission: SharePermission = .readWrite,
+        _ status: ParticipantStatus = .accepted, public everybody: SharePermission = .noAccess,
+        shareEnd: ChangeNumber? = nil
+    ) -> ZoneSharing {
+        let row = Participant(
+            id: ParticipantID(high: 0, low: 1), user: bob, role: role, permission: permission, status: status,
+            acceptedNumber: status == .pending ? nil : 20, endedNumber: status == .removed ? 30 : nil, addedAt: 0)
+        let share = Share(number: Self.number, publicPermission: everybody, endedNumber: shareEnd)
+        return ZoneSharing(owner: alice, shares: [share], participants: [Self.number: [row]])
+    }
+
+    private let note = RecordPlace(type: "Note", creator: alice)
+    private let share = RecordPlace(type: Share.recordType, creator: alice)
+
+    @Test func `R-316, R-317, R-323, R-326, R-328: the reason fits what the row says, and who may nothing hears why`() {
+        let shared = RecordAccess(scope: .shared, user: bob)
+        let cases: [(ZoneSharing?, RecordPlace, Permissions, AccessReason)] = [
+            (nil, note, [], .zoneNotShared), (ZoneSharing(owner: alice), note, [], .zoneNotShared),
+            (read(), note, .all, .participant(.readWrite)),
+            (read(.privateUser, .readOnly), note, .read, .participant(.readOnly)),
+            (read(.privateUser, .readOnly, public: .readWrite), note, .read, .participant(.readOnly)),
+            (read(.publicUser, .noAccess, public: .readWrite), note, .all, .publicUser(.readWrite)),
+            (read(.administrator), share, [.read, .write], .shareRecord(.administrator)),
+            (read(), share, .read, .shareRecord(.privateUser)), (read(shareEnd: 40), note, [], .shareEnded),
+            (read(.privateUser, .readWrite, .pending), note, [], .invited),
+            (read(.privateUser, .readWrite, .removed), note, [], .removed(at: 30)),
+            (read(.privateUser, .readWrite, .removed, public: .readOnly), note, [], .mayJoin),
+        ]
+        for (sharing, place, permissions, reason) in cases {
+            #expect(
+                shared.verdict(on: place, in: sharing) == AccessVerdict(permissions: permissions, reason: reason),
+                "\(reason)")
+        }
+        let carols = RecordAccess(scope: .shared, user: carol)
+        #expect(carols.verdict(on: note, in: read()).reason == .notInvited)
+        #expect(carols.verdict(on: note, in: read(public: .readOnly)).reason == .mayJoin)
+    }
+
+    @Test func `R-008, R-009: in the other databases the roles are named, and an owner needs none`() {
+        #expect(
+            RecordAccess.owner(alice).verdict(on: note, in: nil)
+                == AccessVerdict(permissions: .all, reason: .ownDatabase))
+        let editor = Role.custom("Editor")
+        let grants = ["Note": Grants([.world: .read, editor: .write])]
+        for (user, roles, permissions, expected) in [
+            (alice, [], .read, [.world, .authenticated, .creator]), (bob, [], .read, [.world, .authenticated]),
+            (bob, [editor], [.read, .write], [.world, .authenticated, editor]), (nil, [editor], .read, [.world]),
+        ] as [(UserID?, Set<Role>, Permissions, Set<Role>)] {
+            let access = RecordAccess(scope: .public, user: user, grants: grants, roles: roles)
+            let verdict = access.verdict(on: note, in: nil)
+            #expect(verdict == AccessVerdict(permissions: permissions, reason: .grants(to: expected)))
+            #expect(verdict.permissions == access.effectivePermission(on: note))
+        }
+    }
+
+    @Test func `every reason names a rule, and says something else than the others`() {
+        let reasons: [AccessReason] = [
+            .ownDatabase, .grants(to: [.world]), .zoneNotShared, .shareEnded, .notInvited, .mayJoin, .invited,
+            .removed(at: 30), .participant(.readOnly), .publicUser(.readOnly), .shareRecord(.administrator),
+            .shareRecord(.privateUser),
+        ]
+        #expect(Set(reasons.map(\.text)).count == reasons.count)
+        for reason in reasons {
+            let isNumbered = reason.rule.wholeMatch(of: /R-\d{3}/) != nil
+            #expect(isNumbered, "\(reason)")
+        }
+    }
+}
