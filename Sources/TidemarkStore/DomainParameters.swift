@@ -9,6 +9,7 @@ extension AccountID: PostgresNumber {}
 extension ContainerID: PostgresNumber {}
 extension CredentialID: PostgresNumber {}
 extension DatabaseID: PostgresNumber {}
+extension ShareNumber: PostgresNumber {}
 extension UserID: PostgresNumber {}
 extension ZoneID: PostgresNumber {}
 
@@ -24,6 +25,7 @@ extension ContainerEnvironment: PostgresCode {}
 extension DatabaseScope: PostgresCode {}
 extension EncryptionMode: PostgresCode {}
 extension FieldMarks: PostgresCode {}
+extension SharePermission: PostgresCode {}
 extension Subscription.Kind: PostgresCode {}
 extension ZoneRemovalReason: PostgresCode {}
 
@@ -50,6 +52,15 @@ extension DeviceID: PostgresScalar {
     package static func read(_ row: PostgresRow, _ column: Int) throws(PostgresError) -> DeviceID {
         let (high, low) = try row.uuidHalves(column)
         return DeviceID(high: high, low: low)
+    }
+}
+
+extension ParticipantID: PostgresScalar {
+    package static var postgresType: PostgresType { .uuid }
+    package var postgresValue: PostgresValue { .uuid(DeviceID(high: high, low: low).bytes) }
+    package static func read(_ row: PostgresRow, _ column: Int) throws(PostgresError) -> ParticipantID {
+        let (high, low) = try row.uuidHalves(column)
+        return ParticipantID(high: high, low: low)
     }
 }
 

@@ -12,7 +12,7 @@ extension PostgresStorage {
         package let settings: [(name: String, value: String)]
     }
 
-    /// The statement of ``records(named:in:bytesMax:)``.
+    /// The statement of ``records(named:in:bytesMax:sharing:)``.
     package func statement(recordsNamed names: [String], in key: ZoneKey, bytesMax: Int) -> SentStatement {
         SentStatement(
             statement: sql.records.lookUpRecords(LookUpQuery(zone: key, names: names, bytesMax: bytesMax)).bound,

@@ -12,6 +12,8 @@ package final class PostgresStorage: Storage {
     let pool: PostgresPool
     let containers = DatabaseContainers()
     let queries: QueryConnections
+    let snapshots: SnapshotConnections
+    let sharedDatabases = SharedDatabases()
     let types = QueryTypes()
     let preparations: Preparations
     let indexBuilder: IndexBuilder
@@ -30,6 +32,7 @@ package final class PostgresStorage: Storage {
     ) throws(StorageError) {
         preparations = Preparations(scheduler: loop)
         queries = QueryConnections(url: url, loop: loop, times: queryTimes)
+        snapshots = SnapshotConnections(url: url, loop: loop)
         indexBuilder = IndexBuilder(url: url, loop: loop, bounds: indexBounds)
         do {
             pool = try PostgresPool(
@@ -44,6 +47,7 @@ package final class PostgresStorage: Storage {
     package func stop() async {
         await indexBuilder.stop()
         await queries.stop()
+        await snapshots.stop()
         await pool.stop()
     }
 

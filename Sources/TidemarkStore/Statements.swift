@@ -9,6 +9,7 @@ internal import TidemarkPostgres
 /// real server, and compares its parameters and columns with what the server says.
 struct Statements: Sendable {
     let accounts = AccountStatements()
+    let addresses = AddressStatements()
     let adminSchema = AdminSchemaStatements()
     let assets = AssetStatements()
     let changes = ChangeStatements()
@@ -23,6 +24,8 @@ struct Statements: Sendable {
     let records = RecordStatements()
     let scan = ScanStatements()
     let schemas = SchemaStatements()
+    let sharedFeeds = SharedFeedStatements()
+    let sharing = SharingStatements()
     let subscriptions = SubscriptionStatements()
     let zones = ZoneStatements()
 }

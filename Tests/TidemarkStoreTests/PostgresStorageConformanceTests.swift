@@ -26,6 +26,9 @@ import TidemarkTestKit
             let revoked = try await admin.issueCredential(
                 hash: Credentials.revoked, label: "", expiresAt: nil, for: alice)
             #expect(try await admin.revokeCredential(revoked))
+            typealias Addresses = StorageConformance.Addresses
+            #expect(try await admin.addAddress(Addresses.email, kind: .email, to: alice))
+            #expect(try await admin.addAddress(Addresses.telephone, kind: .phone, to: alice))
             let loop = fixture.loop
             try await loop.runThrowing { try await scenario.run(first: first, second: second, scheduler: loop) }.value
             await first.stop()

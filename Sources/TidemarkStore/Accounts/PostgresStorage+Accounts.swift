@@ -15,6 +15,7 @@ extension PostgresStorage {
         case nil:
             return nil
         case .complete(let identity):
+            sharedDatabases.remember(identity)
             return identity
         case .incomplete(let account, let hasContainer):
             guard hasContainer || containersMax > 0 else { throw StorageError(.containerUnknown) }

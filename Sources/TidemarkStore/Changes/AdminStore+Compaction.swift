@@ -181,7 +181,16 @@ struct CompactionStatements: Sendable {
                    AND (SELECT 1 FROM asset_use u WHERE u.database_id = z.database_id AND u.zone_id = z.id
                          ORDER BY u.record_name LIMIT 1) IS NULL
                    AND (SELECT 1 FROM client_token t WHERE t.database_id = z.database_id AND t.zone_id = z.id
-                         ORDER BY t.device_id LIMIT 1) IS NULL),
+                         ORDER BY t.device_id LIMIT 1) IS NULL
+                   AND (SELECT 1 FROM share_link_target t
+                         WHERE t.owner_database_id = z.database_id AND t.zone_id = z.id
+                         ORDER BY t.zone_id LIMIT 1) IS NULL
+                   AND (SELECT 1 FROM share_link l WHERE l.database_id = z.database_id AND l.zone_id = z.id
+                         ORDER BY l.zone_id LIMIT 1) IS NULL
+                   AND (SELECT 1 FROM share_participant p WHERE p.database_id = z.database_id AND p.zone_id = z.id
+                         ORDER BY p.share_number LIMIT 1) IS NULL
+                   AND (SELECT 1 FROM share s WHERE s.database_id = z.database_id AND s.zone_id = z.id
+                         ORDER BY s.number LIMIT 1) IS NULL),
             told AS (
                 DELETE FROM feed_entry WHERE ctid = ANY (ARRAY(
                     SELECT e.ctid FROM ended

@@ -18,7 +18,25 @@ struct DatabaseFeedQuery: Sendable {
 /// A row of a database feed. The feed itself comes first, then the entries, and last the zones without a number.
 enum FeedRow {
     case feed(head: ChangeNumber, oldestToken: ChangeNumber, store: StoreIncarnation, feedsEverywhere: Bool)
-    case entry(DatabaseFeedEntry)
+    /// `mustNumber`: ``DatabaseFeedRead/mustNumber``, because of this zone.
+    case entry(DatabaseFeedEntry, mustNumber: Bool)
+
+    init(_ row: PostgresRow) throws(PostgresError) {
+        if let zone: ZoneID = try row["zone_id"] {
+            let removal: Int16? = try row["removal"]
+            self = .entry(
+                DatabaseFeedEntry(
+                    number: try row["number"], zone: zone,
+                    key: ZoneKey(database: try row["owner_database_id"], name: try row["name"]),
+                    changeNumber: try row["change_number"], removal: removal.flatMap(ZoneRemovalReason.init)),
+                // A column that only the first row uses otherwise.
+                mustNumber: try row["feeds_everywhere"] ?? false)
+        } else {
+            self = .feed(
+                head: try row["number"], oldestToken: try row["owner_database_id"], store: try row["incarnation"],
+                feedsEverywhere: try row["feeds_everywhere"] ?? false)
+        }
+    }
 }
 
 extension ZonePageQuery {
@@ -157,19 +175,7 @@ struct ChangeStatements: Sendable {
            FROM \(unseenZones(\.viewer)) AND (SELECT count(*) FROM entries) < \(\.entriesMax)
           LIMIT \(\.unnumberedMax))
         """
-    ) { row throws(PostgresError) in
-        if let zone: ZoneID = try row["zone_id"] {
-            let removal: Int16? = try row["removal"]
-            return .entry(
-                DatabaseFeedEntry(
-                    number: try row["number"], zone: zone,
-                    key: ZoneKey(database: try row["owner_database_id"], name: try row["name"]),
-                    changeNumber: try row["change_number"], removal: removal.flatMap(ZoneRemovalReason.init)))
-        }
-        return .feed(
-            head: try row["number"], oldestToken: try row["owner_database_id"], store: try row["incarnation"],
-            feedsEverywhere: try row["feeds_everywhere"] ?? false)
-    }
+    ) { row throws(PostgresError) in try FeedRow(row) }
 
     let createFeed = DeclaredStatement<DatabaseID, Void>(
         .write, "create_feed",

@@ -7,15 +7,17 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
-        try await page(try await read(zonePageCall(query)), of: query)
+        let found = try await read(zonePageCall(query), and: query.sharing, of: [query.key])
+        return try await page(found.rows, found.sharing[0], of: query)
     }
 
     private func page(
-        _ rows: [ZonePageRow], of query: ZonePageQuery
+        _ rows: [ZonePageRow], _ sharing: ZoneSharing?, of query: ZonePageQuery
     ) async throws(StorageError) -> StoreRead<ZonePageRead> {
         var (page, store) = decodePage(rows, of: query)
+        page.sharing = sharing
         if let store { return StoreRead(page, in: store) }
-        page.lastRemoval = try await records(named: [], in: query.key, bytesMax: 0).lastRemoval
+        page.lastRemoval = try await records(named: [], in: query.key, bytesMax: 0, sharing: .nothing).lastRemoval
         return StoreRead(page, in: try await incarnation())
     }
 
@@ -57,19 +59,32 @@ extension PostgresStorage {
         records.reduce(0) { $0 + $1.fields.byteCount }
     }
 
-    /// One round trip. Each statement sees what was committed when it began, so the page is not older than the feed.
+    /// One round trip. Each statement sees what was committed when it began, so the page is not older than the feed. With
+    /// shares, both are of one snapshot.
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
-        let feed = feedCall(of: viewer, after: after, entriesMax: entriesMax)
+        let user = try await viewers(among: [viewer])[viewer]
+        let feed = feedCall(of: viewer, user, after: after, entriesMax: entriesMax)
         guard let query else { return (Self.feed(try await read(feed), entriesMax: entriesMax), nil) }
+        guard query.sharing == .nothing else {
+            let found = try await read(feed, zonePageCall(query), and: query.sharing, of: [query.key])
+            let feedRead = Self.feed(found.rows, entriesMax: entriesMax)
+            return (feedRead, try await page(found.others, found.shares[0], of: query))
+        }
         let (entries, records) = try await readAll(feed, zonePageCall(query))
-        return (Self.feed(entries.rows, entriesMax: entriesMax), try await page(records.rows, of: query))
+        return (Self.feed(entries.rows, entriesMax: entriesMax), try await page(records.rows, nil, of: query))
     }
 
     /// Asks for one entry more than is wanted, which tells whether there are more.
-    private func feedCall(of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int) -> Call<FeedRow> {
-        sql.changes.databaseFeed(DatabaseFeedQuery(viewer: viewer, after: after ?? -1, entriesMax: entriesMax + 1))
+    ///
+    /// - Parameter user: whose shared database it is; nil for other databases.
+    private func feedCall(
+        of viewer: DatabaseID, _ user: UserID?, after: ChangeNumber?, entriesMax: Int
+    ) -> Call<FeedRow> {
+        let query = DatabaseFeedQuery(viewer: viewer, after: after ?? -1, entriesMax: entriesMax + 1)
+        guard let user else { return sql.changes.databaseFeed(query) }
+        return sql.sharedFeeds.databaseFeed(SharedFeedQuery(feed: query, user: user))
     }
 
     private static func feed(_ rows: [FeedRow], entriesMax: Int) -> StoreRead<DatabaseFeedRead> {
@@ -80,7 +95,8 @@ extension PostgresStorage {
             case .feed(let head, let oldestToken, let incarnation, let feedsEverywhere):
                 (feed.head, feed.oldestToken, feed.feedsEverywhere) = (head, oldestToken, feedsEverywhere)
                 store = incarnation
-            case .entry(let entry):
+            case .entry(let entry, let mustNumber):
+                feed.mustNumber = feed.mustNumber || mustNumber
                 if entry.number == nil { feed.unnumbered.append(entry) } else { feed.entries.append(entry) }
             }
         }
@@ -94,13 +110,36 @@ extension PostgresStorage {
     package func advanceDatabaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
-        let (_, _, _, _, entries) = try await write(
-            sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.changes.numberZones(viewer),
-            sql.changes.moveFeed(viewer), feedCall(of: viewer, after: after, entriesMax: entriesMax))
+        let user = try await viewers(among: [viewer])[viewer]
+        let feed = feedCall(of: viewer, user, after: after, entriesMax: entriesMax)
+        guard let user else {
+            let (_, _, _, _, entries) = try await write(
+                sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.changes.numberZones(viewer),
+                sql.changes.moveFeed(viewer), feed)
+            return Self.feed(entries.rows, entriesMax: entriesMax)
+        }
+        let database = SharedDatabase(viewer: viewer, user: user)
+        let (_, _, _, _, _, _, entries) = try await write(
+            sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.sharedFeeds.numberZones(database),
+            sql.changes.moveFeed(viewer), sql.sharedFeeds.dropPointers(database),
+            sql.compaction.forgetOldestZones((viewer, Self.sharedEndsMax, Self.sharedEndsMax)), feed)
         return Self.feed(entries.rows, entriesMax: entriesMax)
     }
 
+    /// Ends that the feed of a shared database keeps. Those of zones of other owners are forgotten here, because
+    /// no write of the viewer's own finds that there are too many.
+    private static let sharedEndsMax = 5_000
+
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
-        Dictionary(try await read(sql.changes.changeMarks(databases)).map { ($0.database, $0.mark) }) { $1 }
+        let users = try await viewers(among: databases)
+        let own = sql.changes.changeMarks(databases.filter { users[$0] == nil })
+        var marks = [(database: DatabaseID, mark: ChangeMark)]()
+        if users.isEmpty {
+            marks = try await read(own)
+        } else {
+            let (found, shared) = try await readAll(own, sql.sharedFeeds.changeMarks(Array(users.keys)))
+            marks = found.rows + shared.rows
+        }
+        return Dictionary(marks.map { ($0.database, $0.mark) }) { $1 }
     }
 }

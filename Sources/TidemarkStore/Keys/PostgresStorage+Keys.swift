@@ -34,14 +34,18 @@ extension PostgresStorage {
     }
 
     package func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int
+        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead] {
         guard !names.isEmpty else { return [] }
-        let rows = try await read(sql.keys.readZoneKeys((database, names, keysMax + 1)))
+        let zones = names.map { ZoneKey(database: database, name: $0) }
+        let (rows, shares) = try await read(
+            sql.keys.readZoneKeys((database, names, keysMax + 1)), and: sharing, of: zones)
         var covered = names
         // The zone of the row that does not fit is not read to its end.
         if rows.count > keysMax, let last = rows.last { covered.removeSubrange((last.ordinal - 1)...) }
-        return try await withRemovals(Self.zoneKeys(rows, covered), covered, in: database)
+        var found = Self.zoneKeys(rows, covered)
+        for index in found.indices { found[index].sharing = shares[index] }
+        return try await withRemovals(found, covered, in: database)
     }
 
     package func saveZoneKey(

@@ -128,5 +128,9 @@ package enum Migrations {
             "0027_number_client_tokens", "4c5a3f23304f60b14e4fd3bd823fa5308ae8fb854a5e8c6252030bf73f4b740f",
             PackageResources._027_number_client_tokens_sql
         ),
+        (
+            "0028_create_shares", "cc934564f48c7dcafce9b4e6373dd84d2218dca53dde1f56c51e03446efb8ee0",
+            PackageResources._028_create_shares_sql
+        ),
     ]
 }

@@ -23,8 +23,7 @@ extension PostgresStorage {
             let type = try await preparedType(for: page, turn)
             guard type.isKnown else { return try await emptyPage(of: page, in: type.container) }
             var compiler = QueryCompiler(page, type: type.schema, indexes: type.indexes)
-            let rows = try await queries.run(compiler.compile(), for: turn.owner)
-            let read = try decode { () throws(PostgresError) in try QueryRow.page(rows, in: type.container) }
+            let read = try await run(compiler.compile(), for: page, in: type.container, turn)
             if read.value.schema?.version != type.version {
                 types.forget(type.name, in: page.database)
                 continue
@@ -32,6 +31,24 @@ extension PostgresStorage {
             return read.isZoneFound ? read : try await emptyPage(of: page, in: type.container)
         }
         throw StorageError(.zoneBusy, detail: "the schema keeps changing")
+    }
+
+    private func run(
+        _ query: CompiledQuery, for page: QueryPageQuery, in container: ContainerID, _ turn: WorkTurn
+    ) async throws(StorageError) -> StoreRead<QueryPageRead> {
+        let zone = page.query.zoneName.map { ZoneKey(database: page.database, name: $0) }
+        guard let zone, let sharing = page.sharing.call(for: [zone]) else {
+            let rows = try await queries.run(query, for: turn.owner)
+            return try decode { () throws(PostgresError) in try QueryRow.page(rows, in: container) }
+        }
+        let found = try await queries.run(query, and: sharing.bound, for: turn.owner)
+        return try decode { () throws(PostgresError) in
+            var read = try QueryRow.page(found.rows, in: container)
+            var shares = SharingRows(isWhole: page.sharing.isWhole)
+            try sharing.decode(found.sharing) { row in shares.add(row) }
+            read.sharing = shares.sharing
+            return read
+        }
     }
 
     /// How PostgreSQL would run the query, as lines of EXPLAIN, for operators.
@@ -91,7 +108,8 @@ extension PostgresStorage {
         var read = StoreRead(QueryPageRead(isZoneFound: true, schema: schema), in: store.incarnation)
         guard let name = page.query.zoneName else { return read }
         let snapshot = try await records(
-            named: [], in: ZoneKey(database: page.database, name: name), bytesMax: 0)
+            named: [], in: ZoneKey(database: page.database, name: name), bytesMax: 0, sharing: page.sharing)
+        read.sharing = snapshot.sharing
         read.isZoneFound = snapshot.zone != nil
         read.lastRemoval = snapshot.lastRemoval
         return read

@@ -73,12 +73,29 @@ final class QueryConnections: Sendable {
     func run(
         _ query: CompiledQuery, for owner: WorkOwner, isRepeated: Bool = true
     ) async throws(StorageError) -> PostgresRows {
+        let answers = try await run(for: owner) { isCached in batch(query, isCached: isRepeated && isCached) }
+        return answers[answers.count - 1]
+    }
+
+    /// The rows of a query, and of a statement that reads shares, in one snapshot.
+    func run(
+        _ query: CompiledQuery, and sharing: BoundStatement, for owner: WorkOwner
+    ) async throws(StorageError) -> (rows: PostgresRows, sharing: PostgresRows) {
+        let answers = try await run(for: owner) { isCached in
+            [.beginSnapshot, sharing] + batch(query, isCached: isCached) + [.commit]
+        }
+        return (answers[answers.count - 2], answers[1])
+    }
+
+    private func run(
+        for owner: WorkOwner, _ batch: (_ isCached: Bool) -> [BoundStatement]
+    ) async throws(StorageError) -> [PostgresRows] {
         do throws(StorageError) {
-            return try await short.run(batch(query, isCached: isRepeated), for: owner)
+            return try await short.run(batch(true), for: owner)
         } catch {
             guard error.code == .queryTooSlow else { throw error }
             // Planned for its values, which takes no time beside the rest.
-            return try await long.run(batch(query, isCached: false), for: owner)
+            return try await long.run(batch(false), for: owner)
         }
     }
 

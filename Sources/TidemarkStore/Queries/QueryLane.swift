@@ -33,10 +33,10 @@ final class QueryLane: Sendable {
         gate = FairGate(bounds.fairness, patience: Self.patience, scheduler: loop)
     }
 
-    /// The rows of the last statement.
+    /// The rows of each statement.
     ///
     /// - Throws: `queryTooSlow`, and `crowded` if the owner's turn does not come.
-    func run(_ batch: [BoundStatement], for owner: WorkOwner) async throws(StorageError) -> PostgresRows {
+    func run(_ batch: [BoundStatement], for owner: WorkOwner) async throws(StorageError) -> [PostgresRows] {
         let ticket: WorkTicket
         do {
             ticket = try await gate.enter(owner)
@@ -50,7 +50,7 @@ final class QueryLane: Sendable {
             let pool = try pool()
             let lease = try await pool.acquire()
             defer { pool.release(lease) }
-            return try await lease.connection.execute(batch)[batch.count - 1]
+            return try await lease.connection.execute(batch)
         } catch {
             if error.code == .statement(.queryCancelled) {
                 throw StorageError(.queryTooSlow, detail: error.textForLog)

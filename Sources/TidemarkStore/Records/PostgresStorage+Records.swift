@@ -57,11 +57,13 @@ extension PostgresStorage {
     }
 
     package func records(
-        named names: [String], in key: ZoneKey, bytesMax: Int
+        named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot {
         var snapshot = ZoneSnapshot(key: key)
         let query = LookUpQuery(zone: key, names: names, bytesMax: bytesMax)
-        for (row, unread) in try await read(sql.records.lookUpRecords(query)) {
+        let found = try await read(sql.records.lookUpRecords(query), and: sharing, of: [key])
+        snapshot.sharing = found.sharing[0]
+        for (row, unread) in found.rows {
             switch row {
             case .zone(let zone): snapshot.zone = zone.state(key)
             case .record(let record):

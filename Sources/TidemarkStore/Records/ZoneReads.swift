@@ -18,6 +18,8 @@ struct ZoneReads {
         var containers: [DatabaseID: DatabaseContainers.Entry] = [:]
         /// Where the snapshot of each living zone is.
         fileprivate var indexByID: [ZoneID: Int] = [:]
+        /// Of the reads that ask for shares, by their places.
+        fileprivate var sharing: [Int: SharingRows] = [:]
         fileprivate var cascadeRowCount = 0
         fileprivate var childRowCount = 0
 
@@ -51,6 +53,7 @@ struct ZoneReads {
         if !withQuota.isEmpty { reading.add(sql.quotas.lock(withQuota)) }
         // Each step may use what the steps before it have found: zones first, then records, relatives, containers.
         addZones()
+        addSharing()
         addMemories()
         addRecords()
         addAncestors()
@@ -75,6 +78,7 @@ struct ZoneReads {
         for index in reads.indices {
             found.snapshots[index].isCascadeCut = isCascadeCut
             found.snapshots[index].areChildrenCut = areChildrenCut
+            found.snapshots[index].sharing = found.sharing[index]?.sharing
             let database = reads[index].key.database
             guard let entry = containers[database] ?? found.containers[database] else { continue }
             found.snapshots[index].schema = SchemaStamp(container: entry.container, version: found.schemaVersion)
@@ -100,6 +104,29 @@ struct ZoneReads {
             found.snapshots[index].zone = row.zone
             found.snapshots[index].writeNumber = row.writeNumber
             found.indexByID[row.zone.id] = index
+        }
+    }
+
+    /// Who may do what, as of the locks: nobody changes it before the transaction ends.
+    private mutating func addSharing() {
+        addShares(of: reads.indices.filter { reads[$0].sharing == .whole }, isWhole: true) { keys, _ in
+            sql.sharing.readWhole(keys)
+        }
+        let users = reads.map(\.sharing.users)
+        addShares(of: reads.indices.filter { !users[$0].isEmpty }, isWhole: false) { keys, places in
+            let wanted = places.enumerated().flatMap { index, place in
+                users[place].map { AccessQuery.WantedUser(place: Int32(index + 1), user: $0) }
+            }
+            return sql.sharing.readAccess(AccessQuery(zones: keys, users: wanted))
+        }
+    }
+
+    private mutating func addShares(
+        of places: [Int], isWhole: Bool, _ call: ([ZoneKey], [Int]) -> Call<SharingRow>
+    ) {
+        guard !places.isEmpty else { return }
+        reading.add(call(places.map { reads[$0].key }, places)) { found, row in
+            found.sharing[places[ordinal: row.ordinal], default: SharingRows(isWhole: isWhole)].add(row)
         }
     }
 

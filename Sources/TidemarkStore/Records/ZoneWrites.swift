@@ -89,7 +89,7 @@ struct ZoneWrites: Sendable {
         if let countMax = zones.lazy.map(\.clientTokensMax).min(), !clientTokens.isEmpty {
             calls.append(sql.records.writeClientTokens((clientTokens, countMax)))
         }
-        return calls + [.commit]
+        return calls + SharingWrites(zones).calls + [.commit]
     }
 
     private var clientTokens: [ClientTokenRow] {

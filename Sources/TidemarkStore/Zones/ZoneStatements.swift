@@ -168,11 +168,19 @@ struct ZoneStatements: Sendable {
     let clearReferences = clearing("record_reference", by: "holder")
     let clearAssetUses = clearing("asset_use", by: "record_name")
     let clearClientTokens = clearing("client_token", by: "device_id")
+    let clearParticipants = clearing("share_participant", by: "share_number")
+    let clearShares = clearing("share", by: "number")
+    let clearShareLinks = clearing("share_link", by: "zone_id")
+    let clearShareLinkTargets = clearing("share_link_target", of: "owner_database_id", by: "zone_id")
 
     /// Removes rows of ended zones, a bounded number at a time.
     ///
-    /// - Parameter column: follows database and zone in an index.
-    private static func clearing(_ table: String, by column: String) -> DeclaredStatement<EndedZones, Void> {
+    /// - Parameters:
+    ///   - database: the column of the database.
+    ///   - column: follows database and zone in an index.
+    private static func clearing(
+        _ table: String, of database: String = "database_id", by column: String
+    ) -> DeclaredStatement<EndedZones, Void> {
         DeclaredStatement(
             .write, "clear_ended_\(table)",
             """
@@ -180,7 +188,7 @@ struct ZoneStatements: Sendable {
                 SELECT r.ctid
                   FROM unnest(\(\.zones, \.database), \(\.zones, \.id)) AS z (database_id, id)
                  CROSS JOIN LATERAL (
-                       SELECT ctid FROM \(table) WHERE database_id = z.database_id AND zone_id = z.id
+                       SELECT ctid FROM \(table) WHERE \(database) = z.database_id AND zone_id = z.id
                         ORDER BY \(column) LIMIT \(\.rowsMax)) AS r
                  LIMIT \(\.rowsMax)))
             """)

@@ -12,7 +12,7 @@ import TidemarkTestSupport
 @Suite struct PlanTests {
     private static let tables = [
         "zone", "record", "request_memory", "feed_entry", "record_reference", "client_token", "asset", "asset_use",
-        "subscription", "zone_key",
+        "subscription", "zone_key", "share", "share_participant", "share_link", "share_link_target", "shared_zone",
     ]
 
     private static let fill = record(zone: "1", from: 1, to: 20_000) + ";" + refer
@@ -121,6 +121,19 @@ import TidemarkTestSupport
             sql.keys.readZoneKeys,
             ["(database_id = $1) AND (name >= n.zone_name)", "(database_id = $1) AND (zone_id >= zone.id)"]
         ),
+        (
+            sql.sharing.readAccess,
+            [living, shares, "(share_number = share.number) AND (user_id >= w.user_id)", "using database_pkey"]
+        ),
+        (sql.sharing.readWhole, [living, shares, "(share_number >= share.number)", "using share_link_pkey"]),
+        (sql.sharing.sharedAsWhole, ["using share_living", "(zone_id >= k.zone_id)"]),
+        (sql.sharing.pointedZones, ["(database_id >= k.viewer_id)", "(id >= shared_zone.zone_id)"]),
+        (sql.sharing.pointLink, ["using share_link_target_zone", "using share_link_pkey", "TID Cond"]),
+        (sql.sharing.linkedZone, ["using share_link_target_pkey", "(id >= share_link_target.zone_id)"]),
+        (sql.sharedFeeds.page, ["(database_id = $1) AND (zone_id > $2)"] + access),
+        (sql.sharedFeeds.databaseFeed, ["using shared_zone_pkey", "using feed_entry_number"] + access),
+        (sql.sharedFeeds.numberZones, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
+        (sql.sharedFeeds.changeMarks, ["(database_id >= k.database_id)", "(id >= shared_zone.zone_id)"]),
         (sql.scan.page, ["using record_pkey", "(database_id = $2) AND (ROW(zone_id, name) > ROW($3, $4))"]),
     ]
 
@@ -132,6 +145,13 @@ import TidemarkTestSupport
     private static let use = [
         "(database_id = a.database_id) AND (sha256 >= a.sha256)", "(database_id = u.database_id) AND (id >= u.zone_id)",
     ]
+
+    /// All shares of a zone.
+    private static let shares =
+        "Index Cond: ((database_id = k.database_id) AND (zone_id >= zone.id) AND (zone_id <= zone.id))"
+
+    /// Whether a user has access to a zone, however many take part.
+    private static let access = ["using share_living", "using share_participant_user", "AND (user_id >= "]
 
     /// The zone of a subscription.
     private static let subscribed = [

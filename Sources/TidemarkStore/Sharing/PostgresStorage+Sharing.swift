@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkPostgres
+package import TidemarkService
+
+extension PostgresStorage {
+    package func owners(
+        named names: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [String: ZoneOwner] {
+        let owners = try await read(sql.sharing.ownersNamed((names, container)))
+        return Dictionary(owners.map { ($0.recordName, $0) }) { $1 }
+    }
+
+    package func owners(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ZoneOwner] {
+        let owners = try await read(sql.sharing.ownersOf(databases))
+        return Dictionary(owners.map { ($0.privateDatabase, $0) }) { $1 }
+    }
+
+    package func sharing(
+        of key: ZoneKey, _ sharing: SharingRead
+    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
+        let found = try await read(sql.zones.named((key.database, [key.name])), and: sharing, of: [key])
+        guard let zone = found.rows.first, let shares = found.sharing[0] else { return nil }
+        return (zone, shares)
+    }
+
+    package func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
+        try await read(sql.sharing.linkedZone(secretHash)).first
+    }
+
+    package func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
+        try await writeRepeatably(sql.sharing.pointLink((secretHash, key))).affectedCount > 0
+    }
+
+    package func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
+        try await writeRepeatably(sql.sharing.pointViewer((viewer, key))).affectedCount > 0
+    }
+
+    package func sharedZones(
+        of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
+    ) async throws(StorageError) -> [ZoneState] {
+        let database = SharedDatabase(viewer: viewer, user: user)
+        return try await read(sql.sharedFeeds.page((database, after ?? ZoneID(0), zonesMax)))
+    }
+
+    package func sharedZones(
+        among zones: [ZoneID], in database: DatabaseID
+    ) async throws(StorageError) -> Set<ZoneID> {
+        Set(try await read(sql.sharing.sharedAsWhole((database, zones))))
+    }
+
+    package func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
+        var zones: [DatabaseID: [ZoneKey]] = [:]
+        for viewer in viewers { zones[viewer] = [] }
+        for (viewer, zone) in try await read(sql.sharing.pointedZones(viewers)) {
+            zones[viewer, default: []].append(zone)
+        }
+        return zones.mapValues { $0.sorted() }
+    }
+
+    package func addresses(of user: UserID) async throws(StorageError) -> Set<String> {
+        Set(try await read(sql.addresses.ofUser(user)))
+    }
+
+    package func users(
+        withAddresses addresses: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [String: UserID] {
+        let rows = try await read(sql.addresses.users((addresses, container)))
+        return Dictionary(rows.map { ($0.address, $0.user) }) { first, _ in first }
+    }
+}

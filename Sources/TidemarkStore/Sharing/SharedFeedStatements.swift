@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+internal import TidemarkService
+
+/// A question for a part of the feed of a shared database.
+struct SharedFeedQuery: Sendable {
+    let feed: DatabaseFeedQuery
+    /// Whose shared database it is.
+    let user: UserID
+}
+
+/// A viewer's shared database.
+struct SharedDatabase: Sendable {
+    let viewer: DatabaseID
+    let user: UserID
+}
+
+/// The SQL of the zones in a viewer's list: shared databases and their feeds (R-225). The list grants nothing. Whether
+/// the user has access is read with it, from the rows of the owner, as `ShareAccess` says.
+///
+/// To the viewer, a zone ends with the access, whatever becomes of it afterwards.
+struct SharedFeedStatements: Sendable {
+    /// Those to which the user has access, by id.
+    let page = DeclaredStatement<(database: SharedDatabase, after: ZoneID, zonesMax: Int), ZoneState>(
+        .read, "shared_zones_page",
+        """
+        SELECT \(ZoneStatements.columns)
+          FROM (SELECT owner_database_id AS database_id, zone_id AS id FROM shared_zone
+                 WHERE database_id = \(\.database.viewer) AND zone_id > \(\.after) ORDER BY zone_id OFFSET 0) AS i
+         CROSS JOIN LATERAL (\(SharingStatements.livingByID)) AS z
+         WHERE \(access(of: "\(\.database.user)"))
+         ORDER BY i.id LIMIT \(\.zonesMax)
+        """
+    ) { row throws(PostgresError) in try ZoneRow.decode(row) }
+
+    /// Whether the user takes part in a living share of the zone `i.id` that allows anything.
+    private static func access<Input>(of user: SQL<Input>) -> SQL<Input> {
+        """
+        (SELECT 1 FROM (\(livingShares)) AS s
+          CROSS JOIN LATERAL (\(row(of: user))) AS p
+          WHERE p.status = 2 AND p.accepted_number IS NOT NULL
+            AND CASE p.role WHEN 4 THEN s.public_permission ELSE p.permission END > 1
+          LIMIT 1) IS NOT NULL
+        """
+    }
+
+    /// Whether the user may come to a share of the zone `i.id`: everybody may, or the user is invited, or somebody is
+    /// whose account is not known yet.
+    private static func entry<Input>(of user: SQL<Input>) -> SQL<Input> {
+        """
+        (SELECT 1 FROM (\(livingShares)) AS s
+          WHERE s.public_permission > 1
+             OR EXISTS (SELECT FROM share_participant p
+                         WHERE p.database_id = s.database_id AND p.zone_id = s.zone_id AND p.share_number = s.number
+                           AND p.status = 1 AND (p.user_id IS NULL OR p.user_id = \(user)))
+          LIMIT 1) IS NOT NULL
+        """
+    }
+
+    private static let livingShares = """
+        SELECT * FROM share
+         WHERE database_id = i.database_id AND zone_id = i.id AND ended_number IS NULL ORDER BY record_name OFFSET 0
+        """
+
+    private static func row<Input>(of user: SQL<Input>) -> SQL<Input> {
+        """
+        SELECT role, permission, status, accepted_number FROM share_participant
+                        WHERE database_id = s.database_id AND zone_id = s.zone_id AND share_number = s.number
+                          AND user_id BETWEEN \(user) AND \(user) ORDER BY user_id LIMIT 1
+        """
+    }
+
+    // MARK: The feed
+
+    /// The zones `i` of a viewer's list: whether each lives, whether the user has access, and what the feed has told.
+    private static func listed<Input>(_ viewer: SQL<Input>, _ user: SQL<Input>) -> SQL<Input> {
+        """
+        (SELECT i.*, z.change_number, z.id IS NOT NULL AS is_living, z.id IS NOT NULL AND \(access(of: user)) AS is_visible,
+                        e.zone_id IS NOT NULL AS is_told, e.zone_change_number AS told_number, e.removal AS told_removal
+                   FROM (SELECT ctid AS place, owner_database_id AS database_id, zone_id AS id, zone_name, pointed_at
+                           FROM shared_zone WHERE database_id = \(viewer) ORDER BY zone_id OFFSET 0) AS i
+                   LEFT JOIN LATERAL (\(SharingStatements.livingByID)) AS z ON true
+                   LEFT JOIN LATERAL (
+                        SELECT zone_id, zone_change_number, removal FROM feed_entry
+                         WHERE database_id = \(viewer) AND zone_id BETWEEN i.id AND i.id
+                         ORDER BY zone_id LIMIT 1) AS e ON true OFFSET 0) AS i
+        """
+    }
+
+    /// Those whose state has no number in the feed. A device hears of a zone with a number first
+    /// (`DatabaseFeedRead.mustNumber`), so without one there is no end to tell. A pointer to a zone to which the user never
+    /// had access says nothing: the acceptance may be under way.
+    private static func unseen<Input>(_ viewer: SQL<Input>, _ user: SQL<Input>) -> SQL<Input> {
+        """
+        \(listed(viewer, user))
+         WHERE CASE WHEN i.is_visible
+                    THEN NOT i.is_told OR i.told_removal IS NOT NULL OR i.told_number < i.change_number
+                    ELSE i.is_told AND i.told_removal IS NULL END
+        """
+    }
+
+    /// What the viewer may know of the zone: of one that has ended, nothing newer than what was told before. Its end is a
+    /// deletion, whatever the owner did.
+    private static let state = """
+        CASE WHEN i.is_visible THEN i.change_number ELSE coalesce(i.told_number, 0) END,
+               CASE WHEN NOT i.is_visible THEN 0::smallint END
+        """
+
+    /// As ``ChangeStatements/databaseFeed``. Entries of zones that were visible when they got their numbers are left out
+    /// if they are not visible now (I-5): their ends follow.
+    let databaseFeed = DeclaredStatement<SharedFeedQuery, FeedRow>(
+        .read, "shared_database_feed",
+        """
+        WITH entries AS MATERIALIZED (
+            SELECT e.zone_id, e.number, e.owner_database_id, e.zone_name, e.zone_change_number, e.removal
+              FROM feed_entry e
+             CROSS JOIN LATERAL (SELECT e.owner_database_id AS database_id, e.zone_id AS id OFFSET 0) AS i
+             WHERE e.database_id = \(\.feed.viewer) AND e.number > \(\.feed.after)
+               AND CASE WHEN e.removal IS NOT NULL THEN \(\.feed.after) >= 0
+                        ELSE (SELECT 1 FROM (\(SharingStatements.livingByID)) AS z) IS NOT NULL
+                             AND \(access(of: "\(\.user)")) END
+             ORDER BY e.number LIMIT \(\.feed.entriesMax))
+        SELECT NULL::bigint AS zone_id,
+               coalesce((SELECT head FROM feed WHERE database_id = \(\.feed.viewer)), 0) AS number,
+               coalesce((SELECT oldest_token FROM feed WHERE database_id = \(\.feed.viewer)), 0) AS owner_database_id,
+               NULL AS name, NULL::bigint AS change_number, NULL::smallint AS removal,
+               (SELECT incarnation FROM store) AS incarnation, false AS feeds_everywhere
+         UNION ALL
+        (SELECT e.*, NULL, NULL FROM entries e ORDER BY e.number)
+         UNION ALL
+        (SELECT i.id, NULL, i.database_id, i.zone_name, \(state), NULL,
+                i.is_visible AND (NOT i.is_told OR i.told_removal IS NOT NULL)
+           FROM \(unseen("\(\.feed.viewer)", "\(\.user)")) AND (SELECT count(*) FROM entries) < \(\.feed.entriesMax)
+          LIMIT \(\.feed.unnumberedMax))
+        """
+    ) { row throws(PostgresError) in try FeedRow(row) }
+
+    /// As ``ChangeStatements/numberZones``, under the lock of the feed's row.
+    let numberZones = DeclaredStatement<SharedDatabase, Void>(
+        .write, "number_shared_zones",
+        """
+        INSERT INTO feed_entry (database_id, zone_id, owner_database_id, number, zone_name, zone_change_number, removal)
+        SELECT \(\.viewer), i.id, i.database_id,
+               (SELECT head FROM feed WHERE database_id = \(\.viewer)) + row_number() OVER (ORDER BY i.id), i.zone_name,
+               \(state)
+          FROM \(unseen("\(\.viewer)", "\(\.user)"))
+            ON CONFLICT (database_id, zone_id) DO UPDATE
+           SET number = excluded.number, zone_change_number = excluded.zone_change_number, removal = excluded.removal
+        """)
+
+    /// Removes pointers to zones whose ends have numbers. An acceptance writes its pointer before it gives access. So a
+    /// pointer stays for an hour if the user may come to a share. One that is written anew meanwhile stays too.
+    ///
+    /// NB: a row that another transaction has changed is looked at again, but not its `ctid`: hence its time.
+    let dropPointers = DeclaredStatement<SharedDatabase, Void>(
+        .write, "drop_pointers",
+        """
+        DELETE FROM shared_zone p
+         USING (SELECT i.place, i.pointed_at
+                  FROM \(listed("\(\.viewer)", "\(\.user)"))
+                 WHERE NOT i.is_visible AND i.told_removal IS NOT NULL
+                   AND (NOT i.is_living OR i.pointed_at < now() - interval '1 hour' OR NOT \(entry(of: "\(\.user)")))
+               ) AS d
+         WHERE p.ctid = d.place AND p.pointed_at = d.pointed_at
+        """)
+
+    /// As ``ChangeStatements/changeMarks``, of the zones in the viewers' lists.
+    let changeMarks = DeclaredStatement<[DatabaseID], (database: DatabaseID, mark: ChangeMark)>(
+        .read, "shared_change_marks",
+        """
+        SELECT k.database_id, m.mark, m.zone_count
+          FROM unnest(\(\.self)) AS k (database_id)
+         CROSS JOIN LATERAL (
+               SELECT coalesce(sum(z.change_number + 1 + (z.removal IS NOT NULL)::integer), 0)::bigint AS mark,
+                      count(*) AS zone_count
+                 FROM (SELECT owner_database_id, zone_id FROM shared_zone
+                        WHERE database_id BETWEEN k.database_id AND k.database_id
+                        ORDER BY database_id, zone_id OFFSET 0) AS v
+                CROSS JOIN LATERAL (
+                      SELECT change_number, removal FROM zone
+                       WHERE database_id = v.owner_database_id AND id BETWEEN v.zone_id AND v.zone_id
+                       ORDER BY id LIMIT 1) AS z) AS m
+        """
+    ) { row throws(PostgresError) in
+        let zoneCount: Int64 = try row["zone_count"]
+        return (
+            database: try row["database_id"], mark: ChangeMark(value: try row["mark"], zoneCount: Int(zoneCount))
+        )
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// A row of a statement that reads shares: a zone, one of its shares if it has any, and one of the share's participants
+/// if any was found.
+struct SharingRow {
+    /// The place of the zone in the list, counted from 1.
+    let ordinal: Int
+    let owner: UserID
+    let secret: [UInt8]?
+    let share: Share?
+    let participant: Participant?
+
+    init(_ row: PostgresRow) throws(PostgresError) {
+        ordinal = try row["ordinal"]
+        owner = try row["owner_id"]
+        secret = try row["secret"]
+        share = try Self.share(row)
+        participant = try Self.participant(row)
+    }
+
+    private static func share(_ row: PostgresRow) throws(PostgresError) -> Share? {
+        guard let number: ShareNumber = try row["share_number"] else { return nil }
+        let endedNumber: ChangeNumber? = try row["share_ended_number"]
+        return Share(
+            number: number, recordName: try row["record_name"],
+            publicPermission: try code(try row["public_permission"]), endedNumber: endedNumber)
+    }
+
+    private static func participant(_ row: PostgresRow) throws(PostgresError) -> Participant? {
+        guard let id: ParticipantID = try row["id"] else { return nil }
+        return Participant(
+            id: id, user: try row["user_id"], address: try row["address"], role: try code(try row["role"]),
+            permission: try code(try row["permission"]), status: try code(try row["status"]),
+            acceptedNumber: try row["accepted_number"], endedNumber: try row["ended_number"],
+            addedAt: try row["added_at"])
+    }
+
+    private static func code<Code: RawRepresentable<Int16>>(_ value: Int16) throws(PostgresError) -> Code {
+        guard let code = Code(rawValue: value) else { throw PostgresError(.unexpectedResult, detail: "read_sharing") }
+        return code
+    }
+}
+
+/// The shares of one zone, made of rows.
+struct SharingRows {
+    /// Whether all participants are read.
+    let isWhole: Bool
+    private var owner: UserID?
+    private var secret: [UInt8]?
+    private var shares: [Share] = []
+    private var participants: [ShareNumber: [Participant]] = [:]
+
+    init(isWhole: Bool) {
+        self.isWhole = isWhole
+    }
+
+    mutating func add(_ row: SharingRow) {
+        owner = row.owner
+        secret = row.secret
+        guard let share = row.share else { return }
+        if shares.last?.number != share.number {
+            shares.append(share)
+            if isWhole { participants[share.number] = participants[share.number] ?? [] }
+        }
+        if let participant = row.participant { participants[share.number, default: []].append(participant) }
+    }
+
+    /// Nil if there was no row: no such zone lives, or it is no user's.
+    var sharing: ZoneSharing? {
+        guard let owner else { return nil }
+        var secrets: [String?: [UInt8]] = [:]
+        if let secret { secrets[String?.none] = secret }
+        return ZoneSharing(
+            owner: owner, shares: shares, participants: participants, secrets: secrets, isWhole: isWhole)
+    }
+}
+
+extension SharingRead {
+    var isWhole: Bool { self == .whole }
+
+    /// Those who are asked about one by one.
+    var users: [UserID] {
+        if case .access(let users) = self { users } else { [] }
+    }
+
+    /// The statement that reads it for some zones; nil if nothing is to be read.
+    func call(for zones: [ZoneKey]) -> Call<SharingRow>? {
+        switch self {
+        case .nothing: return nil
+        case .whole: return sql.sharing.readWhole(zones)
+        case .access(let users):
+            let wanted = zones.indices.flatMap { index in
+                users.map { AccessQuery.WantedUser(place: Int32(index + 1), user: $0) }
+            }
+            return sql.sharing.readAccess(AccessQuery(zones: zones, users: wanted))
+        }
+    }
+}

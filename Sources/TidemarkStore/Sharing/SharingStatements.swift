@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// A question for what some users may do in some zones.
+struct AccessQuery: Sendable {
+    let zones: [ZoneKey]
+    let users: [WantedUser]
+
+    /// A user who is asked about in one of the zones.
+    struct WantedUser: Sendable {
+        /// Counted from 1.
+        let place: Int32
+        let user: UserID
+    }
+}
+
+/// Rows of one share that one statement writes.
+struct SharingWrite: Sendable {
+    let database: DatabaseID
+    let zone: ZoneID
+    let share: ShareNumber
+    var participants: [Participant] = []
+}
+
+/// The SQL of shares. Their rows are written under the lock of their zone. See ``RecordStatements`` for the form of
+/// look-ups.
+struct SharingStatements: Sendable {
+    /// All shares of zones, with all participants and the secret of the URL.
+    let readWhole = reading("read_sharing", \.self, secret: secret, participants: allParticipants)
+
+    /// All shares of zones, with the rows of some users. One look-up for each share and user, however many take part.
+    let readAccess = reading("read_share_access", \.zones, secret: "NULL::bytea", participants: someParticipants)
+
+    /// At least one row for each zone that lives and has an owner.
+    private static func reading<Input>(
+        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, secret: SQL<Input>, participants: SQL<Input>
+    ) -> DeclaredStatement<Input, SharingRow> {
+        DeclaredStatement(
+            .read, name,
+            """
+            SELECT k.ordinal, d.user_id AS owner_id, \(secret) AS secret, s.number AS share_number,
+                   s.ended_number AS share_ended_number, s.public_permission, s.record_name, p.id, p.user_id, p.address,
+                   p.role, p.permission, p.status, p.accepted_number, p.ended_number, p.added_at
+              FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
+             CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+             CROSS JOIN LATERAL (
+                   SELECT user_id FROM database
+                    WHERE id BETWEEN k.database_id AND k.database_id AND user_id IS NOT NULL ORDER BY id LIMIT 1) AS d
+              LEFT JOIN LATERAL (
+                   SELECT * FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
+                    ORDER BY database_id, zone_id, number OFFSET 0) AS s ON true
+              LEFT JOIN LATERAL (
+                   \(participants)) AS p ON true
+            """
+        ) { row throws(PostgresError) in try SharingRow(row) }
+    }
+
+    private static let secret: SQL<[ZoneKey]> = """
+        (SELECT secret FROM share_link
+          WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY database_id, zone_id LIMIT 1)
+        """
+
+    private static let allParticipants: SQL<[ZoneKey]> = """
+        SELECT * FROM share_participant
+         WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
+         ORDER BY share_number OFFSET 0
+        """
+
+    private static let someParticipants: SQL<AccessQuery> = """
+        SELECT f.*
+          FROM (SELECT w.user_id FROM unnest(\(\.users, \.place), \(\.users, \.user)) AS w (place, user_id)
+                 WHERE w.place = k.ordinal OFFSET 0) AS w
+         CROSS JOIN LATERAL (
+               SELECT * FROM share_participant
+                WHERE database_id = k.database_id AND zone_id = z.id AND share_number = s.number
+                  AND user_id BETWEEN w.user_id AND w.user_id ORDER BY user_id LIMIT 1) AS f
+        """
+
+    // MARK: Writing
+
+    let forgetShares = DeclaredStatement<(database: DatabaseID, zone: ZoneID, shares: [ShareNumber]), Void>(
+        .write, "forget_shares",
+        """
+        WITH gone AS (
+            DELETE FROM share
+             WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND number = ANY (\(\.shares)))
+        DELETE FROM share_participant
+         WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares))
+        """)
+
+    let forgetParticipants = DeclaredStatement<(rows: SharingWrite, ids: [ParticipantID]), Void>(
+        .write, "forget_participants",
+        """
+        DELETE FROM share_participant
+         WHERE database_id = \(\.rows.database) AND zone_id = \(\.rows.zone) AND share_number = \(\.rows.share)
+           AND id = ANY (\(\.ids))
+        """)
+
+    /// Inserts rows, or replaces those with their IDs.
+    let writeParticipants = DeclaredStatement<SharingWrite, Void>(
+        .write, "write_participants",
+        """
+        INSERT INTO share_participant (database_id, zone_id, share_number, id, user_id, address, role, permission, status,
+                                       accepted_number, ended_number, added_at)
+        SELECT \(\.database), \(\.zone), \(\.share), k.*
+          FROM unnest(\(\.participants, \.id), \(\.participants, \.user), \(\.participants, \.address),
+                      \(\.participants, \.roleCode), \(\.participants, \.permissionCode), \(\.participants, \.statusCode),
+                      \(\.participants, \.acceptedNumber), \(\.participants, \.endedNumber), \(\.participants, \.addedAt))
+               AS k (id, user_id, address, role, permission, status, accepted_number, ended_number, added_at)
+            ON CONFLICT (database_id, zone_id, share_number, id) DO UPDATE
+           SET user_id = excluded.user_id, address = excluded.address, role = excluded.role,
+               permission = excluded.permission, status = excluded.status, accepted_number = excluded.accepted_number,
+               ended_number = excluded.ended_number, added_at = excluded.added_at
+        """)
+
+    /// Inserts the share, or replaces the one with its number.
+    let writeShare = DeclaredStatement<(zone: SharingWrite, share: Share), Void>(
+        .write, "write_share",
+        """
+        INSERT INTO share (database_id, zone_id, number, ended_number, public_permission, record_name)
+        VALUES (\(\.zone.database), \(\.zone.zone), \(\.share.number), \(\.share.endedNumber),
+                \(\.share.publicPermission), \(\.share.recordName))
+            ON CONFLICT (database_id, zone_id, number) DO UPDATE
+           SET ended_number = excluded.ended_number, public_permission = excluded.public_permission
+        """)
+
+    /// A zone gets one secret in its life.
+    let writeSecret = DeclaredStatement<(zone: SharingWrite, secret: [UInt8]), Void>(
+        .write, "write_share_secret",
+        """
+        INSERT INTO share_link (database_id, zone_id, secret)
+        VALUES (\(\.zone.database), \(\.zone.zone), \(\.secret))
+        """)
+
+    // MARK: Pointers
+
+    /// One row is written if the zone lives. Targets whose secrets no save has taken are removed after a while.
+    let pointLink = DeclaredStatement<(secretHash: [UInt8], key: ZoneKey), Void>(
+        .write, "point_link",
+        """
+        WITH z AS MATERIALIZED (\(living(\.key))),
+        gone AS (
+            DELETE FROM share_link_target WHERE ctid = ANY (ARRAY(
+                SELECT t.ctid FROM share_link_target t
+                 WHERE t.owner_database_id = \(part: \.key, \.database)
+                   AND t.zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
+                   AND t.secret_hash <> \(\.secretHash) AND t.made_at < now() - interval '1 hour'
+                   AND (SELECT 1 FROM share_link l
+                         WHERE l.database_id = t.owner_database_id AND l.zone_id BETWEEN t.zone_id AND t.zone_id
+                           AND sha256(l.secret) = t.secret_hash ORDER BY l.zone_id LIMIT 1) IS NULL
+                 ORDER BY t.zone_id LIMIT 1000)))
+        INSERT INTO share_link_target (secret_hash, owner_database_id, zone_id)
+        SELECT \(\.secretHash), \(part: \.key, \.database), id FROM z
+            ON CONFLICT (secret_hash) DO UPDATE
+           SET owner_database_id = excluded.owner_database_id, zone_id = excluded.zone_id, made_at = excluded.made_at
+        """)
+
+    /// One row is written if the zone lives. A row that is there already says that it was written now, so that nobody
+    /// removes it while an acceptance is under way (``SharedFeedStatements/dropPointers``).
+    let pointViewer = DeclaredStatement<(viewer: DatabaseID, key: ZoneKey), Void>(
+        .write, "point_viewer",
+        """
+        INSERT INTO shared_zone (database_id, owner_database_id, zone_id, zone_name)
+        SELECT \(\.viewer), \(part: \.key, \.database), z.id, \(part: \.key, \.name) FROM (\(living(\.key))) AS z
+            ON CONFLICT (database_id, zone_id) DO UPDATE SET pointed_at = excluded.pointed_at
+        """)
+
+    private static func living<Input>(_ key: any KeyPath<Input, ZoneKey> & Sendable) -> SQL<Input> {
+        """
+        SELECT id FROM zone
+         WHERE database_id = \(part: key, \.database)
+           AND name BETWEEN \(part: key, \.name) AND \(part: key, \.name) AND removal IS NULL ORDER BY name LIMIT 1
+        """
+    }
+
+    let linkedZone = DeclaredStatement<[UInt8], ZoneKey>(
+        .read, "linked_zone",
+        """
+        SELECT z.database_id, z.name
+          FROM (SELECT owner_database_id AS database_id, zone_id AS id FROM share_link_target
+                 WHERE secret_hash = \(\.self)) AS i
+         CROSS JOIN LATERAL (\(livingByID)) AS z
+        """
+    ) { row throws(PostgresError) in ZoneKey(database: try row["database_id"], name: try row["name"]) }
+
+    /// The zone `i.id`, if it lives. For a `LATERAL` join.
+    static let livingByID = """
+        SELECT * FROM zone
+         WHERE database_id = i.database_id AND id BETWEEN i.id AND i.id AND removal IS NULL ORDER BY id LIMIT 1
+        """
+
+    let pointedZones = DeclaredStatement<[DatabaseID], (viewer: DatabaseID, zone: ZoneKey)>(
+        .read, "pointed_zones",
+        """
+        SELECT i.viewer_id, z.database_id, z.name
+          FROM (SELECT k.viewer_id, v.owner_database_id AS database_id, v.zone_id AS id
+                  FROM unnest(\(\.self)) AS k (viewer_id)
+                 CROSS JOIN LATERAL (
+                       SELECT owner_database_id, zone_id FROM shared_zone
+                        WHERE database_id BETWEEN k.viewer_id AND k.viewer_id
+                        ORDER BY database_id, zone_id OFFSET 0) AS v) AS i
+         CROSS JOIN LATERAL (\(livingByID)) AS z
+        """
+    ) { row throws(PostgresError) in
+        (try row["viewer_id"], ZoneKey(database: try row["database_id"], name: try row["name"]))
+    }
+
+    /// Those of some zones of a database that are shared as a whole. One look-up for each zone.
+    let sharedAsWhole = DeclaredStatement<(database: DatabaseID, zones: [ZoneID]), ZoneID>(
+        .read, "zones_shared_as_whole",
+        """
+        SELECT k.zone_id
+          FROM unnest(\(\.zones)) AS k (zone_id)
+         CROSS JOIN LATERAL (
+               SELECT FROM share
+                WHERE database_id = \(\.database) AND zone_id BETWEEN k.zone_id AND k.zone_id AND ended_number IS NULL
+                  AND record_name = '\(Share.zoneWideName)'
+                ORDER BY zone_id LIMIT 1) AS s
+        """
+    ) { row throws(PostgresError) in try row["zone_id"] }
+
+    // MARK: Owners
+
+    let ownersNamed = DeclaredStatement<(names: [String], container: ContainerKey), ZoneOwner>(
+        .read, "owners_named",
+        """
+        SELECT u.id, u.record_name, d.id AS database_id
+          FROM container k
+          JOIN container_user u ON u.container_id = k.id AND u.record_name = ANY (\(\.names))
+          JOIN database d ON d.user_id = u.id AND d.scope = 2
+         WHERE k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
+        """
+    ) { row throws(PostgresError) in try ZoneOwner(row) }
+
+    let ownersOf = DeclaredStatement<[DatabaseID], ZoneOwner>(
+        .read, "owners_of_databases",
+        """
+        SELECT u.id, u.record_name, d.id AS database_id
+          FROM database d JOIN container_user u ON u.id = d.user_id
+         WHERE d.id = ANY (\(\.self)) AND d.scope = 2
+        """
+    ) { row throws(PostgresError) in try ZoneOwner(row) }
+
+    /// The user whose shared database it is; null for other databases.
+    let viewers = DeclaredStatement<[DatabaseID], (database: DatabaseID, user: UserID?)>(
+        .read, "viewers_of_databases",
+        "SELECT id, CASE WHEN scope = 3 THEN user_id END AS user_id FROM database WHERE id = ANY (\(\.self))"
+    ) { row throws(PostgresError) in (try row["id"], try row["user_id"]) }
+}
+
+extension ZoneOwner {
+    fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+        self.init(user: try row["id"], recordName: try row["record_name"], privateDatabase: try row["database_id"])
+    }
+}
+
+extension Participant {
+    // There are no arrays of smallint.
+    fileprivate var roleCode: Int32 { Int32(role.rawValue) }
+    fileprivate var permissionCode: Int32 { Int32(permission.rawValue) }
+    fileprivate var statusCode: Int32 { Int32(status.rawValue) }
+}

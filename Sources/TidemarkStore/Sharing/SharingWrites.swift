@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkPostgres
+
+/// What a group of zones writes of their shares. Most write nothing.
+struct SharingWrites {
+    private let zones: [ZoneChanges]
+
+    init(_ zones: [ZoneChanges]) {
+        self.zones = zones
+    }
+
+    var calls: [Call<Void>] {
+        zones.flatMap { zone in
+            zone.sharing.flatMap { Self.calls(for: $0, in: SharingWrite(zone, $0)) }
+        }
+    }
+
+    /// Forgotten rows go first, and new rows come last: a user has one row in a share.
+    private static func calls(for changes: SharingChanges, in zone: SharingWrite) -> [Call<Void>] {
+        var calls: [Call<Void>] = []
+        if !changes.forgottenShares.isEmpty {
+            calls.append(sql.sharing.forgetShares((zone.database, zone.zone, changes.forgottenShares)))
+        }
+        if !changes.forgotten.isEmpty { calls.append(sql.sharing.forgetParticipants((zone, changes.forgotten))) }
+        for rows in [changes.updated + changes.ended, changes.inserted] where !rows.isEmpty {
+            var write = zone
+            write.participants = rows
+            calls.append(sql.sharing.writeParticipants(write))
+        }
+        if let share = changes.insertedShare ?? changes.updatedShare {
+            calls.append(sql.sharing.writeShare((zone, share)))
+        }
+        if let secret = changes.insertedSecret { calls.append(sql.sharing.writeSecret((zone, secret))) }
+        return calls
+    }
+}
+
+extension SharingWrite {
+    fileprivate init(_ zone: ZoneChanges, _ changes: SharingChanges) {
+        self.init(database: zone.database, zone: zone.zone, share: changes.share)
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkPostgres
+import TidemarkService
+import TidemarkTestSupport
+
+@testable import TidemarkStore
+
+/// What the conformance suite cannot show: what happens between two statements.
+@Suite struct PostgresStorageSharingTests {
+    @Test func `R-328, I-5: a page and the access by which it was read are of one snapshot`() async throws {
+        try await SharingFixture.run { fixture in
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let storage = fixture.storage
+            let lease = try await fixture.other.acquire()
+            // Each connection for snapshots prepares its statements, so that the page below waits where it is run.
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
+            async let first = storage.zonePage(fixture.page())
+            async let second = storage.zonePage(fixture.page())
+            async let third = storage.zonePage(fixture.page())
+            async let fourth = storage.zonePage(fixture.page())
+            try await fixture.waitForWaiting(4, application: "tidemark-shared")
+            try await lease.connection.executeScript("COMMIT")
+            for page in [try await first, try await second, try await third, try await fourth] {
+                #expect(page.value.records.map(\.name) == [Share.zoneWideName])
+            }
+
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
+            async let reading = storage.zonePage(fixture.page())
+            try await fixture.waitForWaiting(1, application: "tidemark-shared")
+            // The access has been read, and the records have not. Meanwhile it ends, and a record is saved.
+            try await lease.connection.executeScript(
+                """
+                UPDATE share_participant SET status = 3, ended_number = 2;
+                INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                                    modified_by, created_by_device, byte_count, is_deleted, name, type, fields)
+                SELECT database_id, zone_id, 2, 2, created_at, 1, modified_at, 1, created_by_device, 0, false, 'new', 'Note', ''
+                  FROM record;
+                UPDATE zone SET change_number = 2 WHERE name = 'Notes';
+                COMMIT
+                """)
+            let before = try await reading.value
+            #expect(before.records.map(\.name) == [Share.zoneWideName])
+            #expect(before.zone?.changeNumber == 1)
+            #expect(fixture.bobsAccess.sharing(before.sharing) != nil)
+            let after = try await storage.zonePage(fixture.page()).value
+            #expect(after.records.map(\.name).sorted() == [Share.zoneWideName, "new"])
+            #expect(after.sharing != nil && fixture.bobsAccess.sharing(after.sharing) == nil)
+            fixture.other.release(lease)
+        }
+    }
+
+    @Test func `R-700: who waited for a zone has the access that is left`() async throws {
+        try await SharingFixture.run { fixture in
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let read = fixture.read(.access(of: [fixture.bob.user]))
+            let lease = try await fixture.other.acquire()
+            try await lease.connection.executeScript("BEGIN; SELECT FROM zone WHERE name = 'Notes' FOR UPDATE")
+            async let waiting = fixture.storage.beginWrite([read])
+            try await fixture.waitForWaiting(1, application: "tidemark")
+            try await lease.connection.executeScript(
+                "UPDATE share_participant SET status = 3, ended_number = 2; COMMIT")
+            let transaction = try await waiting
+            let sharing = try #require(transaction.snapshots[0].sharing)
+            #expect(fixture.bobsAccess.sharing(sharing) == nil)
+            #expect(ShareAccess(of: fixture.bob.user, in: sharing).canHaveSeen(1))
+            await transaction.rollback()
+            fixture.other.release(lease)
+        }
+    }
+
+    @Test func `R-310: rows of a share are read as they were written`() async throws {
+        try await SharingFixture.run { fixture in
+            var invited = Participant(
+                id: ParticipantID(high: .max, low: .max), address: "carol@example.org", role: .administrator,
+                permission: .readOnly, addedAt: SharingFixture.now)
+            try await fixture.share(with: fixture.bobs(.accepted), invited)
+            var bob = fixture.bobs(.accepted)
+            bob.acceptedNumber = 1
+            let first = ShareNumber(1)
+            func whole() async throws -> ZoneSharing {
+                try #require(try await fixture.storage.sharing(of: fixture.zone, .whole)).sharing
+            }
+            var expected = ZoneSharing(
+                owner: fixture.alice.user, shares: [Share(number: first)], participants: [first: [bob, invited]],
+                secrets: [String?.none: [1, 2, 3]])
+            #expect(try await whole() == expected)
+
+            // A user has one row: the former one goes before another gets the user, also as a new row.
+            invited.user = fixture.bob.user
+            (invited.status, invited.acceptedNumber) = (.accepted, 2)
+            try await fixture.update { changes, _ in
+                (changes.forgotten, changes.updated) = ([bob.id], [invited])
+            }
+            var freed = invited
+            (freed.user, freed.status, freed.acceptedNumber) = (nil, .pending, nil)
+            try await fixture.update { changes, _ in
+                (changes.updated, changes.inserted) = ([freed], [bob])
+            }
+            expected = ZoneSharing(
+                owner: fixture.alice.user, shares: [Share(number: first)], participants: [first: [bob, freed]],
+                secrets: [String?.none: [1, 2, 3]])
+            #expect(try await whole() == expected)
+
+            // A share that ended lets another begin, and can be forgotten.
+            try await fixture.change { number, sharing in sharing.ending(shareNamed: Share.zoneWideName, at: number)! }
+            try await fixture.share(secret: nil)
+            #expect(try await whole().livingShare(ofRoot: nil)?.number == ShareNumber(5))
+            #expect(try await whole().shares[first]?.endedNumber == 4)
+            try await fixture.update { changes, _ in changes.forgottenShares = [first] }
+            #expect(try await whole().shares.keys.map(\.rawValue) == [5])
+            #expect(try await fixture.numbers("SELECT count(*) FROM share_participant") == [0])
+        }
+    }
+
+    @Test func `an owner's reads need no connection for snapshots`() async throws {
+        try await SharingFixture.run { fixture in
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let (storage, zone) = (fixture.storage, fixture.zone)
+            let shared = """
+                SELECT count(*) FROM pg_stat_activity
+                 WHERE application_name = 'tidemark-shared' AND datname = current_database()
+                """
+            let query = ZonePageQuery(
+                key: zone, after: nil, recordsMax: 10, bytesMax: 1_000, device: SharingFixture.device, reader: nil,
+                tombstonesPassedMax: 10)
+            _ = try await storage.databaseFeed(of: zone.database, after: nil, entriesMax: 10, then: query)
+            _ = try await storage.records(named: ["a"], in: zone, bytesMax: 10, sharing: .nothing)
+            _ = try await storage.zoneKeys(of: [zone.name], in: zone.database, keysMax: 10, sharing: .nothing)
+            #expect(try await fixture.numbers(shared) == [0])
+            let found = try await storage.records(named: ["a"], in: zone, bytesMax: 10, sharing: .whole)
+            #expect(found.sharing?.isWhole == true)
+            let keys = try await storage.zoneKeys(
+                of: ["none", zone.name], in: zone.database, keysMax: 10, sharing: .access(of: [fixture.bob.user]))
+            #expect(keys.map { $0.sharing?.readers.count } == [nil, 2])
+            #expect(try await fixture.numbers(shared)[0] > 0)
+        }
+    }
+
+    @Test func `R-306: a link leads to its zone, and secrets that no save took are forgotten`() async throws {
+        try await SharingFixture.run { fixture in
+            let (storage, zone) = (fixture.storage, fixture.zone)
+            let none = ZoneKey(database: zone.database, name: "None")
+            #expect(try await !storage.pointLink(secretHash: [1], to: none))
+            for hash: [UInt8] in [[1], [2], [1]] { #expect(try await storage.pointLink(secretHash: hash, to: zone)) }
+            #expect(try await storage.linkedZone(secretHash: [1]) == zone)
+            #expect(try await storage.linkedZone(secretHash: [3]) == nil)
+            // The zone takes the secret of the first.
+            try fixture.execute(
+                "INSERT INTO share_link SELECT database_id, id, 'secret' FROM zone WHERE name = 'Notes'",
+                "UPDATE share_link_target SET secret_hash = sha256('secret') WHERE secret_hash = '\\x01'",
+                "UPDATE share_link_target SET made_at = now() - interval '2 hours'")
+            #expect(try await storage.pointLink(secretHash: [4], to: zone))
+            #expect(try await storage.linkedZone(secretHash: [2]) == nil)
+            #expect(try await fixture.numbers("SELECT count(*) FROM share_link_target") == [2])
+        }
+    }
+
+    @Test func `R-030: what ended zones leave of their shares is cleared, and then they are forgotten`() async throws {
+        try await SharingFixture.run { fixture in
+            let (storage, zone) = (fixture.storage, fixture.zone)
+            #expect(try await storage.pointLink(secretHash: [1], to: zone))
+            try await fixture.share(with: fixture.bobs(.accepted))
+            #expect(try await AdminStore(storage).endZone(zone, reason: .deleted))
+            #expect(try await storage.linkedZone(secretHash: [1]) == nil)
+            #expect(try await storage.sharing(of: zone, .whole) == nil)
+            try await storage.forgetEndedZones(of: zone.database, keeping: 0)
+            #expect(try await fixture.numbers("SELECT count(*) FROM zone WHERE name = 'Notes'") == [1])
+            var place: EndedZone? = .beginning
+            while let after = place { place = try await storage.clearEndedZones(after: after) }
+            for table in ["share", "share_participant", "share_link", "share_link_target"] {
+                #expect(try await fixture.numbers("SELECT count(*) FROM \(table)") == [0], "\(table)")
+            }
+            try await storage.forgetEndedZones(of: zone.database, keeping: 0)
+            #expect(try await fixture.numbers("SELECT count(*) FROM zone WHERE name = 'Notes'") == [0])
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkPostgres
+import TidemarkService
+import TidemarkTestSupport
+
+@testable import TidemarkStore
+
+/// The feed of a shared database, and the list that it is made of.
+@Suite struct SharedFeedStatementsTests {
+    @Test func `R-225, I-2: a zone that is new in a shared database is told with a number, and then its end`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            #expect(try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone))
+            #expect(try await fixture.feed().unnumbered == [])
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let told = try #require(try await fixture.feed(after: nil).unnumbered.first)
+            #expect(told.key == fixture.zone && told.number == nil && told.removal == nil)
+            #expect(try await fixture.feed(after: nil).mustNumber)
+            #expect(try await fixture.advance().entries.map(\.key) == [fixture.zone])
+            #expect(try await !fixture.feed(after: nil).mustNumber)
+            try await fixture.removeAll()
+            #expect(try await fixture.feed().unnumbered.map(\.removal) == [.deleted])
+            #expect(try await fixture.advance().entries.map(\.removal) == [.deleted])
+            #expect(try await fixture.feed().unnumbered == [])
+        }
+    }
+
+    @Test func `R-225, I-5: what the owner does after the end moves nobody's feed`() async throws {
+        try await SharingFixture.run { fixture in
+            _ = try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone)
+            try await fixture.share(with: fixture.bobs(.accepted))
+            #expect(try await fixture.advance().entries.map(\.changeNumber) == [1])
+            try await fixture.update { changes, _ in _ = changes }
+            try await fixture.removeAll()
+            // The entry of before is left out: it would tell that the zone is there.
+            #expect(try await fixture.feed().entries == [])
+            #expect(try await fixture.feed(after: nil).entries == [])
+            let end = try await fixture.advance().entries
+            #expect(end.map(\.removal) == [.deleted] && end.map(\.changeNumber) == [1])
+            try await fixture.update { changes, _ in _ = changes }
+            let later = try await fixture.feed()
+            #expect(later.unnumbered == [] && later.entries == end)
+        }
+    }
+
+    @Test func `R-225: the end of a zone is told with its name, although its owner's database forgot it`() async throws
+    {
+        try await SharingFixture.run { fixture in
+            _ = try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone)
+            try await fixture.share(with: fixture.bobs(.accepted))
+            _ = try await fixture.advance()
+            try fixture.execute("DELETE FROM zone WHERE name = 'Notes'")
+            #expect(try await fixture.feed().unnumbered.map(\.key) == [fixture.zone])
+            let end = try #require(try await fixture.advance().entries.first)
+            #expect(end.key == fixture.zone && end.removal == .deleted)
+            #expect(try await fixture.numbers("SELECT count(*) FROM shared_zone") == [0])
+            #expect(try await fixture.feed().entries == [end])
+        }
+    }
+
+    @Test func `R-318: a pointer stays while somebody may accept, and goes when its end was told`() async throws {
+        try await SharingFixture.run { fixture in
+            _ = try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone)
+            try await fixture.share(with: fixture.bobs(.accepted))
+            _ = try await fixture.advance()
+            // Removed, and invited again: he may be accepting.
+            try await fixture.removeAll()
+            try await fixture.update { changes, _ in changes.updated = [fixture.bobs(.pending)] }
+            #expect(try await fixture.advance().entries.map(\.removal) == [.deleted])
+            #expect(try await fixture.pointers() == [fixture.zone])
+            try await fixture.removeAll()
+            _ = try await fixture.advance()
+            #expect(try await fixture.pointers() == [])
+        }
+    }
+
+    /// The acceptance has written its pointer anew, when the feed of before its invitation removes it.
+    @Test func `R-318: a pointer that is written anew while the feed removes it stays`() async throws {
+        try await SharingFixture.run { fixture in
+            let viewer = fixture.bob.sharedDatabase
+            _ = try await fixture.storage.pointViewer(viewer, to: fixture.zone)
+            try await fixture.share(with: fixture.bobs(.accepted))
+            _ = try await fixture.advance()
+            try await fixture.removeAll()
+            let lease = try await fixture.other.acquire()
+            try await lease.connection.executeScript(
+                "BEGIN; UPDATE shared_zone SET pointed_at = clock_timestamp() WHERE database_id = \(viewer.rawValue)")
+            async let advancing = fixture.advance()
+            try await fixture.waitForWaiting(1, application: "tidemark")
+            try await lease.connection.executeScript("COMMIT")
+            #expect(try await advancing.entries.map(\.removal) == [.deleted])
+            #expect(try await fixture.pointers() == [fixture.zone])
+            fixture.other.release(lease)
+        }
+    }
+
+    @Test func `R-753: a shared database's feed forgets the oldest of very many ends`() async throws {
+        try await SharingFixture.run { fixture in
+            let viewer = fixture.bob.sharedDatabase.rawValue
+            try fixture.execute(
+                "INSERT INTO feed (database_id, head) VALUES (\(viewer), 5003)",
+                """
+                INSERT INTO feed_entry (database_id, zone_id, owner_database_id, number, zone_change_number, removal, zone_name)
+                SELECT \(viewer), 1000 + n, 1, n, 0, 0, 'z' || n FROM generate_series(1, 5003) AS n
+                """)
+            let feed = try await fixture.advance()
+            #expect(feed.oldestToken == 3 && feed.entries.first?.number == 4)
+            #expect(try await fixture.numbers("SELECT count(*) FROM feed_entry WHERE zone_name IS NOT NULL") == [5_000])
+        }
+    }
+
+    @Test func `the mark of a shared database moves with the zones in its list`() async throws {
+        try await SharingFixture.run { fixture in
+            let databases = [fixture.bob.sharedDatabase, fixture.alice.privateDatabase]
+            func marks() async throws -> [ChangeMark] {
+                // A server that has seen neither of them sign in.
+                let storage = try PostgresStorage(
+                    url: fixture.url, loop: fixture.storage.pool.loop, connections: 1, queryTimes: .patient)
+                let marks = try await storage.changeMarks(of: databases)
+                await storage.stop()
+                return databases.compactMap { marks[$0] }
+            }
+            #expect(try await marks().map(\.zoneCount) == [0, 2])
+            _ = try await fixture.storage.pointViewer(databases[0], to: fixture.zone)
+            let before = try await marks()
+            #expect(before.map(\.zoneCount) == [1, 2])
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let after = try await marks()
+            #expect(after[0].value == before[0].value + 1 && after[1].value == before[1].value + 1)
+        }
+    }
+
+    @Test func `R-323: the list shows what the rules allow, whatever becomes of a participant`() async throws {
+        try await SharingFixture.run { fixture in
+            _ = try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone)
+            try await fixture.share(with: fixture.bobs(.pending))
+            var isVisible: [Bool] = []
+            for role in [ParticipantRole.privateUser, .publicUser] {
+                for permission in SharePermission.allCases {
+                    for status in ParticipantStatus.allCases {
+                        try await fixture.update { changes, rows in
+                            var row = rows[0]
+                            (row.role, row.permission, row.status) = (role, .noAccess, status)
+                            if role == .privateUser { row.permission = permission }
+                            row.acceptedNumber = status == .pending ? nil : changes.number
+                            row.endedNumber = status == .removed ? changes.number : nil
+                            var share = Share(number: changes.share)
+                            if role == .publicUser { share.publicPermission = permission }
+                            (changes.updated, changes.updatedShare) = ([row], share)
+                        }
+                        let found = try #require(
+                            try await fixture.storage.sharing(of: fixture.zone, .access(of: [fixture.bob.user])))
+                        let listed = try await fixture.storage.sharedZones(
+                            of: fixture.bob.sharedDatabase, for: fixture.bob.user, after: nil, zonesMax: 10)
+                        let access = ShareAccess(of: fixture.bob.user, in: found.sharing)
+                        #expect(listed.map(\.key) == (access.isParticipant ? [fixture.zone] : []))
+                        isVisible.append(access.isParticipant)
+                    }
+                }
+            }
+            #expect(isVisible.count { $0 } == 4)
+        }
+    }
+}
