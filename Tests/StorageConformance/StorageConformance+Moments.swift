@@ -258,7 +258,7 @@ extension StorageFixture {
     }
 
     /// The zone's current state, and what must hold for as long as it is unchanged.
-    fileprivate func moment(
+    func moment(
         _ key: ZoneKey, records: [String] = [], lives: [DeviceID] = []
     ) async throws -> (snapshot: ZoneSnapshot, moment: ZoneMoment) {
         let transaction = try await second.beginWrite([key.read(records: records, lives: lives)])

@@ -139,7 +139,7 @@ extension StorageFixture {
     }
 
     /// What records of ``RecordDraft`` have.
-    fileprivate func learnNotes(in identity: Identity) async throws {
+    func learnNotes(in identity: Identity) async throws {
         let fields = ["text": FieldSchema(SchemaFieldType(.string)), "blob": FieldSchema(SchemaFieldType(.bytes))]
         try await learn(["Note": fields], in: identity)
     }

@@ -8,7 +8,7 @@ package import TidemarkService
 /// stays like the real store.
 ///
 /// A scenario gets two handles on one empty store, which stand for two servers. Its caller makes the store with the
-/// credentials of ``Credentials``, and calls `run` in a task of the fixture's scheduler.
+/// credentials of ``Credentials`` and the ``Addresses``, and calls `run` in a task of the fixture's scheduler.
 package enum StorageConformance {
     /// The SHA-256 values under which credentials must be stored.
     package enum Credentials {
@@ -19,6 +19,12 @@ package enum StorageConformance {
         /// A credential of alice that was revoked.
         package static let revoked = [UInt8](repeating: 4, count: 32)
         package static let expiry = Timestamp(milliseconds: 1_500_000_000_000)
+    }
+
+    /// The verified addresses that alice must have, and nobody else any.
+    package enum Addresses {
+        package static let email = "alice@example.org"
+        package static let telephone = "+4915550100"
     }
 
     /// One scenario of the suite.
@@ -44,7 +50,7 @@ package enum StorageConformance {
 
     package static var scenarios: [Scenario] {
         accounts + zones + records + references + queries + locks + moments + zoneFeed + databaseFeed + subscriptions
-            + schemas + choices + quotas + assets + keys
+            + schemas + choices + quotas + assets + keys + shares + shareRaces + sharedLists + sharedFeeds
     }
 }
 

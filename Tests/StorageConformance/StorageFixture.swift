@@ -85,6 +85,18 @@ extension Storage {
         try await records(named: names, in: key, bytesMax: Limits().answerBytesMax)
     }
 
+    /// Without shares.
+    func records(named names: [String], in key: ZoneKey, bytesMax: Int) async throws(StorageError) -> ZoneSnapshot {
+        try await records(named: names, in: key, bytesMax: bytesMax, sharing: .nothing)
+    }
+
+    /// Without shares.
+    func zoneKeys(
+        of names: [String], in database: DatabaseID, keysMax: Int
+    ) async throws(StorageError) -> [ZoneKeysRead] {
+        try await zoneKeys(of: names, in: database, keysMax: keysMax, sharing: .nothing)
+    }
+
     /// All zones of a database that has few.
     func zones(in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
         try await zones(in: database, after: nil, zonesMax: 1_000)

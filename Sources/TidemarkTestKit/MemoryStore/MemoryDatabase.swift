@@ -62,6 +62,20 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
+    /// Makes an address, in its normal form, a verified one of the account.
+    ///
+    /// - Returns: false, with nothing changed, if there is no such account, or if the address is another's.
+    @discardableResult
+    package func addAddress(_ address: String, account name: String) -> Bool {
+        withState { state in
+            guard let account = state.tables.accounts[name],
+                state.tables.addresses[address, default: account] == account
+            else { return false }
+            state.tables.addresses[address] = account
+            return true
+        }
+    }
+
     /// Makes a container, as an operator does.
     package func createContainer(_ key: ContainerKey) {
         withState { $0.tables.createContainer(key) }

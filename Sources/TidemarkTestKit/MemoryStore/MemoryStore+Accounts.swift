@@ -187,6 +187,7 @@ extension MemoryTables {
         userKeys[id] = key
         databases[user.database, default: Database()].container = key.container
         databases[user.sharedDatabase, default: Database()].container = key.container
+        databases[user.sharedDatabase]?.viewer = id
         createZone(ZoneKey(database: user.database, name: ZoneName.default), now: now)
         return user
     }

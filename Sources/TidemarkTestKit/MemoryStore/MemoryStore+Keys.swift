@@ -28,13 +28,13 @@ extension MemoryStore {
     }
 
     package func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int
+        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead] {
         try await call { tables in
             var found: [ZoneKeysRead] = []
             var keyCount = 0
             for name in names {
-                let read = tables.zoneKeys(of: ZoneKey(database: database, name: name))
+                let read = tables.zoneKeys(of: ZoneKey(database: database, name: name), sharing)
                 if let keys = read.keys { keyCount += max(1, keys.count) }
                 guard keyCount <= keysMax else { break }
                 found.append(read)
@@ -57,8 +57,10 @@ extension MemoryStore {
 }
 
 extension MemoryTables {
-    func zoneKeys(of key: ZoneKey) -> ZoneKeysRead {
+    func zoneKeys(of key: ZoneKey, _ sharing: SharingRead = .nothing) -> ZoneKeysRead {
         guard let zone = livingZone(key) else { return ZoneKeysRead(keys: nil, lastRemoval: lastRemoval(key)) }
-        return ZoneKeysRead(keys: zoneKeys[zone] ?? [])
+        var read = ZoneKeysRead(keys: zoneKeys[zone] ?? [])
+        read.sharing = self.sharing(of: zone, sharing)
+        return read
     }
 }

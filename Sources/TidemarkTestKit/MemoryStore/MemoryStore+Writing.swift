@@ -63,6 +63,9 @@ extension MemoryStore {
         try await transaction.lock(changes.map(\.zone).sorted().map { .zone($0) })
         return transaction.finish { tables in
             guard moments.allSatisfy({ tables.isStill(at: $0) }) else { return false }
+            if changes.contains(where: { !$0.sharing.isEmpty }) {
+                tables.complaints.append("shares change without a transaction that read them")
+            }
             for change in changes { tables.write(change) }
             return true
         }
@@ -98,10 +101,7 @@ extension MemoryStore {
         let transaction = MemoryTransaction(self)
         try await transaction.lock([.feed(viewer)])
         try await transaction.reach(.advanceLocked)
-        try await transaction.commit { tables in
-            let zones = tables.feedZones(of: viewer)
-            tables.databases[viewer, default: MemoryTables.Database()].feed.advance(zones)
-        }
+        try await transaction.commit { $0.advanceFeed(of: viewer) }
         let read = database.withTables { $0.databaseFeed(of: viewer, after: after, entriesMax: entriesMax) }
         try await reach(.advanceAnswered)
         return read

@@ -69,10 +69,10 @@ package final class MemoryStore: Storage {
     }
 
     package func records(
-        named names: [String], in key: ZoneKey, bytesMax: Int
+        named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot {
         var read = ZoneRead(key: key, recordNames: names, parentNames: [], lives: [])
-        read.storedBytesMax = bytesMax
+        (read.storedBytesMax, read.sharing) = (bytesMax, sharing)
         return try await call { $0.snapshots([read], zones: [$0.livingZone(key)])[0] }
     }
 

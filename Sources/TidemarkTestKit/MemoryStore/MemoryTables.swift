@@ -47,6 +47,10 @@ struct MemoryTables {
         var feed = MemoryFeed()
         var clientTokens = MemoryClientTokens()
         var container: ContainerID?
+        /// Of a shared database: the user who sees it.
+        var viewer: UserID?
+        /// Of a shared database: the zones in its list. They grant nothing.
+        var pointers: [ZoneID: ZoneKey] = [:]
     }
 
     var incarnation = StoreIncarnation(1)
@@ -82,6 +86,12 @@ struct MemoryTables {
     var accountKeys: [UserID: StoredAccountKey] = [:]
     var zoneKeys: [ZoneID: [WrappedZoneKey]] = [:]
     var masterKeyCheck: [UInt8]?
+    /// The shares of living zones that have, or had, some.
+    var sharing: [ZoneID: ZoneSharing] = [:]
+    /// Where links lead, by the SHA-256 of their secrets.
+    var links: [[UInt8]: ZoneID] = [:]
+    /// The verified addresses of accounts.
+    var addresses: [String: AccountID] = [:]
     /// Changes that PostgreSQL would have refused, or that break the rules of numbers. They were not written.
     var complaints: [String] = []
     var observe: @Sendable (MemoryCommit) -> Void = { _ in }
@@ -92,12 +102,12 @@ struct MemoryTables {
         return lastID
     }
 
-    /// Accounts and credentials stay, because a test's devices are signed in.
+    /// Accounts, their credentials and addresses stay, because a test's devices are signed in.
     mutating func restore(_ old: MemoryTables) {
         let current = self
         self = old
         accounts = old.accounts.merging(current.accounts) { old, _ in old }
-        credentials = current.credentials
+        (credentials, addresses) = (current.credentials, current.addresses)
         (complaints, observe) = (current.complaints, current.observe)
     }
 
@@ -173,6 +183,7 @@ struct MemoryTables {
             let claims = assetClaims(of: asset, by: claimant.user)
             snapshot.assetClaims[claimant.asset, default: claims].senders.formUnion(claims.senders)
         }
+        snapshot.sharing = sharing(of: id, read.sharing)
         snapshot.referencesMax = referencesMax
         snapshot.roles = roles.filter { read.users.contains($0.key) }
         snapshot.storageUse = storageUse(of: read.key.database)
@@ -199,6 +210,7 @@ struct MemoryTables {
             return ZonePageRead(zone: nil, lastRemoval: lastRemoval(query.key), records: [], hasMore: false)
         }
         var page = zone.page(query)
+        page.sharing = sharing(of: zone.state.id, query.sharing)
         page.clientToken = databases[query.key.database]?.clientTokens.token(of: query.device, in: zone.state.id) ?? []
         return page
     }
@@ -210,14 +222,19 @@ struct MemoryTables {
         for zone in searched { zone.look(with: &scan) }
         let isZoneFound = page.query.zoneName == nil || !searched.isEmpty
         let missing = isZoneFound ? nil : page.query.zoneName.map { ZoneKey(database: page.database, name: $0) }
-        return QueryPageRead(
+        var read = QueryPageRead(
             isZoneFound: isZoneFound, lastRemoval: missing.flatMap(lastRemoval),
             schema: schemaStamp(of: page.database), matches: scan.matches, hasMore: scan.hasMore)
+        if page.query.zoneName != nil, let zone = searched.first {
+            read.sharing = sharing(of: zone.state.id, page.sharing)
+        }
+        return read
     }
 
     /// The viewer's zones that have a feed entry or need one, by id. These are all but the default zone, unless its
-    /// container gives that a feed too.
+    /// container gives that a feed too. In a shared database: those in its list.
     func feedZones(of viewer: DatabaseID) -> [ZoneState] {
+        if let user = databases[viewer]?.viewer { return listedZones(of: viewer, user) }
         let all = (databases[viewer]?.zones ?? []).compactMap { zones[$0]?.state }
         return hasFeedsEverywhere(viewer) ? all : all.filter { $0.key.name != ZoneName.default }
     }
@@ -228,13 +245,23 @@ struct MemoryTables {
 
     func databaseFeed(of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int) -> StoreRead<DatabaseFeedRead> {
         let feed = databases[viewer]?.feed ?? MemoryFeed()
-        var read = feed.read(feedZones(of: viewer), after: after, entriesMax: entriesMax)
+        let isShared = databases[viewer]?.viewer != nil
+        var read = feed.read(feedZones(of: viewer), isShared: isShared, after: after, entriesMax: entriesMax)
         read.feedsEverywhere = hasFeedsEverywhere(viewer)
         return StoreRead(read, in: incarnation)
     }
 
+    /// Gives each zone of the viewer that has changed the next number of the feed.
+    mutating func advanceFeed(of viewer: DatabaseID) {
+        let zones = feedZones(of: viewer)
+        databases[viewer, default: Database()].feed.advance(zones)
+        dropPointersToEndedZones(of: viewer)
+    }
+
     func changeMark(of database: DatabaseID) -> ChangeMark {
-        let states = (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }
+        let row = databases[database]
+        let ids = (row?.zones ?? []) + (row?.pointers ?? [:]).keys
+        let states = ids.compactMap { zones[$0]?.state }
         let sum: Int64 = states.reduce(0) { $0 + $1.changeNumber + 1 + ($1.removal == nil ? 0 : 1) }
         return ChangeMark(value: sum, zoneCount: states.count)
     }
@@ -242,9 +269,10 @@ struct MemoryTables {
     // MARK: Writing
 
     mutating func write(_ changes: ZoneChanges) {
-        if let complaint = zones[changes.zone]?.complaint(about: changes) {
+        if let complaint = zones[changes.zone]?.complaint(about: changes) ?? self.complaint(aboutSharing: changes) {
             complaints.append(complaint)
         } else {
+            for change in changes.sharing { write(change, in: changes.zone) }
             zones[changes.zone]?.write(changes, memoryEpoch: memoryEpoch)
             databases[changes.database]?.clientTokens.keep(
                 changes.clientTokens, in: changes.zone, atMost: changes.clientTokensMax)
@@ -293,9 +321,10 @@ struct MemoryTables {
     /// See `Storage.forgetEndedZones(of:keeping:)`.
     mutating func forgetEndedZones(of id: DatabaseID, keeping countMax: Int) {
         // Every end gets its number first, so that older tokens are known to be too old.
-        let zones = feedZones(of: id)
-        databases[id]?.feed.advance(zones)
+        advanceFeed(of: id)
         let forgotten = databases[id]?.feed.compact(keeping: countMax) ?? []
+        // A shared database owns no zones. Those that it has forgotten are their owners'.
+        guard databases[id]?.viewer == nil else { return }
         databases[id]?.zones.removeAll(where: forgotten.contains)
         for zone in forgotten { self.zones[zone] = nil }
     }
@@ -304,7 +333,7 @@ struct MemoryTables {
         guard let zone = zones[id], zone.state.removal == nil else { return }
         zones[id]?.end(reason)
         databases[zone.state.key.database]?.clientTokens.forget(id)
-        zoneKeys[id] = nil
+        (zoneKeys[id], sharing[id]) = (nil, nil)
         observe(.zoneEnded(zone.state))
     }
 }

@@ -208,9 +208,9 @@ final class PlantedStorage: Storage {
     }
 
     func records(
-        named names: [String], in key: ZoneKey, bytesMax: Int
+        named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot {
-        try await base.records(named: names, in: key, bytesMax: bytesMax)
+        try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
     }
 
     func beginZonesWrite(
@@ -241,6 +241,58 @@ final class PlantedStorage: Storage {
         ofZones names: [String], in database: DatabaseID
     ) async throws(StorageError) -> [String: ZoneRemovalReason] {
         try await base.removals(ofZones: names, in: database)
+    }
+
+    func owners(named names: [String], in container: ContainerKey) async throws(StorageError) -> [String: ZoneOwner] {
+        try await base.owners(named: names, in: container)
+    }
+
+    func owners(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ZoneOwner] {
+        try await base.owners(of: databases)
+    }
+
+    func sharing(
+        of key: ZoneKey, _ read: SharingRead
+    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
+        try await base.sharing(of: key, read)
+    }
+
+    func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
+        try await base.linkedZone(secretHash: secretHash)
+    }
+
+    func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
+        try await base.pointLink(secretHash: secretHash, to: key)
+    }
+
+    func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
+        try await base.pointViewer(viewer, to: key)
+    }
+
+    func sharedZones(
+        of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
+    ) async throws(StorageError) -> [ZoneState] {
+        try await base.sharedZones(of: viewer, for: user, after: after, zonesMax: zonesMax)
+    }
+
+    func sharedZones(
+        among zones: [ZoneID], in database: DatabaseID
+    ) async throws(StorageError) -> Set<ZoneID> {
+        try await base.sharedZones(among: zones, in: database)
+    }
+
+    func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
+        try await base.pointedZones(of: viewers)
+    }
+
+    func addresses(of user: UserID) async throws(StorageError) -> Set<String> {
+        try await base.addresses(of: user)
+    }
+
+    func users(
+        withAddresses addresses: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [String: UserID] {
+        try await base.users(withAddresses: addresses, in: container)
     }
 
     func subscriptions(of user: UserID) async throws(StorageError) -> [Subscription] {
@@ -274,9 +326,9 @@ final class PlantedStorage: Storage {
     }
 
     func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int
+        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead] {
-        try await base.zoneKeys(of: names, in: database, keysMax: keysMax)
+        try await base.zoneKeys(of: names, in: database, keysMax: keysMax, sharing: sharing)
     }
 
     func saveZoneKey(
@@ -396,10 +448,10 @@ extension ZoneChanges {
         return (
             ZoneChanges(
                 database: database, zone: zone, changeNumber: number, records: Array(records[..<middle]), memories: [:],
-                clientTokensMax: clientTokensMax),
+                clientTokensMax: clientTokensMax, sharing: sharing.filter { $0.number <= number }),
             ZoneChanges(
                 database: database, zone: zone, changeNumber: changeNumber, records: Array(records[middle...]),
-                memories: memories, clientTokensMax: clientTokensMax)
+                memories: memories, clientTokensMax: clientTokensMax, sharing: sharing.filter { $0.number > number })
         )
     }
 }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+package import TidemarkService
+
+extension MemoryStore {
+    package func owners(
+        named names: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [String: ZoneOwner] {
+        try await call { tables in
+            let id = tables.containers[container]
+            let found = tables.users.filter { $0.key.container == id && names.contains($0.value.recordName) }
+            return Dictionary(found.values.map { ($0.recordName, $0.asOwner) }) { first, _ in first }
+        }
+    }
+
+    package func owners(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ZoneOwner] {
+        try await call { tables in
+            let found = tables.users.values.filter { databases.contains($0.database) }
+            return Dictionary(found.map { ($0.database, $0.asOwner) }) { first, _ in first }
+        }
+    }
+
+    package func sharing(
+        of key: ZoneKey, _ read: SharingRead
+    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
+        try await call { tables in
+            guard let id = tables.livingZone(key), let zone = tables.zones[id]?.state else { return nil }
+            return tables.sharing(of: id, read).map { (zone: zone, sharing: $0) }
+        }
+    }
+
+    package func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
+        try await call { tables in
+            let zone = tables.links[secretHash].flatMap { tables.zones[$0]?.state }
+            return zone.flatMap { $0.removal == nil ? $0.key : nil }
+        }
+    }
+
+    package func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard let zone = tables.livingZone(key) else { return false }
+            tables.links[secretHash] = zone
+            return true
+        }
+    }
+
+    package func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard let zone = tables.livingZone(key) else { return false }
+            tables.databases[viewer]?.pointers[zone] = key
+            return true
+        }
+    }
+
+    package func sharedZones(
+        of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
+    ) async throws(StorageError) -> [ZoneState] {
+        try await call { tables in
+            let pointers = tables.databases[viewer]?.pointers ?? [:]
+            let listed = pointers.keys.sorted().filter { id in after.map { $0 < id } ?? true }
+            let zones = listed.filter { tables.sharing(of: $0, .access(of: [user]))?.admits(user) ?? false }
+            return zones.prefix(zonesMax).compactMap { tables.zones[$0]?.state }
+        }
+    }
+
+    package func sharedZones(
+        among zones: [ZoneID], in database: DatabaseID
+    ) async throws(StorageError) -> Set<ZoneID> {
+        try await call { tables in
+            Set(
+                zones.filter { zone in
+                    tables.zones[zone]?.state.key.database == database
+                        && tables.sharing(of: zone, .whole)?.livingShare(named: Share.zoneWideName) != nil
+                })
+        }
+    }
+
+    package func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
+        try await call { tables in
+            Dictionary(
+                viewers.map { viewer in
+                    let pointers = tables.databases[viewer]?.pointers ?? [:]
+                    return (viewer, pointers.filter { tables.isLiving($0.key) }.values.sorted())
+                }
+            ) { first, _ in first }
+        }
+    }
+
+    package func addresses(of user: UserID) async throws(StorageError) -> Set<String> {
+        try await call { tables in
+            let account = tables.userKeys[user]?.account
+            return Set(tables.addresses.filter { $0.value == account }.keys)
+        }
+    }
+
+    package func users(
+        withAddresses addresses: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [String: UserID] {
+        try await call { tables in
+            guard let id = tables.containers[container] else { return [:] }
+            let found = addresses.compactMap { address -> (String, UserID)? in
+                guard let account = tables.addresses[address],
+                    let user = tables.users[MemoryTables.UserKey(container: id, account: account)]
+                else { return nil }
+                return (address, user.id)
+            }
+            return Dictionary(found) { first, _ in first }
+        }
+    }
+}
+
+extension MemoryTables.User {
+    fileprivate var asOwner: ZoneOwner { ZoneOwner(user: id, recordName: recordName, privateDatabase: database) }
+}
+
+extension ZoneSharing {
+    fileprivate func admits(_ user: UserID) -> Bool { ShareAccess(of: user, in: self).isParticipant }
+}
+
+extension MemoryTables {
+    fileprivate func isLiving(_ zone: ZoneID) -> Bool { zones[zone].map { $0.state.removal == nil } ?? false }
+
+    /// The shares of a living zone, as much as is asked for; nil if nothing is, or if the zone is no user's.
+    func sharing(of zone: ZoneID, _ read: SharingRead) -> ZoneSharing? {
+        // Most reads ask for nothing, and nothing is looked for.
+        if read == .nothing { return nil }
+        guard let state = zones[zone]?.state, state.removal == nil,
+            let owner = users.values.first(where: { $0.database == state.key.database })?.id
+        else { return nil }
+        let whole = sharing[zone] ?? ZoneSharing(owner: owner)
+        guard case .access(let users) = read else { return whole }
+        let rows = whole.participants.mapValues { rows in
+            rows.values.filter { row in row.user.map(users.contains) ?? false }
+        }
+        return ZoneSharing(
+            owner: owner, shares: Array(whole.shares.values), participants: rows.filter { !$0.value.isEmpty },
+            isWhole: false)
+    }
+
+    mutating func write(_ changes: SharingChanges, in zone: ZoneID) {
+        sharing[zone] = sharing(of: zone, .whole)?.applying(changes)
+    }
+
+    /// What PostgreSQL would refuse of the changes of shares, or what breaks the rules of numbers; nil if nothing does.
+    func complaint(aboutSharing changes: ZoneChanges) -> String? {
+        guard !changes.sharing.isEmpty else { return nil }
+        guard var sharing = self.sharing(of: changes.zone, .whole), let zone = zones[changes.zone]?.state else {
+            return "a zone that is no user's is shared"
+        }
+        for change in changes.sharing {
+            guard zone.changeNumber < change.number, change.number <= changes.changeNumber else {
+                return "shares change without a change of the zone"
+            }
+            sharing = sharing.applying(change)
+            guard sharing.shares[change.share] != nil else { return "a share that is not there changes" }
+            let names = sharing.shares.values.filter(\.isLiving).map(\.recordName)
+            if Set(names).count < names.count { return "a CKShare record is of one living share" }
+            let users = (sharing.participants[change.share] ?? [:]).values.compactMap(\.user)
+            if Set(users).count < users.count { return "a user has one row in a share" }
+        }
+        return nil
+    }
+
+    // MARK: The feed of a shared database
+
+    /// The zones of which a viewer is told, by id. To the viewer a zone ends with their access. That is told if the feed
+    /// has the zone, and nothing newer than what it has.
+    func listedZones(of viewer: DatabaseID, _ user: UserID) -> [ZoneState] {
+        guard let database = databases[viewer] else { return [] }
+        return database.pointers.sorted { $0.key < $1.key }.compactMap { id, key in
+            if sharing(of: id, .access(of: [user]))?.admits(user) ?? false { return zones[id]?.state }
+            guard let number = database.feed.livingNumber(of: id) else { return nil }
+            return ZoneState(
+                id: id, key: key, createdAt: Timestamp(milliseconds: 0), changeNumber: number, removal: .deleted)
+        }
+    }
+
+    /// NB: a pointer to a living zone stays, even if the feed has told that the user's access ended. It may have been
+    /// set anew, for an acceptance that is under way.
+    mutating func dropPointersToEndedZones(of viewer: DatabaseID) {
+        guard let pointers = databases[viewer]?.pointers, !pointers.isEmpty else { return }
+        let living = pointers.filter { isLiving($0.key) }
+        databases[viewer]?.pointers = living
+    }
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkService
+
+/// The feeds and marks of shared databases: what a viewer is told of zones that others own.
+extension StorageConformance {
+    static let sharedFeeds: [Scenario] = [
+        Scenario("R-225, R-318: a zone is in a viewer's feed from the acceptance to the end, by its owner's key") {
+            store in
+            let zone = try await store.shareZone("notes")
+            func state(_ number: ChangeNumber?, _ changeNumber: ChangeNumber) -> DatabaseFeedEntry {
+                DatabaseFeedEntry(
+                    number: number, zone: zone.zone, key: zone.key, changeNumber: changeNumber, removal: nil)
+            }
+            let begin = try require(try await store.accept(zone), "an acceptance")
+            try expectEqual(try await store.feed(zone).unnumbered, [state(nil, begin)], "at once")
+            let advanced = try await store.advance(zone)
+            try expectEqual(advanced, try await store.feed(zone), "what is told when numbers are given")
+            try expectEqual(advanced.entries, [state(1, begin)], "with a number")
+            try expect(advanced.unnumbered.isEmpty && advanced.head == 1, "it is up to date")
+            try await store.write([RecordDraft("x")], in: zone.key)
+            try expectEqual(try await store.feed(zone, after: 1).unnumbered, [state(nil, begin + 1)], "what moved")
+            try expectEqual(try await store.advance(zone, after: 1).entries, [state(2, begin + 1)], "once")
+            let own = try await store.second.databaseFeed(of: zone.viewer.privateDatabase, after: nil, entriesMax: 9)
+            try expect(own.unnumbered.isEmpty && own.entries.isEmpty, "it is not in the viewer's private database")
+            let owners = try await store.second.databaseFeed(
+                of: zone.owner.privateDatabase, after: nil, entriesMax: 9)
+            try expectEqual(owners.unnumbered, [state(nil, begin + 1)], "it is in the owner's, as ever")
+            let other = try await store.second.databaseFeed(of: zone.owner.sharedDatabase, after: nil, entriesMax: 9)
+            try expect(other.unnumbered.isEmpty && other.entries.isEmpty, "R-322: and there alone")
+        },
+        Scenario("R-225, R-327, I-2: an end is told once, however access ended, even of what had no number yet") {
+            store in
+            for isNumbered in [false, true] {
+                for how in SharingEnd.allCases {
+                    let zone = try await store.shareZone("\(how) \(isNumbered)")
+                    let promise = "\(how), \(isNumbered)"
+                    var copy = ViewerCopy(list: zone.list)
+                    let begin = try require(try await store.accept(zone), "an acceptance")
+                    if isNumbered { try await store.advance(zone) }
+                    try await copy.readAll(from: store.second)
+                    try expectEqual(copy.zones, [zone.zone: begin], "\(promise): it is told of")
+                    let token = copy.number
+                    try await store.end(zone, how)
+                    let hidden = try await store.feed(zone, after: 0)
+                    let living = (hidden.entries + hidden.unnumbered).filter { $0.removal == nil }
+                    try expectEqual(living, [], "\(promise), I-5: nothing but the end is told of it")
+                    try await copy.readAll(from: store.second)
+                    try expectEqual(copy.zones, [:], "\(promise): the end is told")
+                    let ends = try await store.feed(zone, after: token)
+                    try expectEqual(ends.entries.map(\.removal), [.deleted], "\(promise): as a deletion")
+                    try expectEqual(ends.entries.map(\.key), [zone.key], "\(promise): by the owner's key")
+                    try await store.goOn(zone)
+                    let later = try await store.advance(zone, after: ends.head)
+                    try expectEqual(later.entries, [], "\(promise): once, whatever becomes of the zone")
+                    try expectEqual(later.head, ends.head, "\(promise): no other number")
+                    let first = try await store.feed(zone)
+                    try expect(first.entries.isEmpty && first.unnumbered.isEmpty, "R-204: living zones alone")
+                }
+            }
+        },
+        Scenario("R-225, I-2: a device has a zone exactly while its user has access, whenever it asks") { store in
+            // Of each story: the user accepts, leaves, or is invited again (what ended lives, and grants nothing yet);
+            // the device reads.
+            for (story, isThere) in [
+                ("ar", true), ("alr", false), ("arlir", false), ("arlrarlr", false), ("arlrarlir", false),
+                ("arlrar", true), ("arlar", true), ("alirar", true), ("arlarlr", false), ("arliarlr", false),
+            ] {
+                let zone = try await store.shareZone(story)
+                var copy = ViewerCopy(list: zone.list)
+                for step in story {
+                    switch step {
+                    case "a": try await store.accept(zone)
+                    case "l": try await store.leave(zone)
+                    case "i": try await store.inviteAgain(zone)
+                    default: try await copy.readAll(from: store.second)
+                    }
+                }
+                try expectEqual(copy.zones[zone.zone] != nil, isThere, "after \(story)")
+            }
+        },
+        Scenario("R-225, I-2: a zone that is shared again is news, also if nobody heard of the end") { store in
+            for isTold in [false, true] {
+                for how in [SharingEnd.leaves, .stops] {
+                    let zone = try await store.shareZone("\(how) \(isTold)")
+                    try await store.accept(zone)
+                    let head = try await store.advance(zone).head
+                    try await store.end(zone, how)
+                    if isTold { try await store.advance(zone) }
+                    if how == .stops { _ = try await store.beginShare(in: zone.key) }
+                    let begin = try require(try await store.accept(zone), "another acceptance")
+                    let promise = "\(how), \(isTold ? "told" : "not told")"
+                    let news = try await store.feed(zone, after: head).unnumbered
+                    try expectEqual(news.map(\.removal), [nil], "\(promise): it lives")
+                    try expectEqual(news.map(\.changeNumber), [begin], "\(promise): as it is now")
+                    let entries = try await store.advance(zone, after: head).entries
+                    try expectEqual(entries.map(\.zone), [zone.zone], "\(promise): one entry")
+                    try expectEqual(entries.map(\.removal), [nil], "\(promise): the newest state")
+                    try await store.end(zone, .leaves)
+                    try await store.advance(zone)
+                }
+            }
+        },
+        Scenario("R-317: a viewer's list before the acceptance shows nothing, and no advance takes it away") { store in
+            for before in ["nothing", "an end that was told", "an end that nobody heard of"] {
+                let zone = try await store.shareZone(before)
+                if before != "nothing" {
+                    try await store.accept(zone)
+                    try await store.advance(zone)
+                    try await store.leave(zone)
+                    if before == "an end that was told" { try await store.advance(zone) }
+                }
+                try expect(try await store.first.pointViewer(zone.list, to: zone.key), "the zone lives")
+                let early = try await store.feed(zone, after: 0)
+                let states = (early.entries + early.unnumbered).filter { $0.zone == zone.zone }
+                try expectEqual(states.contains { $0.removal == nil }, false, "after \(before): it is not there")
+                if before == "nothing" { try expectEqual(states, [], "nor was it") }
+                // What the devices of the viewer do meanwhile.
+                for _ in 0..<2 { try await store.advance(zone) }
+                let head = try await store.advance(zone).head
+                let begin = try require(try await store.join(zone), "an acceptance")
+                let news = try await store.feed(zone, after: head).unnumbered
+                try expectEqual(news.map(\.zone), [zone.zone], "after \(before): it is there")
+                try expectEqual(news.map(\.changeNumber), [begin], "after \(before): as it is now")
+                let listed = try await store.second.sharedZones(
+                    of: zone.list, for: zone.viewer.user, after: nil, zonesMax: 9)
+                try expectEqual(listed.map(\.id), [zone.zone], "after \(before): it is in the list")
+                let pointed = try await store.second.pointedZones(of: [zone.list])[zone.list] ?? []
+                try expect(pointed.contains(zone.key), "after \(before): it is pushed")
+                try await store.changeZones(in: zone.key.database, remove: [before])
+                try await store.advance(zone)
+            }
+        },
+        Scenario("R-203: a page of a viewer's feed is cut, and only the last one has what has no number yet") { store in
+            var zones: [SharedZone] = []
+            for name in ["a", "b", "c", "d"] { zones.append(try await store.shareZone(name)) }
+            for zone in zones[..<3] { try await store.accept(zone) }
+            try await store.advance(zones[0])
+            try await store.accept(zones[3])
+            for (after, numbers, hasMore) in [
+                (nil, [1, 2], true), (1, [2, 3], false), (2, [3], false), (3, [], false),
+            ]
+                as [(ChangeNumber?, [ChangeNumber], Bool)]
+            {
+                let read = try await store.second.databaseFeed(of: zones[0].list, after: after, entriesMax: 2)
+                try expectEqual(Array(read.entries.map(\.number).prefix(2)), numbers, "past \(after ?? -1)")
+                try expectEqual(read.hasMore, hasMore, "whether there is more")
+                try expectEqual(read.unnumbered.map(\.zone), hasMore ? [] : [zones[3].zone], "who came since")
+            }
+        },
+        Scenario("R-753, I-2: a viewer is told of an end, or is too late, also if the owner's store forgets the zone") {
+            store in
+            for isNumbered in [false, true] {
+                let zone = try await store.shareZone("notes \(isNumbered)")
+                try await store.accept(zone)
+                let token = try await store.advance(zone).head
+                try await store.changeZones(in: zone.key.database, remove: [zone.key.name])
+                if isNumbered { try await store.advance(zone) }
+                try await store.first.forgetEndedZones(of: zone.key.database, keeping: 0)
+                let read = try await store.advance(zone, after: token)
+                let isTold = read.entries.contains { $0.zone == zone.zone && $0.removal != nil }
+                try expect(isTold || read.oldestToken > token, "nobody keeps a zone that is gone: \(read)")
+                try expect(!read.entries.contains { $0.removal == nil }, "it is not there")
+            }
+        },
+        Scenario("R-700: a viewer's reader waits for no owner, and what that commits later is news again") { store in
+            let zone = try await store.shareZone("notes")
+            try await store.accept(zone)
+            let transaction = try await store.first.beginWrite([zone.key.read()])
+            let head = try await store.advance(zone).head
+            let changes = transaction.snapshots.first?.changes([RecordDraft("x")])
+            try await transaction.commit([try require(changes, "the zone lives")])
+            try expectEqual(try await store.feed(zone, after: head).unnumbered.map(\.zone), [zone.zone], "it is news")
+        },
+        Scenario("I-4: the mark of a shared database differs after every change that concerns it") { store in
+            let zone = try await store.shareZone("notes")
+            var marks = [try await store.mark(of: zone.list)]
+            for step in 0..<7 {
+                switch step {
+                case 0: _ = try await store.first.pointViewer(zone.list, to: zone.key)
+                case 1, 4: try await store.join(zone)
+                case 2: try await store.write([RecordDraft("x")], in: zone.key)
+                case 3: try await store.leave(zone)
+                case 5: try await store.endShare(in: zone.key)
+                default: try await store.changeZones(in: zone.key.database, remove: ["notes"])
+                }
+                marks.append(try await store.mark(of: zone.list))
+            }
+            try expectEqual(Set(marks.map(\.value)).count, marks.count, "all are different: \(marks)")
+            try expectEqual(marks.map(\.zoneCount), [0] + Array(repeating: 1, count: 7), "R-739: the list's zones")
+            let own = try await store.mark(of: zone.viewer.privateDatabase)
+            try await store.changeZones(in: zone.key.database, create: ["notes"])
+            try expectEqual(try await store.mark(of: zone.viewer.privateDatabase), own, "no other database's")
+        },
+        Scenario("I-2: viewers on two servers have what is shared, whatever begins and ends, and skip nothing") {
+            store in
+            var zones: [SharedZone] = []
+            for name in ["a", "b", "c"] { zones.append(try await store.shareZone(name)) }
+            let (shared, list, user) = (zones, zones[0].list, zones[0].viewer.user)
+            let seed = store.scheduler.randomBits()
+            let writer = store.scheduler.runThrowing { try await store.live(in: shared, seed: seed) }
+            let readers = [store.first, store.second].map { storage in
+                store.scheduler.runThrowing {
+                    var copy = ViewerCopy(list: list)
+                    for _ in 0..<40 { _ = try await copy.readPage(from: storage) }
+                    return copy
+                }
+            }
+            try await writer.value
+            let listed = try await store.second.sharedZones(of: list, for: user, after: nil, zonesMax: 9)
+            let expected = Dictionary(listed.map { ($0.id, $0.changeNumber) }) { first, _ in first }
+            for reader in readers {
+                var copy = try await reader.value
+                try await copy.readAll(from: store.second)
+                try expectEqual(copy.zones, expected, "seed \(seed)")
+            }
+        },
+    ]
+}
+
+/// How a viewer's access ends.
+private enum SharingEnd: CaseIterable {
+    case leaves, stops, isDeleted, isPurged
+}
+
+/// What a device has heard of the zones of a shared database, two at a time.
+private struct ViewerCopy: Sendable {
+    let list: DatabaseID
+    /// The newest change of each zone that the device was told of.
+    private(set) var zones: [ZoneID: ChangeNumber] = [:]
+    private var after: FeedPosition?
+
+    /// That of the token.
+    var number: ChangeNumber { after?.number ?? 0 }
+
+    init(list: DatabaseID) {
+        self.list = list
+    }
+
+    /// Reads until there is no more.
+    mutating func readAll(from storage: any Storage) async throws {
+        for _ in 0..<20 {
+            guard try await readPage(from: storage) else { return }
+        }
+        throw StorageConformanceFailure(description: "a feed of few zones has no end")
+    }
+
+    /// Reads as a server does for a device.
+    ///
+    /// - Returns: whether there is more.
+    mutating func readPage(from storage: any Storage) async throws -> Bool {
+        var read = try await storage.databaseFeed(of: list, after: after?.number, entriesMax: 2)
+        if read.value.needsNumbers(entriesMax: 2) {
+            read = try await storage.advanceDatabaseFeed(of: list, after: after?.number, entriesMax: 2)
+        }
+        let page = try DatabasePage.make(
+            of: read.value, viewer: list, after: after, entriesMax: 2, store: read.store
+        ).get()
+        for end in page.ended { zones[end.zone] = nil }
+        for entry in page.changed { zones[entry.zone] = entry.changeNumber }
+        guard case .database(_, _, let position) = page.token else { return false }
+        try expect(position.number >= number, "a token never goes back")
+        after = position
+        return page.moreComing
+    }
+}
+
+extension StorageFixture {
+    /// What a viewer's feed has for one who comes with a token.
+    fileprivate func feed(_ zone: SharedZone, after: ChangeNumber? = nil) async throws -> DatabaseFeedRead {
+        try await second.databaseFeed(of: zone.list, after: after, entriesMax: 9).value
+    }
+
+    @discardableResult
+    fileprivate func advance(_ zone: SharedZone, after: ChangeNumber? = nil) async throws -> DatabaseFeedRead {
+        try await second.advanceDatabaseFeed(of: zone.list, after: after, entriesMax: 9).value
+    }
+
+    fileprivate func mark(of database: DatabaseID) async throws -> ChangeMark {
+        try require(try await second.changeMarks(of: [database])[database], "each database has a mark")
+    }
+
+    fileprivate func end(_ zone: SharedZone, _ how: SharingEnd) async throws {
+        switch how {
+        case .leaves: try await leave(zone)
+        case .stops: try await endShare(in: zone.key)
+        case .isDeleted: try await changeZones(in: zone.key.database, remove: [zone.key.name])
+        case .isPurged: try await changeZones(in: zone.key.database, remove: [zone.key.name], reason: .purged)
+        }
+    }
+
+    /// What the owner does with a zone, or with its name, when the viewer is gone.
+    fileprivate func goOn(_ zone: SharedZone) async throws {
+        let living = try await first.zones(named: [zone.key.name], in: zone.key.database)
+        if living.isEmpty { try await changeZones(in: zone.key.database, create: [zone.key.name]) }
+        try await write([RecordDraft("later")], in: zone.key)
+    }
+
+    /// Begins and ends access to zones at random, and writes in them.
+    fileprivate func live(in zones: [SharedZone], seed: UInt64) async throws {
+        var chance = StepRandom(state: seed)
+        for round in 0..<60 {
+            let zone = zones[Int.random(in: zones.indices, using: &chance)]
+            switch Int.random(in: 0..<7, using: &chance) {
+            case 0, 1: try await accept(zone, on: round.isMultiple(of: 2) ? first : second)
+            case 2, 3: try await leave(zone)
+            case 4: try await write([RecordDraft("r\(round)")], in: zone.key)
+            case 5: try await inviteAgain(zone)
+            default: try expect(try await first.pointViewer(zone.list, to: zone.key), "the zone lives")
+            }
+        }
+    }
+}

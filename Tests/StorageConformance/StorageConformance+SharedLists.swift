@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+
+/// Who owns zones, and what leads to them: links, lists and addresses. None of these grants anything.
+extension StorageConformance {
+    static let sharedLists: [Scenario] = [
+        Scenario("R-225: an owner is found by name in a container, and by private database") { store in
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            let owners = [alice, bob].map {
+                ZoneOwner(user: $0.user, recordName: $0.userRecordName, privateDatabase: $0.privateDatabase)
+            }
+            let names = owners.map(\.recordName)
+            try expectEqual(
+                try await store.second.owners(named: names + ["_nobody"], in: container),
+                [names[0]: owners[0], names[1]: owners[1]], "by name")
+            try expectEqual(
+                try await store.second.owners(named: [names[1]], in: container), [names[1]: owners[1]], "only these")
+            try expectEqual(try await store.second.owners(named: [], in: container), [:], "no names")
+            for other in [
+                ContainerKey(identifier: "iCloud.other", environment: .development),
+                ContainerKey(identifier: "iCloud.test", environment: .production),
+            ] {
+                try expectEqual(try await store.second.owners(named: names, in: other), [:], "in another container")
+            }
+            let open = try require(
+                try await store.first.publicDatabase(of: container, now: StorageFixture.now), "a public database")
+            let databases = [
+                alice.privateDatabase, alice.sharedDatabase, bob.privateDatabase, open.database, DatabaseID(1 << 40),
+            ]
+            try expectEqual(
+                try await store.second.owners(of: databases),
+                [alice.privateDatabase: owners[0], bob.privateDatabase: owners[1]], "private databases alone")
+            try expectEqual(try await store.second.owners(of: []), [:], "no databases")
+        },
+        Scenario("R-314: a verified address finds a user of the container, and a user all of theirs") { store in
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            let all = [Addresses.email, Addresses.telephone]
+            try expectEqual(try await store.second.addresses(of: alice.user), Set(all), "alice's")
+            try expectEqual(try await store.second.addresses(of: bob.user), [], "bob has none")
+            try expectEqual(
+                try await store.second.users(withAddresses: all + ["nobody@example.org"], in: container),
+                [all[0]: alice.user, all[1]: alice.user], "alice by each")
+            try expectEqual(
+                try await store.second.users(withAddresses: [all[1]], in: container), [all[1]: alice.user],
+                "only these")
+            try expectEqual(try await store.second.users(withAddresses: [], in: container), [:], "none")
+            try expectEqual(
+                try await store.second.users(withAddresses: ["ALICE@example.org", "alice"], in: container), [:],
+                "exactly")
+            let other = ContainerKey(identifier: "iCloud.other", environment: .development)
+            try expectEqual(
+                try await store.second.users(withAddresses: all, in: other), [:], "she is no user of another container")
+        },
+        Scenario("R-306: a link leads to one zone for as long as that lives") { store in
+            let database = try await store.alice().privateDatabase
+            let keys = try await store.createZones("notes", "other", in: database).map(\.key)
+            let (hash, next) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
+            let none = ZoneKey(database: database, name: "none")
+            try expect(try await !store.first.pointLink(secretHash: hash, to: none), "there is no such zone")
+            try expectEqual(try await store.second.linkedZone(secretHash: hash), nil, "nor such a link")
+            for storage in [store.first, store.second] {
+                try expect(try await storage.pointLink(secretHash: hash, to: keys[0]), "also if it is there")
+                try expectEqual(try await store.second.linkedZone(secretHash: hash), keys[0], "it leads there")
+            }
+            try expect(try await store.first.pointLink(secretHash: next, to: keys[0]), "a zone may have several")
+            try expectEqual(try await store.second.linkedZone(secretHash: next), keys[0], "all lead there")
+            try await store.changeZones(in: database, remove: ["notes"])
+            try await store.changeZones(in: database, create: ["notes"])
+            for gone in [hash, next, []] {
+                try expectEqual(try await store.second.linkedZone(secretHash: gone), nil, "another zone of that name")
+            }
+        },
+        Scenario("R-320: a viewer's list grants nothing, and has the zones to which they have access") { store in
+            var zones: [SharedZone] = []
+            for name in ["a", "b", "c"] { zones.append(try await store.shareZone(name)) }
+            let (bob, list) = (zones[0].viewer.user, zones[0].list)
+            let none = ZoneKey(database: zones[0].key.database, name: "none")
+            try expect(try await !store.first.pointViewer(list, to: none), "there is no such zone")
+            try expectEqual(try await store.pointed(list), [], "the list is empty")
+            for zone in zones.reversed() {
+                for storage in [store.first, store.second] {
+                    try expect(try await storage.pointViewer(list, to: zone.key), "also if it is there")
+                }
+            }
+            try expectEqual(try await store.pointed(list), Set(zones.map(\.key)), "all zones of the list")
+            try expectEqual(try await store.listed(list, for: bob), [], "but bob takes no part")
+            for zone in zones { try await store.join(zone) }
+            let ids = zones.map(\.zone)
+            try expectEqual(try await store.listed(list, for: bob), ids, "now he does")
+            try expectEqual(try await store.listed(list, for: bob, after: ids[0]), Array(ids[1...]), "after the first")
+            try expectEqual(try await store.listed(list, for: bob, zonesMax: 2), Array(ids[..<2]), "two")
+            try expectEqual(try await store.listed(list, for: bob, after: ids[2]), [], "after the last")
+            let first = try await store.second.sharedZones(of: list, for: bob, after: nil, zonesMax: 1)
+            try expectEqual(first.first?.key, zones[0].key, "by the owner's name of it")
+            try expectEqual(first.first?.changeNumber, 2, "as it is now")
+            let alice = zones[0].owner
+            try expectEqual(try await store.listed(list, for: alice.user), [], "R-322: owners take no part")
+            try expectEqual(try await store.listed(alice.sharedDatabase, for: bob), [], "not in another's list")
+            try expectEqual(try await store.pointed(alice.sharedDatabase), [], "another's list")
+        },
+        Scenario("R-034: the zones of a database that are shared are told from the others") { store in
+            var zones: [SharedZone] = []
+            for name in ["a", "b", "c"] { zones.append(try await store.shareZone(name)) }
+            let (database, ids) = (zones[0].key.database, zones.map(\.zone))
+            let other = try require(try await store.createZones("d", in: database).first, "a zone").id
+            func shared(_ asked: [ZoneID], in database: DatabaseID) async throws -> Set<ZoneID> {
+                try await store.second.sharedZones(among: asked, in: database)
+            }
+            try expectEqual(try await shared(ids + [other], in: database), Set(ids), "all but one")
+            try expectEqual(try await shared([ids[1], other], in: database), [ids[1]], "only these")
+            try expectEqual(try await shared([], in: database), [], "none")
+            try expectEqual(try await shared(ids, in: zones[0].viewer.privateDatabase), [], "another's")
+            try await store.endShare(in: zones[0].key)
+            try expectEqual(try await shared(ids, in: database), Set(ids[1...]), "one has ended")
+            _ = try await store.beginShare(in: zones[0].key)
+            try expectEqual(try await shared(ids, in: database), Set(ids), "and is shared again")
+        },
+        Scenario("R-225, R-330: what has no access any more is not in the list") { store in
+            var zones: [SharedZone] = []
+            for name in ["kept", "left", "ended", "gone", "lost"] { zones.append(try await store.shareZone(name)) }
+            for zone in zones { try await store.accept(zone) }
+            let (bob, list) = (zones[0].viewer.user, zones[0].list)
+            try expectEqual(try await store.listed(list, for: bob), zones.map(\.zone), "all of them")
+            try await store.leave(zones[1])
+            try await store.endShare(in: zones[2].key)
+            try await store.changeZones(in: zones[3].key.database, remove: ["gone"])
+            // A public user may what everybody may, and that is nothing now.
+            try await store.changeShares(in: zones[4].key) { sharing, number in
+                sharing.livingShare(ofRoot: nil).map { share in
+                    var changes = SharingChanges(share.number, at: number)
+                    changes.updatedShare = share
+                    changes.updatedShare?.publicPermission = .noAccess
+                    return changes
+                }
+            }
+            try expectEqual(try await store.listed(list, for: bob), [zones[0].zone], "the one that is left")
+            try await store.changeZones(in: zones[3].key.database, create: ["gone"])
+            try expectEqual(try await store.listed(list, for: bob), [zones[0].zone], "no other zone of that name")
+            try await store.accept(zones[1])
+            try expectEqual(try await store.listed(list, for: bob), zones[..<2].map(\.zone), "who comes again")
+        },
+    ]
+}
+
+extension StorageFixture {
+    fileprivate func pointed(_ list: DatabaseID) async throws -> Set<ZoneKey> {
+        let keys = try await second.pointedZones(of: [list])[list] ?? []
+        try expectEqual(Set(keys).count, keys.count, "each once")
+        return Set(keys)
+    }
+
+    fileprivate func listed(
+        _ list: DatabaseID, for user: UserID, after: ZoneID? = nil, zonesMax: Int = 9
+    ) async throws -> [ZoneID] {
+        try await second.sharedZones(of: list, for: user, after: after, zonesMax: zonesMax).map(\.id)
+    }
+}

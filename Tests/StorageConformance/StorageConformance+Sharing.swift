@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFairness
+internal import TidemarkScheduling
+internal import TidemarkService
+
+/// Shares with their participants: what is written, and what is read of them with everything else.
+extension StorageConformance {
+    static let shares: [Scenario] = [
+        Scenario("R-310: what is written of a share is what every read of the zone shows, if it asks") { store in
+            let bob = try await store.bob().user
+            let rows = [
+                Participant(id: participant(1), user: bob, role: .administrator, addedAt: StorageFixture.now),
+                Participant(
+                    id: participant(2), address: "carol@example.org", permission: .readWrite,
+                    addedAt: Timestamp(milliseconds: StorageFixture.now.milliseconds + 1)),
+            ]
+            let zone = try await store.shareZone("notes", publicPermission: .noAccess, inviting: rows)
+            var expected = ZoneSharing(
+                owner: zone.owner.user, shares: [Share(number: zone.share)], participants: [zone.share: rows],
+                secrets: [nil: secret])
+            try await store.expectEverywhere(expected, in: zone, "a new share")
+            for (name, decide) in changesOfOneShare(with: bob) {
+                let number = try require(try await store.changeShares(in: zone.key, decide), "a change")
+                expected = expected.applying(try require(decide(expected, number), "the same change"))
+                try await store.expectEverywhere(expected, in: zone, name)
+            }
+        },
+        Scenario("R-300: a zone without a share has none, which is another answer than none was asked for") { store in
+            let zone = try require(
+                try await store.createZones("notes", in: try await store.alice().privateDatabase).first, "a zone")
+            let alice = try await store.alice().user
+            let reads: [SharingRead] = [.whole, .access(of: [alice]), .access(of: [])]
+            for read in reads {
+                let (state, sharing) = try require(try await store.second.sharing(of: zone.key, read), "the zone")
+                try expectEqual(state, zone, "the zone itself")
+                try expectSharing(sharing, ZoneSharing(owner: alice, isWhole: read == .whole), "no share")
+            }
+            let page = try await store.second.zonePage(zone.key.page())
+            try expectEqual(page.sharing, nil, "nobody asked with the page")
+            let found = try await store.second.records(named: ["a"], in: zone.key)
+            try expectEqual(found.sharing, nil, "nobody asked with the records")
+            let transaction = try await store.first.beginWrite([zone.key.read()])
+            await transaction.rollback()
+            try expectEqual(transaction.snapshots.map(\.sharing), [nil], "nobody asked under the lock")
+        },
+        Scenario("R-308, R-317: of several changes in one transaction each is over the one before") { store in
+            let zone = try await store.shareZone("notes", publicPermission: .noAccess)
+            let bob = zone.viewer.user
+            func row(_ number: UInt64, _ user: UserID?, acceptedAt accepted: ChangeNumber? = nil) -> Participant {
+                Participant(
+                    id: participant(number), user: user, address: user == nil ? Addresses.telephone : nil,
+                    status: accepted == nil ? .pending : .accepted, acceptedNumber: accepted,
+                    addedAt: StorageFixture.now)
+            }
+            let before = zone.share.rawValue
+            var invited = SharingChanges(zone.share, at: before + 1)
+            invited.inserted = [row(1, bob), row(2, nil)]
+            // The row of an address becomes bob's, whose own one goes.
+            var accepted = SharingChanges(zone.share, at: before + 2)
+            accepted.forgotten = [participant(1)]
+            var taken = row(2, nil, acceptedAt: before + 2)
+            taken.user = bob
+            accepted.updated = [taken]
+            // And the other way round.
+            var again = SharingChanges(zone.share, at: before + 3)
+            again.forgotten = [participant(2)]
+            again.inserted = [row(3, bob, acceptedAt: before + 3), row(4, nil)]
+            var read = zone.key.read(records: [Share.zoneWideName])
+            read.sharing = .whole
+            let transaction = try await store.first.beginWrite([read])
+            let changes = transaction.snapshots[0].changes(
+                [invited, accepted, again], names: ["x", "y", Share.zoneWideName])
+            try await transaction.commit([try require(changes, "the zone lives")])
+            let expected = ZoneSharing(
+                owner: zone.owner.user, shares: [Share(number: zone.share)],
+                participants: [zone.share: [row(3, bob, acceptedAt: before + 3), row(4, nil)]],
+                secrets: [nil: secret])
+            try await store.expectEverywhere(expected, in: zone, "the last one")
+        },
+        Scenario("a change of shares that is rolled back leaves nothing") { store in
+            let zone = try await store.shareZone("notes")
+            try await store.accept(zone)
+            let before = try require(try await store.second.sharing(of: zone.key, .whole), "the zone").sharing
+            var read = zone.key.read(records: [Share.zoneWideName])
+            read.sharing = .whole
+            let transaction = try await store.first.beginWrite([read])
+            let sharing = try require(transaction.snapshots[0].sharing, "the shares")
+            try expect(sharing.leaving(zone.viewer.user, zone.share, at: 9) != nil, "there is something to change")
+            await transaction.rollback()
+            let after = try require(try await store.second.sharing(of: zone.key, .whole), "the zone").sharing
+            try expectSharing(after, before, "as before")
+        },
+        Scenario("R-036: a zone that is gone has no shares, nor has the one that has its name now") { store in
+            let zone = try await store.shareZone("notes")
+            try await store.accept(zone)
+            try await store.changeZones(in: zone.key.database, remove: ["notes"])
+            try expect(try await store.second.sharing(of: zone.key, .whole) == nil, "it is gone")
+            let gone = try await store.second.zonePage(zone.key.page(for: zone.viewer.user))
+            try expect(gone.zone == nil && gone.sharing == nil, "with a page")
+            let keys = try await store.second.zoneKeys(
+                of: ["notes"], in: zone.key.database, keysMax: 9, sharing: zone.access)
+            try expectEqual(keys, [ZoneKeysRead(keys: nil, lastRemoval: .deleted)], "with keys")
+            try await store.changeZones(in: zone.key.database, create: ["notes"])
+            let next = try require(try await store.second.sharing(of: zone.key, .whole), "the next one")
+            try expectSharing(next.sharing, ZoneSharing(owner: zone.owner.user), "it begins without")
+            try expect(next.zone.id != zone.zone, "it is another one")
+        },
+    ]
+
+    private typealias Decision = @Sendable (ZoneSharing, ChangeNumber) -> SharingChanges?
+
+    /// What becomes of a share with bob and an address, one after another.
+    private static func changesOfOneShare(with bob: UserID) -> [(String, Decision)] {
+        [
+            step("somebody who is invited accepts") { accepting(bob, in: $0, at: $1) },
+            step("rows change, end and are new") { rowsChanging(in: $0, at: $1) },
+            step("everybody may join") { sharing, number in
+                changing(sharing, at: number) { changes, _ in
+                    changes.updatedShare = sharing.livingShare(ofRoot: nil)
+                    changes.updatedShare?.publicPermission = .readOnly
+                }
+            },
+            step("somebody leaves") { sharing, number in
+                sharing.livingShare(ofRoot: nil).flatMap { sharing.leaving(bob, $0.number, at: number) }
+            },
+            step("what has ended is forgotten, or lives again") { sharing, number in
+                changing(sharing, at: number) { changes, rows in
+                    changes.forgotten = [participant(2)]
+                    changes.updated = rows.filter { $0.user == bob }.map {
+                        Participant(id: $0.id, user: bob, addedAt: StorageFixture.now)
+                    }
+                }
+            },
+            step("who was invited again accepts") { accepting(bob, in: $0, at: $1) },
+            step("R-326: the share ends, and its rows stay as they are") { sharing, number in
+                sharing.ending(shareNamed: Share.zoneWideName, at: number)
+            },
+            step("R-306: the zone is shared again, and has the secret that it had") { _, number in
+                var changes = SharingChanges(ShareNumber(number), at: number)
+                changes.insertedShare = Share(number: ShareNumber(number), publicPermission: .readWrite)
+                changes.inserted = [Participant(id: participant(1), user: bob, addedAt: StorageFixture.now)]
+                return changes
+            },
+            step("the share of before is forgotten, with its rows") { sharing, number in
+                changing(sharing, at: number) { changes, _ in
+                    changes.forgottenShares = sharing.shares.values.filter { !$0.isLiving }.map(\.number)
+                }
+            },
+        ]
+    }
+
+    private static func step(_ name: String, _ decide: @escaping Decision) -> (String, Decision) { (name, decide) }
+
+    private static func rowsChanging(in sharing: ZoneSharing, at number: ChangeNumber) -> SharingChanges? {
+        changing(sharing, at: number) { changes, rows in
+            for var row in rows {
+                if row.user != nil {
+                    (row.role, row.permission) = (.privateUser, .readWrite)
+                    changes.updated.append(row)
+                } else {
+                    (row.status, row.endedNumber) = (.removed, number)
+                    changes.ended.append(row)
+                }
+            }
+            changes.inserted = [
+                Participant(id: participant(3), address: Addresses.telephone, addedAt: StorageFixture.now)
+            ]
+        }
+    }
+
+    private static func accepting(_ user: UserID, in sharing: ZoneSharing, at number: ChangeNumber) -> SharingChanges? {
+        let acceptance = ShareVisitor(user: user).accepting(
+            in: sharing, as: participant(99), at: number, now: StorageFixture.now, limits: Limits())
+        return (try? acceptance.get())?.changes
+    }
+
+    private static func changing(
+        _ sharing: ZoneSharing, at number: ChangeNumber, _ change: (inout SharingChanges, [Participant]) -> Void
+    ) -> SharingChanges? {
+        guard let share = sharing.livingShare(ofRoot: nil) else { return nil }
+        var changes = SharingChanges(share.number, at: number)
+        change(&changes, (sharing.participants[share.number] ?? [:]).values.sorted { $0.id < $1.id })
+        return changes
+    }
+}
+
+extension StorageFixture {
+    /// Whether every read that can ask for shares shows these, or as much of them as it asks for.
+    fileprivate func expectEverywhere(_ whole: ZoneSharing, in zone: SharedZone, _ promise: String) async throws {
+        let users = [zone.owner.user, zone.viewer.user].sorted { $0.rawValue < $1.rawValue }
+        let reads: [SharingRead] = [.whole, zone.access, .access(of: users), .access(of: [zone.owner.user])]
+        for read in reads {
+            let expected = whole.reduced(to: read)
+            for (name, sharing) in try await sharings(of: zone.key, read) {
+                try expectSharing(sharing, expected, "\(promise), \(read), \(name)")
+            }
+        }
+        let page = try await second.zonePage(zone.key.page(for: zone.viewer.user))
+        try expectSharing(page.sharing, whole.reduced(to: zone.access), "\(promise), with a page")
+        let (_, attached) = try await second.databaseFeed(
+            of: zone.list, after: nil, entriesMax: 9, then: zone.key.page(for: zone.viewer.user))
+        try expectSharing(attached?.sharing, whole.reduced(to: zone.access), "\(promise), with a feed")
+    }
+
+    private func sharings(of key: ZoneKey, _ read: SharingRead) async throws -> [(String, ZoneSharing?)] {
+        let alone = try await second.sharing(of: key, read)
+        let records = try await second.records(named: ["a"], in: key, bytesMax: 1_000, sharing: read)
+        let keys = try await second.zoneKeys(of: [key.name, "none"], in: key.database, keysMax: 9, sharing: read)
+        try expectEqual(keys.last?.sharing, nil, "a zone that never was")
+        let query = QueryPageQuery(
+            database: key.database, query: Query(recordType: "Note", zoneName: key.name), recordsMax: 9,
+            bytesMax: 1_000, sharing: read)
+        let page = try await second.queryPage(query, for: WorkTurn(of: .nobody))
+        var locked = key.read(records: ["a"])
+        locked.sharing = read
+        let transaction = try await second.beginWrite([locked])
+        await transaction.rollback()
+        return [
+            ("alone", alone?.sharing), ("with records", records.sharing), ("with keys", keys.first?.sharing),
+            ("with a query", page.sharing), ("under the lock", transaction.snapshots.first?.sharing),
+        ]
+    }
+}
+
+extension ZoneSharing {
+    /// As much as is asked for.
+    fileprivate func reduced(to read: SharingRead) -> ZoneSharing {
+        guard case .access(let users) = read else { return self }
+        let rows = participants.mapValues { rows in
+            rows.values.filter { row in row.user.map(users.contains) ?? false }
+        }
+        return ZoneSharing(owner: owner, shares: Array(shares.values), participants: rows, isWhole: false)
+    }
+}
