@@ -98,7 +98,10 @@ let package = Package(
             ["TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkTelemetry", "TidemarkWire"]),
         target(
             "TidemarkService",
-            ["TidemarkFields", "TidemarkDomain", "TidemarkScheduling", "TidemarkFairness", "TidemarkTelemetry", deque]),
+            [
+                "TidemarkFields", "TidemarkDomain", "TidemarkCrypto", "TidemarkScheduling", "TidemarkFairness",
+                "TidemarkTelemetry", deque,
+            ]),
         .target(
             name: "TidemarkStore",
             dependencies: [
@@ -258,7 +261,7 @@ let package = Package(
             [
                 "StorageConformance", "TidemarkFairness",
                 "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkTestKit",
-                "TidemarkTestSupport",
+                "TidemarkCrypto", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkAssetsTests",

@@ -21,6 +21,8 @@ package final class CloudService: Sendable {
     let pagesAhead: PagesAhead
     let retry: StorageRetry
     let directory = ContainerDirectory()
+    /// Told of what is written beside the two writers.
+    let onMoved: @Sendable (ZonesMoved) -> Void
     /// Nil: this server stores no assets.
     let assets: (any AssetStore)?
     /// Nil: this server stores no account keys.
@@ -42,6 +44,7 @@ package final class CloudService: Sendable {
         self.escrow = escrow
         self.scheduler = scheduler
         self.limits = limits
+        self.onMoved = onMoved
         clockWatch = Mutex(ClockWatch(wallClock: scheduler.wallClockMilliseconds, steady: scheduler.now))
         self.sharedWrites = sharedWrites ?? SharedWrites(settings: writeSettings)
         schemas = SchemaCache(storage: storage, shared: self.sharedWrites)
@@ -54,7 +57,9 @@ package final class CloudService: Sendable {
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
         let feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
         self.feedReader = feedReader
-        pagesAhead = PagesAhead(scheduler: scheduler) { await feedReader.zonePage($0, isAhead: $1) }
+        pagesAhead = PagesAhead(
+            scheduler: scheduler, read: { await feedReader.zonePage($0, isAhead: $1) },
+            mayRead: { await feedReader.mayRead($0, of: $1) })
     }
 
     /// Refuses further requests that change data. Returns when those under way have ended.

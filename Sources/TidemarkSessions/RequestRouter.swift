@@ -44,6 +44,9 @@ struct RequestRouter: Sendable {
             case .fetchKeys(let request): return try await fetchKeys(request, context)
             case .saveAccountKey(let request): return try await saveAccountKey(request, context)
             case .saveZoneKey(let request): return try await saveZoneKey(request, context)
+            case .fetchShareMetadata(let request): return try await fetchShareMetadata(request, context)
+            case .acceptShares(let request): return try await acceptShares(request, context)
+            case .fetchShareParticipants(let request): return try await fetchShareParticipants(request, context)
             }
         } catch let refusal as Refusal {
             return ServerMessage.failure(context.id, refusal.within(limits))

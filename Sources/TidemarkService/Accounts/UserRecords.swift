@@ -20,7 +20,8 @@ extension CloudService {
         guard let user = access.user, RecordName.isUser(name) else { return }
         let key = ZoneKey(database: database, name: ZoneName.default)
         let found = await retry.run { () async throws(StorageError) -> Result<Bool, FailureReason> in
-            let record = try await storage.records(named: [name], in: key, bytesMax: 0).records[name]
+            let record = try await storage.records(named: [name], in: key, bytesMax: 0, sharing: .nothing)
+                .records[name]
             return .success(record.map { !$0.isDeleted } ?? false)
         }
         guard case .success(false) = found else { return }

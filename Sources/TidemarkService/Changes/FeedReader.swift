@@ -30,6 +30,17 @@ struct FeedReader: Sendable {
         }
     }
 
+    /// Whether a reader of the shared database has access to a zone now, so that it may have a page that was read before.
+    /// The whole zone is shared, so what was readable then is readable now.
+    func mayRead(_ question: ZoneQuestion, of zone: ZoneID) async -> Bool {
+        guard let reader = question.reader else { return true }
+        let found = await retry.run { () async throws(StorageError) in
+            let read = try await storage.sharing(of: question.key, SharingRead(for: reader))
+            return .success(read?.zone.id == zone && reader.sharing(read?.sharing) != nil)
+        }
+        return (try? found.get()) ?? false
+    }
+
     /// A page of the database feed and, if wanted, one of a zone's feed. The zone's page is read later, so it contains
     /// everything that the first page says of the zone. It is nil if it cannot be read in the same round trip, whatever
     /// the reason.

@@ -11,6 +11,8 @@ internal import TidemarkScheduling
 /// everything that was committed before. No page is older than the one before it. A page that was read ahead for an
 /// earlier fetch is not used by a later one. That one may have seen newer changes (I-3).
 ///
+/// In a zone of another, a page that was read ahead is used only if the reader has access when it is asked for (I-5).
+///
 /// ``ReadAheadCache`` holds the pages and has the rules. It bounds them in number, in age, and in bytes.
 final class PagesAhead: Sendable {
     typealias Page = Result<ZonePage, FailureReason>
@@ -18,13 +20,19 @@ final class PagesAhead: Sendable {
 
     private let scheduler: any Scheduler
     private let read: @Sendable (ZoneQuestion, _ isAhead: Bool) async -> Page
+    private let mayRead: @Sendable (ZoneQuestion, _ zone: ZoneID) async -> Bool
     private let pages = Mutex(Pages())
     /// Whether a timer is set that forgets pages for which nobody asks.
     private let isWatched = Atomic(false)
 
-    init(scheduler: any Scheduler, read: @escaping @Sendable (ZoneQuestion, _ isAhead: Bool) async -> Page) {
+    /// - Parameter mayRead: whether the reader may have a page of this incarnation of the zone now.
+    init(
+        scheduler: any Scheduler, read: @escaping @Sendable (ZoneQuestion, _ isAhead: Bool) async -> Page,
+        mayRead: @escaping @Sendable (ZoneQuestion, _ zone: ZoneID) async -> Bool
+    ) {
         self.scheduler = scheduler
         self.read = read
+        self.mayRead = mayRead
     }
 
     /// The answer to a question, from a page that was read ahead or from a new read. Begins to read the next pages, if
@@ -43,6 +51,7 @@ final class PagesAhead: Sendable {
         let now = scheduler.now
         let answer = pages.withLock { $0.take(question, at: now) }
         guard let answer, case .success(let page) = await answer.value(), Pages.isUsed(page) else { return nil }
+        guard question.reader?.viewer == nil else { return await mayRead(question, page.zone) ? page : nil }
         return page
     }
 

@@ -21,7 +21,8 @@ extension CloudService {
             // Names that no zone can have must not reach the store.
             for (database, names) in zones.filter({ ZoneName.isValid($0.name, limits: limits) }).byDatabase
             where room >= limits.zoneKeysMax {
-                let read = try await storage.zoneKeys(of: names, in: database, keysMax: room)
+                let read = try await storage.zoneKeys(
+                    of: names, in: database, keysMax: room, sharing: .nothing)
                 for (name, keys) in zip(names, read) {
                     found[ZoneKey(database: database, name: name)] = keys
                     room -= max(1, keys.keys?.count ?? 0)
@@ -95,7 +96,7 @@ extension CloudService {
         }
     }
 
-    private func opened(_ stored: StoredAccountKey, of user: UserID) -> Result<AccountKey, FailureReason> {
+    func opened(_ stored: StoredAccountKey, of user: UserID) -> Result<AccountKey, FailureReason> {
         guard stored.mode == .escrowed, stored.id != nil else {
             return .success(AccountKey(mode: stored.mode, id: stored.id, key: nil))
         }

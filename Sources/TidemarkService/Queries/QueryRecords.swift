@@ -7,16 +7,21 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - container: the database's container, whose schema says what queries may use.
-    ///   - access: the caller's access. What it may not read does not exist for it (I-5). The grants are those of the
+    ///   - caller: the caller's access. What it may not read does not exist for it (I-5). The grants are those of the
     ///     schema that the query uses. In the shared database a query needs a zone.
     ///   - cursor: from the page before, with the same query; empty for the first page.
     ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
     ///   - turn: the query's place, which it may give back for a while.
     package func queryRecords(
-        _ query: Query, in database: DatabaseID, of container: ContainerID, by access: RecordAccess, cursor: [UInt8],
+        _ query: Query, in database: DatabaseID, of container: ContainerID, by caller: RecordAccess, cursor: [UInt8],
         recordsMax: Int, for turn: WorkTurn
     ) async -> Result<QueryPage, QueryRefusal> {
+        let access: RecordAccess
+        switch await readAccess(to: query, in: database, by: caller) {
+        case .success(let known): access = known
+        case .failure(let reason): return .failure(QueryRefusal(reason))
+        }
         let result = await retry.run { () async throws(StorageError) -> Result<QueryResult, FailureReason> in
             do throws(StorageError) {
                 // An attempt that failed may have given it back.
@@ -47,7 +52,7 @@ extension CloudService {
                 let page = QueryPageQuery(
                     database: database, query: query, fields: fields, after: opened?.position,
                     recordsMax: limits.pageCount(requested: recordsMax), bytesMax: limits.answerBytesMax,
-                    mayMark: access.user != nil)
+                    mayMark: access.user != nil, sharing: SharingRead(for: access))
                 let read: StoreRead<QueryPageRead>
                 do throws(StorageError) {
                     read = try await storage.queryPage(page, for: turn)
@@ -76,6 +81,16 @@ extension CloudService {
             return .failure(QueryRefusal(.queryTooSlow, detail: FailureReason.queryTooSlow.text(within: limits)))
         case .failure(let reason): return .failure(QueryRefusal(reason))
         }
+    }
+
+    /// In the shared database what the zone's shares allow now, read before a query may cost anything. Access is read again
+    /// with the records (I-5).
+    private func readAccess(
+        to query: Query, in database: DatabaseID, by caller: RecordAccess
+    ) async -> Result<RecordAccess, FailureReason> {
+        // without a zone it is refused.
+        guard caller.scope == .shared, let zoneName = query.zoneName else { return .success(caller) }
+        return await access(to: ZoneKey(database: database, name: zoneName), by: caller)
     }
 
     private static var schemaRoundsMax: Int { 6 }

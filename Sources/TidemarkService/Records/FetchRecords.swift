@@ -8,10 +8,15 @@ package struct RecordsLookup: Sendable {
     /// In the order of the names. Cut where the stored bytes pass `Limits.answerBytesMax`, but never empty for that
     /// reason. The client asks for the rest.
     package let records: [Result<RecordState, FailureReason>]
+    /// All shares of the zone, from the same snapshot, if its CKShare record was asked for.
+    package let sharing: ZoneSharing?
 
-    package init(zone: ZoneState, records: [Result<RecordState, FailureReason>]) {
+    package init(
+        zone: ZoneState, records: [Result<RecordState, FailureReason>], sharing: ZoneSharing? = nil
+    ) {
         self.zone = zone
         self.records = records
+        self.sharing = sharing
     }
 
     /// The users who created or last changed the records, but for the caller.
@@ -36,10 +41,18 @@ extension CloudService {
         var seen: Set<String> = []
         let stored = names.filter { RecordName.canBeStored($0, limits: limits) && seen.insert($0).inserted }
         return await retry.run { () async throws(StorageError) in
-            let snapshot = try await storage.records(named: stored, in: key, bytesMax: limits.answerBytesMax)
+            // the public database has no shares.
+            let wantsShare = access.scope != .public && stored.contains(Share.zoneWideName)
+            let snapshot = try await storage.records(
+                named: stored, in: key, bytesMax: limits.answerBytesMax,
+                sharing: SharingRead(for: access).and(wantsShare ? .whole : .nothing))
+            // I-5: in the shared database a zone without access is not there, whatever became of it.
+            guard let access = access.sharing(snapshot.sharing) else { return .failure(.zoneNotFound) }
             guard let zone = snapshot.zone else { return .failure(snapshot.refusal ?? .zoneNotFound) }
             return .success(
-                RecordsLookup(zone: zone, records: snapshot.lookUp(names, by: access, within: limits)))
+                RecordsLookup(
+                    zone: zone, records: snapshot.lookUp(names, by: access, within: limits),
+                    sharing: wantsShare ? snapshot.sharing : nil))
         }
     }
 }

@@ -205,7 +205,7 @@ final class WriteCoordinator: Sendable {
         // database less time.
         guard keys.count == 1, known.moments[0].absentNames.count > 1 else { return .recordsUnknown }
         let found = try await storage.records(
-            named: known.moments[0].absentNames, in: keys[0], bytesMax: bytesMax)
+            named: known.moments[0].absentNames, in: keys[0], bytesMax: bytesMax, sharing: .nothing)
         guard found.unread.isEmpty else { return .recordsUnknown }
         guard let now = found.zone, let zone = known.snapshots[0].zone, now.id == zone.id,
             now.changeNumber == zone.changeNumber

@@ -8,7 +8,7 @@ internal import TidemarkFields
 enum SchemaCheck {
     /// Everything is known. Saves that do not fit are marked. They fail as items of their requests, so that batches
     /// stay atomic and outcomes are remembered. Requests to the public database have their grants and
-    /// roles.
+    /// roles, and those to the shared database what the zone's shares allow.
     case checked([WriteQueue.Entry])
     /// These schemas are not remembered, or not in the version that the transaction saw, or seem full. Others may have
     /// taught what is missing, which does not change the version.
@@ -27,12 +27,14 @@ enum SchemaCheck {
         var stamps: [DatabaseID: SchemaStamp] = [:]
         var records: [ZoneKey: [String: RecordState]] = [:]
         var roles: [UserID: Set<Role>] = [:]
+        var shares: [ZoneKey: ZoneSharing] = [:]
         var unknown: Set<ContainerID> = []
         for snapshot in snapshots {
             guard let stamp = snapshot.schema else { continue }
             stamps[snapshot.key.database] = stamp
             records[snapshot.key] = snapshot.records
             roles.merge(snapshot.roles) { $1 }
+            shares[snapshot.key] = snapshot.sharing
             if schemas[stamp.container]?.schema.version != stamp.version { unknown.insert(stamp.container) }
         }
         guard unknown.isEmpty else {
@@ -48,9 +50,11 @@ enum SchemaCheck {
                 access.grants = schema.grants
                 access.roles = roles[entry.request.user] ?? []
             }
+            // Without access nothing is allowed, so that nothing is taught either.
+            if access.scope == .shared { access = access.sharing(shares[entry.key]) ?? access }
             let refusals = reading.refusals(
                 of: entry.request, from: entry.owner, with: access, over: records[entry.key] ?? [:], by: schema)
-            if access.scope == .public || !refusals.isEmpty {
+            if access.scope != .private || !refusals.isEmpty {
                 checked[index].request = entry.request.with(access: access, refusals: refusals)
             }
         }

@@ -119,7 +119,7 @@ package protocol Storage: AnyObject, Sendable {
     /// Databases with a quota are locked before their zones, so that no two transactions use the same room.
     ///
     /// What is read is bounded. The records whose fields are needed come first, then the others, in the order of
-    /// the reads and of their names. As in ``records(named:in:bytesMax:)``, those beyond the largest
+    /// the reads and of their names. As in ``records(named:in:bytesMax:sharing:)``, those beyond the largest
     /// ``ZoneRead/storedBytesMax`` come without fields. References and children are cut
     /// (``ZoneSnapshot/isCascadeCut``, ``ZoneSnapshot/areChildrenCut``).
     ///
@@ -148,8 +148,9 @@ package protocol Storage: AnyObject, Sendable {
     ///   - bytesMax: the records come with their fields, in the order of the names, as long as these have no more bytes
     ///     together. Those of the first record with fields always come. The others are ``ZoneSnapshot/unread``, and
     ///     their fields are not read.
+    ///   - sharing: what of the zone's shares is read in the same snapshot.
     func records(
-        named names: [String], in key: ZoneKey, bytesMax: Int
+        named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot
 
     // MARK: Queries
@@ -218,6 +219,54 @@ package protocol Storage: AnyObject, Sendable {
     func removals(
         ofZones names: [String], in database: DatabaseID
     ) async throws(StorageError) -> [String: ZoneRemovalReason]
+
+    // MARK: Sharing
+
+    /// The owners with these record names in a container. Names that nobody has are left out.
+    func owners(named names: [String], in container: ContainerKey) async throws(StorageError) -> [String: ZoneOwner]
+
+    /// The owners of these private databases. Others are left out.
+    func owners(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ZoneOwner]
+
+    /// A living zone and its shares; nil if it does not live.
+    func sharing(
+        of key: ZoneKey, _ read: SharingRead
+    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)?
+
+    /// The living zone to which the link with this SHA-256 leads; nil: it leads nowhere. It grants nothing.
+    func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey?
+
+    /// Makes a link lead to a living zone. Called before the change that gives the zone the link's secret.
+    ///
+    /// - Returns: false if the zone does not live.
+    func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool
+
+    /// Puts a living zone into the list of a viewer's shared database. Grants nothing. Called before the change that gives
+    /// the viewer access.
+    ///
+    /// - Returns: false if the zone does not live.
+    func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool
+
+    /// The zones in a viewer's list to which this user has access, by id, after `after`.
+    func sharedZones(
+        of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
+    ) async throws(StorageError) -> [ZoneState]
+
+    /// Those of these living zones of a database that are shared as a whole.
+    func sharedZones(
+        among zones: [ZoneID], in database: DatabaseID
+    ) async throws(StorageError) -> Set<ZoneID>
+
+    /// All zones in the lists of these viewers, whatever they grant: for pushes.
+    func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]]
+
+    /// The verified addresses of a user's account, in their normal form.
+    func addresses(of user: UserID) async throws(StorageError) -> Set<String>
+
+    /// The users of a container whose accounts have verified these addresses. Others are left out.
+    func users(
+        withAddresses addresses: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [String: UserID]
 
     // MARK: Changes
 
@@ -323,8 +372,9 @@ package protocol Storage: AnyObject, Sendable {
     ///
     /// - Parameter keysMax: how many keys fit. A zone without keys counts as one. At least as many as a zone may have, or
     ///   there may be no entry at all.
+    ///   `sharing` is what of the zones' shares is read in the same snapshot.
     func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int
+        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead]
 
     /// Adds a key to the living zone if its newest key is `newest` (nil: it has none), and if it has fewer than

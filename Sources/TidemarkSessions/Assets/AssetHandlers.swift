@@ -11,15 +11,18 @@ extension RequestRouter {
     func prepareAssetUpload(
         _ request: WirePrepareAssetUpload, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
+        let viewpoint = try await assetDatabase(request.database, isWrite: true, request.zone, context.member)
         var upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             checksum: request.checksum, for: request.zone, by: viewpoint)
         upload.account = context.member.identity?.account
+        let access: RecordAccess
+        switch viewpoint.access.scope {
+        case .private: access = viewpoint.access
         // Who may read a record may name its assets, and that takes the grants.
-        let access =
-            viewpoint.access.scope == .private
-            ? viewpoint.access : try await recordDatabase(request.database, isWrite: false, context.member).access
+        case .public: access = try await recordDatabase(request.database, isWrite: false, context.member).access
+        case .shared: access = try await uploadAccess(to: request.zone, by: viewpoint)
+        }
         let progress = try await orRefusal(service.prepare(upload, by: access), of: upload)
         return ServerMessage.answer(context.id, .prepareAssetUpload(WireAssetProgress(progress)))
     }
@@ -27,12 +30,16 @@ extension RequestRouter {
     /// The next bytes of an upload.
     ///
     /// NB: after the request's turn has come, nothing may suspend before the store has the chunk. A client sends the
-    /// next chunk before this one is answered, and an account's requests have their turns in order. The public database
-    /// is known since the upload was prepared, so finding it does not suspend.
+    /// next chunk before this one is answered, and an account's requests have their turns in order. The public database,
+    /// or the owner of a zone, is known since the upload was prepared, so finding it does not suspend. With the last chunk,
+    /// which may suspend, a zone's shares are read again: nothing becomes an asset without the right to write.
     func uploadAssetChunk(
         _ request: WireUploadAssetChunk, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
+        let viewpoint = try await assetDatabase(request.database, isWrite: true, request.zone, context.member)
+        let isLast =
+            request.offset.addingReportingOverflow(UInt64(request.content.count)).partialValue == request.byteCount
+        if viewpoint.access.scope == .shared, isLast { _ = try await uploadAccess(to: request.zone, by: viewpoint) }
         var upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             isNamedByContent: request.isNamedByContent, checksum: request.checksum, for: request.zone, by: viewpoint)
@@ -41,6 +48,21 @@ extension RequestRouter {
             request.content, at: Int64(clamping: request.offset), to: upload)
         let progress = try await orRefusal(answer, of: upload)
         return ServerMessage.answer(context.id, .uploadAssetChunk(WireAssetProgress(progress)))
+    }
+
+    /// The caller's view of a database for assets, which knows the owner of the record's zone.
+    private func assetDatabase(
+        _ scope: WireDatabaseScope, isWrite: Bool, _ zone: WireZoneID, _ member: SessionMember
+    ) async throws(Refusal) -> Viewpoint {
+        let viewpoint = try await recordDatabase(scope, isWrite: isWrite, member)
+        return try await knowingOwners(of: CollectionOfOne(zone), for: viewpoint, member)
+    }
+
+    /// What the caller may do in a zone of another: only who may write there uploads to its owner's database.
+    private func uploadAccess(
+        to zone: WireZoneID, by viewpoint: Viewpoint
+    ) async throws(Refusal) -> RecordAccess {
+        try await service.uploadAccess(to: try viewpoint.requiredZoneKey(of: zone), by: viewpoint.access).orRefusal()
     }
 
     /// says how much a full private database holds, and how large an asset may be.
@@ -62,7 +84,7 @@ extension RequestRouter {
     /// Some bytes of an asset, or its checksum. A private database belongs to its owner, so no record is looked at. In
     /// the public database the record must name the asset, and the caller must be allowed to read it.
     func fetchAssetChunk(_ request: WireFetchAssetChunk, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
+        let viewpoint = try await assetDatabase(request.database, isWrite: false, request.zone, context.member)
         let asset = try AssetKey(
             sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
         var holder: AssetHolder?

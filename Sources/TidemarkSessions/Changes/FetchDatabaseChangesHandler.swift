@@ -26,19 +26,23 @@ extension RequestRouter {
         ).orRefusal()
         let entries = answer.zonePage?.entries ?? []
         let selected = await query.then?.selection?.fields(of: entries)
-        let naming = try await naming(entries.users(besides: viewpoint.user), for: viewpoint)
+        var naming = try await knowingOwners(
+            of: Set((answer.page.changed + answer.page.ended).map(\.key.database)), for: viewpoint)
+        if let key = question?.key { naming = await showing(entries, in: key, for: naming) }
+        naming = try await self.naming(entries.users(besides: viewpoint.user), for: naming)
         if viewpoint.access.scope == .private {
             context.session.answered { pushes in
                 pushes.answered(answer.page, follows: query.follows)
                 if let page = answer.zonePage { pushes.answered(page) }
             }
         }
+        if !answer.page.ended.isEmpty { pushes.zonesEnded(in: viewpoint.database) }
         let lacks =
             request.subscriptionID.isEmpty
             ? false : await lacksSubscription(request.subscriptionID, viewpoint)
         guard let zonePage = answer.zonePage else {
             let message = WireFetchDatabaseChangesAnswer(
-                answer.page, seenFrom: viewpoint, lacksSubscription: lacks)
+                answer.page, seenFrom: naming, lacksSubscription: lacks)
             return ServerMessage.answer(context.id, .fetchDatabaseChanges(message))
         }
         return ZonePageEncoder.message(
@@ -49,7 +53,7 @@ extension RequestRouter {
     /// Whether a database subscription on which a client relies is gone, as far as this server knows. Another
     /// server may have deleted it some seconds ago.
     private func lacksSubscription(_ id: String, _ viewpoint: Viewpoint) async -> Bool {
-        guard viewpoint.access.scope != .private else {
+        guard viewpoint.access.scope != .private, !pushes.watches(viewpoint.database) else {
             return await pushes.lacksSubscription(id, of: viewpoint.database)
         }
         guard let user = viewpoint.user,

@@ -8,7 +8,8 @@ internal import TidemarkWire
 extension RequestRouter {
     /// One page of a zone's feed (R-208 … R-215).
     func fetchZoneChanges(_ request: WireFetchZoneChanges, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try await feedDatabase(request.database, context.member, without: .feedUnavailable)
+        var viewpoint = try await feedDatabase(request.database, context.member, without: .feedUnavailable)
+        viewpoint = try await knowingOwners(of: CollectionOfOne(request.zone), for: viewpoint, context.member)
         let query = try ZoneChangesQuery(request, by: viewpoint)
         guard let key = query.key else { throw Refusal(.zoneNotFound) }
         let feedsEverywhere =
@@ -20,7 +21,8 @@ extension RequestRouter {
             feedsEverywhere: feedsEverywhere
         ).orRefusal()
         let selected = await query.selection?.fields(of: page.entries)
-        let naming = try await naming(page.entries.users(besides: viewpoint.user), for: viewpoint)
+        let naming = try await naming(
+            page.entries.users(besides: viewpoint.user), for: showing(page.entries, in: key, for: viewpoint))
         if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
         return ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming)
     }

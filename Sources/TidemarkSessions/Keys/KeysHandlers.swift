@@ -8,10 +8,16 @@ internal import TidemarkWire
 extension RequestRouter {
     /// Returns the caller's account key, and a page of the keys of zones.
     func fetchKeys(_ request: WireFetchKeys, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
+        var viewpoint = try ownDatabase(request.database, isWrite: false, context.member)
         try ItemCount.check(request.zones.count, atMost: limits.keyZonesMax)
+        viewpoint = try await knowingOwners(of: request.zones, for: viewpoint, context.member)
         let keys = request.zones.map(viewpoint.zoneKey(of:))
-        let found = try await service.keys(of: try viewpoint.keyHolder, zones: keys.compactMap(\.self)).orRefusal()
+        let zones = keys.compactMap(\.self)
+        let found =
+            viewpoint.access.scope == .shared
+            ? try await service.sharedKeys(
+                zones: zones, by: viewpoint.access, in: context.member.container.identifier
+            ).orRefusal() : try await service.keys(of: try viewpoint.keyHolder, zones: zones).orRefusal()
         let answer = WireFetchKeysAnswer(found.account, found.zones, of: keys)
         guard request.inPages || answer.zones.count == keys.count else {
             throw Refusal(
@@ -33,11 +39,17 @@ extension RequestRouter {
 
     /// Adds a key to a zone, or returns the ones that it has.
     func saveZoneKey(_ request: WireSaveZoneKey, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
+        var viewpoint = try ownDatabase(request.database, isWrite: true, context.member)
+        viewpoint = try await knowingOwners(of: CollectionOfOne(request.zone), for: viewpoint, context.member)
         let zone = try viewpoint.requiredZoneKey(of: request.zone)
-        let keys = try await service.saveZoneKey(
-            WrappedZoneKey(request.key), in: zone, after: request.newestID.isEmpty ? nil : Array(request.newestID)
-        ).orRefusal()
+        let newest = request.newestID.isEmpty ? nil : request.newestID
+        let keys =
+            viewpoint.access.scope == .shared
+            ? try await service.saveSharedZoneKey(
+                WrappedZoneKey(request.key), in: zone, after: newest, by: viewpoint.access,
+                in: context.member.container.identifier
+            ).orRefusal()
+            : try await service.saveZoneKey(WrappedZoneKey(request.key), in: zone, after: newest).orRefusal()
         var answer = WireSaveZoneKeyAnswer()
         answer.keys = WireZoneKeys(keys)
         return ServerMessage.answer(context.id, .saveZoneKey(answer))

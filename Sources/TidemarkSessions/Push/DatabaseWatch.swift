@@ -2,15 +2,19 @@
 
 internal import TidemarkDomain
 
-/// What one server knows of a database whose owner has connected devices: the devices, their subscriptions, and what
-/// they have been told. A pure value.
+/// What one server knows of the private or the shared database of a user who has connected devices: the devices, their
+/// subscriptions, and what they have been told. A pure value.
+///
+/// A shared database is watched once its user has subscribed to it.
 struct DatabaseWatch {
     let user: UserID
     let account: AccountID
-    /// The life of each session's device. They are the owner's, whose bits stand in notices as they are
-    /// (``RecordAccess/marking(_:)``).
+    let scope: DatabaseScope
+    /// The user's other database of the two; nil if it is never watched.
+    let twin: DatabaseID?
+    /// The life of each session's device, as it stands in notices (``RecordAccess/marking(_:)``).
     private(set) var sessions: [UInt64: DeviceID] = [:]
-    /// The owner's subscriptions of the private database; nil if they have not been read yet, or were forgotten.
+    /// The user's subscriptions of the database; nil if they have not been read yet, or were forgotten.
     private(set) var subscriptions: [Subscription]?
     private var subscriptionsReadAt: Duration
     /// Whether the default zone had a feed when the last session joined.
@@ -48,10 +52,23 @@ struct DatabaseWatch {
 
     /// - Parameter now: reads of subscriptions that began earlier belong to an earlier watch. They may have missed what
     ///   changed between the two.
-    init(user: UserID, account: AccountID, since now: Duration) {
+    init(
+        user: UserID, account: AccountID, scope: DatabaseScope = .private, twin: DatabaseID? = nil, since now: Duration
+    ) {
         self.user = user
         self.account = account
+        self.scope = scope
+        self.twin = twin
         subscriptionsReadAt = now
+    }
+
+    /// The watch of the shared database of the user whose private database this is, with the same sessions.
+    ///
+    /// - Parameter twin: the private database.
+    func ofSharedDatabase(twin: DatabaseID, since now: Duration) -> DatabaseWatch {
+        var watch = DatabaseWatch(user: user, account: account, scope: .shared, twin: twin, since: now)
+        for (session, life) in sessions { watch.join(session, life) }
+        return watch
     }
 
     var isEmpty: Bool { sessions.isEmpty }
@@ -59,8 +76,9 @@ struct DatabaseWatch {
     var wantsPushes: Bool { subscriptions.map { !$0.isEmpty } ?? true }
     var hasMark: Bool { mark != nil }
 
+    /// - Parameter life: of the device, as it sends it.
     mutating func join(_ session: UInt64, _ life: DeviceID, tellsDefaultZone: Bool = false) {
-        sessions[session] = life
+        sessions[session] = RecordAccess(scope: scope, user: user).marking(life)
         self.tellsDefaultZone = tellsDefaultZone
     }
 
@@ -87,7 +105,7 @@ struct DatabaseWatch {
     ///   - now: when the read began.
     mutating func knows(_ all: [Subscription], at now: Duration) {
         guard now >= subscriptionsReadAt else { return }
-        subscriptions = Self.pushed(all)
+        subscriptions = pushed(all)
         subscriptionsReadAt = now
     }
 
@@ -95,10 +113,10 @@ struct DatabaseWatch {
     mutating func forgetSubscriptions() { subscriptions = nil }
 
     /// Whether the known subscriptions differ from these.
-    func differs(from all: [Subscription]) -> Bool { subscriptions != Self.pushed(all) }
+    func differs(from all: [Subscription]) -> Bool { subscriptions != pushed(all) }
 
-    private static func pushed(_ all: [Subscription]) -> [Subscription] {
-        all.filter { $0.scope == .private && $0.kind != .query }.sorted { $0.id < $1.id }
+    private func pushed(_ all: [Subscription]) -> [Subscription] {
+        all.filter { $0.scope == scope && $0.kind != .query }.sorted { $0.id < $1.id }
     }
 
     // MARK: Notices
@@ -112,6 +130,14 @@ struct DatabaseWatch {
         Self.add(life, to: &causes)
         if zoneName.isEmpty { mayHaveNewZones() }
         if moved.count > Self.movedMax { foldMoved() }
+    }
+
+    /// Takes in that a zone of the shared database may have changed, or that there may be another one. Which zone it is, no
+    /// push says.
+    mutating func sharedZoneMoved(by life: DeviceID) {
+        Self.add(life, to: &moved["", default: []])
+        wasNoticed = true
+        Self.add(life, to: &causes)
     }
 
     /// The next sweep counts the zones. Until then a request may have made as many as one can.

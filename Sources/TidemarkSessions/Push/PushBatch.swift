@@ -49,7 +49,8 @@ final class PushBatch: Sendable {
         }
     }
 
-    /// - Parameter session: one of ``sessions``. All are the database's owner's, who sees its zones alike on each device.
+    /// - Parameter session: one of ``sessions``. All are of the database's user, who sees its zones alike on each device. No
+    ///   zone of a shared database is named (``DatabaseWatch/sharedZoneMoved(by:)``).
     private func pushes(to session: Session, of database: DatabaseID) -> [SharedPush] {
         made.withLock { made in
             if let made { return made }

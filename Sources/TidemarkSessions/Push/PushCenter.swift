@@ -14,10 +14,11 @@ internal import TidemarkService
 /// What must be pushed for a database passes three stages. ``DatabaseWatch`` gathers it, ``PushLines`` keeps the order,
 /// and a ``PushBatch`` is sent in steps.
 final class PushCenter: Sendable {
-    private struct State {
+    struct State {
         var watches: [DatabaseID: DatabaseWatch] = [:]
         var sessions: [UInt64: Session] = [:]
         var subscriptions: SubscriptionMemory
+        var sharedZones = SharedZoneLists()
         /// Databases whose subscriptions are being read because something moved.
         var reading: Set<DatabaseID> = []
         var lines = PushLines()
@@ -28,8 +29,28 @@ final class PushCenter: Sendable {
         /// Whether a check for due reminders is scheduled.
         var isReminding = false
 
+        /// Takes in the subscriptions of the user of a database. With the first one of the shared database the watch of
+        /// that begins.
+        ///
+        /// - Returns: the shared database, if its watch begins now.
+        mutating func knows(_ all: [Subscription], of database: DatabaseID, at now: Duration) -> DatabaseID? {
+            guard let watch = watches[database] else { return nil }
+            var begun: DatabaseID?
+            if watch.scope == .private, let shared = watch.twin, watches[shared] == nil,
+                all.contains(where: { $0.scope == .shared && $0.kind == .database })
+            {
+                watches[shared] = watch.ofSharedDatabase(twin: database, since: now)
+                // From now on notices of the list count.
+                _ = sharedZones.set([], of: shared)
+                begun = shared
+            }
+            take(all, of: database, at: now)
+            if let twin = watch.twin { take(all, of: twin, at: now) }
+            return begun
+        }
+
         /// Takes in a database's subscriptions, and forgets others of its account if these are too many.
-        mutating func knows(_ all: [Subscription], of database: DatabaseID, at now: Duration) {
+        private mutating func take(_ all: [Subscription], of database: DatabaseID, at now: Duration) {
             watches[database]?.knows(all, at: now)
             guard let watch = watches[database], let known = watch.subscriptions else { return }
             for other in subscriptions.keep(known, of: database, for: watch.account) {
@@ -53,12 +74,12 @@ final class PushCenter: Sendable {
         }
     }
 
-    private let service: CloudService
-    private let scheduler: any Scheduler
+    let service: CloudService
+    let scheduler: any Scheduler
     private let settings: SessionSettings
     private let siblings: HubSiblings
     private let gates: RequestGates
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     init(
         service: CloudService, scheduler: any Scheduler, settings: SessionSettings, siblings: HubSiblings,
@@ -79,24 +100,27 @@ final class PushCenter: Sendable {
     /// that something may have changed while it was away.
     func join(_ session: Session, _ member: SessionMember) {
         guard let identity = member.identity else { return }
-        let database = identity.privateDatabase
+        let (database, shared) = (identity.privateDatabase, identity.sharedDatabase)
         let now = scheduler.now
         state.withLock { state in
             state.sessions[session.number] = session
-            state.watches[database, default: DatabaseWatch(user: identity.user, account: identity.account, since: now)]
-                .join(
-                    session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
+            state.watches[
+                database,
+                default: DatabaseWatch(user: identity.user, account: identity.account, twin: shared, since: now)
+            ].join(session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
+            state.watches[shared]?.join(session.number, member.life)
         }
         scheduler.run { [self] in
             await readMark(of: database)
             await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
             tell([session.number], of: database, atOnce: true)
+            tell([session.number], of: shared, atOnce: true)
         }
     }
 
     /// Read before the push that follows joining: whatever changes after that push differs from this mark. All zones of
     /// the database are read for it, in a turn of the account.
-    private func readMark(of database: DatabaseID) async {
+    func readMark(of database: DatabaseID) async {
         guard let account = lacksMark(database) else { return }
         let gate = gates[.wholeDatabase]
         guard let ticket = try? await gate.enter(.account(account.rawValue)) else {
@@ -107,9 +131,9 @@ final class PushCenter: Sendable {
         defer { gate.leave(ticket, charge: RequestGates.Kind.wholeDatabase.charge(for: scheduler.now - start)) }
         // Another session may have read it meanwhile, or nobody is here any more.
         guard lacksMark(database) != nil else { return }
-        let read = try? await service.changeMarks(of: [database]).get()
+        let read = await marks(of: [database])
         state.withLock { state in
-            if let mark = read?[database] {
+            if let mark = read[database] {
                 state.watches[database]?.starts(at: mark.value)
                 state.watches[database]?.counted(zones: mark.zoneCount)
             } else {
@@ -130,22 +154,28 @@ final class PushCenter: Sendable {
         state.withLock { state in
             state.sessions[session.number] = nil
             guard let identity = member?.identity else { return }
-            let database = identity.privateDatabase
-            state.watches[database]?.leave(session.number)
-            guard state.watches[database]?.isEmpty == true else { return }
-            state.watches[database] = nil
-            state.subscriptions.forget(database, of: identity.account)
+            for database in [identity.privateDatabase, identity.sharedDatabase] {
+                state.watches[database]?.leave(session.number)
+                guard state.watches[database]?.isEmpty == true else { continue }
+                state.watches[database] = nil
+                state.sharedZones.remove(database)
+                state.subscriptions.forget(database, of: identity.account)
+            }
         }
     }
 
-    /// The user's subscriptions have changed. The session is told of changes that the old ones missed (I-4).
-    func subscriptionsChanged(of database: DatabaseID, by session: Session) async {
+    /// The user's subscriptions of one database have changed. The session is told of changes that the old ones missed
+    /// (I-4).
+    ///
+    /// - Parameter scope: private or shared.
+    func subscriptionsChanged(in scope: DatabaseScope, of identity: Identity, by session: Session) async {
+        let (database, own) = (identity.database(in: scope), identity.privateDatabase)
         let known = state.withLock { $0.watches[database]?.subscriptions }
-        await readSubscriptions(of: database, ageMax: .zero)
+        await readSubscriptions(of: own, ageMax: .zero)
         tell([session.number], of: database, atOnce: true)
         tellOfEnds(of: database, since: known, by: session.number)
-        siblings.each(where: { $0.pushes.watches(database) }) {
-            await $0.pushes.renewSubscriptions(of: database, ageMax: .zero)
+        siblings.each(where: { $0.pushes.watches(own) }) {
+            await $0.pushes.renewSubscriptions(of: own, ageMax: .zero)
         }
     }
 
@@ -186,19 +216,32 @@ final class PushCenter: Sendable {
         }
     }
 
-    /// Whether a device of the database's owner is connected here. From any thread.
-    private func watches(_ database: DatabaseID) -> Bool { state.withLock { $0.watches[database] != nil } }
+    /// Whether a device of the database's user is connected here, and is told of its changes. From any thread.
+    func watches(_ database: DatabaseID) -> Bool { state.withLock { $0.watches[database] != nil } }
 
     /// Whether it may matter to devices that are connected here. From any thread.
     func isConcerned(by moved: ZonesMoved) -> Bool {
-        state.withLock { state in moved.notices.contains { state.watches[$0.database] != nil } }
+        state.withLock { state in
+            moved.notices.contains {
+                state.watches[$0.database] != nil || !state.sharedZones.viewers(concernedBy: $0).isEmpty
+            }
+        }
     }
 
     /// A session is about to be told that these are its user's subscriptions, and relies on them from then on (I-4). A
     /// device at another server may have created them since this server last read them.
-    func subscriptionsRead(_ all: [Subscription], of database: DatabaseID) async {
-        guard state.withLock({ $0.watches[database]?.differs(from: all) ?? false }) else { return }
-        await readSubscriptions(of: database, ageMax: .zero)
+    ///
+    /// - Parameters:
+    ///   - all: of one database.
+    ///   - scope: private or shared.
+    func subscriptionsRead(_ all: [Subscription], in scope: DatabaseScope, of identity: Identity) async {
+        let database = identity.database(in: scope)
+        let areNews = state.withLock { state in
+            if let watch = state.watches[database] { return watch.differs(from: all) }
+            return state.watches[identity.privateDatabase] != nil && all.contains { $0.kind == .database }
+        }
+        guard areNews else { return }
+        await readSubscriptions(of: identity.privateDatabase, ageMax: .zero)
         tell(state.withLock { $0.watches[database]?.sessions.keys.sorted() ?? [] }, of: database)
     }
 
@@ -208,20 +251,28 @@ final class PushCenter: Sendable {
     /// the subscriptions are read first.
     func zonesMoved(_ zones: ZonesMoved) {
         let now = scheduler.now
-        let (known, old, unknown) = state.withLock { state in
+        let (known, old, unknown, viewers) = state.withLock { state in
             var moved: Set<DatabaseID> = []
             for notice in zones.notices {
-                guard state.watches[notice.database] != nil else { continue }
+                moved.formUnion(state.sharedZoneMoved(notice))
+                guard state.watches[notice.database]?.scope == .private else { continue }
                 state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
                 moved.insert(notice.database)
             }
-            for database in moved { state.watches[database]?.grew(by: zones.growth[database]) }
+            for database in moved {
+                let growth = state.growth(of: database, by: zones)
+                state.watches[database]?.grew(by: growth)
+            }
             let old = moved.filter {
                 state.watches[$0]?.needsSubscriptions(now: now, ageMax: settings.subscriptionAgeMax) ?? false
             }
             let unknown = old.filter { state.watches[$0]?.subscriptions?.isEmpty ?? true }
-            return (moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted())
+            return (
+                moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted(),
+                state.viewers(among: zones.notices)
+            )
         }
+        renewLists(of: viewers)
         pushMoved(in: known, zones.news)
         for database in old {
             scheduler.run { [self] in await renewSubscriptions(of: database, ageMax: settings.subscriptionAgeMax) }
@@ -238,14 +289,18 @@ final class PushCenter: Sendable {
 
     /// A user may have subscribed at another server. Then all sessions are told that they may have missed something.
     private func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async {
-        let known = state.withLock { $0.watches[database]?.subscriptions }
-        await readSubscriptions(of: database, ageMax: ageMax)
-        let everyone = state.withLock { state -> [UInt64] in
-            guard let watch = state.watches[database], watch.subscriptions != known else { return [] }
-            return watch.sessions.keys.sorted()
+        let before = state.withLock { state in
+            [database, state.watches[database]?.twin].compactMap(\.self).map { ($0, state.watches[$0]?.subscriptions) }
         }
-        tell(everyone, of: database)
-        tellOfEnds(of: database, since: known)
+        await readSubscriptions(of: database, ageMax: ageMax)
+        for (database, known) in before {
+            let everyone = state.withLock { state -> [UInt64] in
+                guard let watch = state.watches[database], watch.subscriptions != known else { return [] }
+                return watch.sessions.keys.sorted()
+            }
+            tell(everyone, of: database)
+            tellOfEnds(of: database, since: known)
+        }
     }
 
     private func pushMoved(in databases: [DatabaseID], _ news: [ZoneNews] = []) {
@@ -274,7 +329,7 @@ final class PushCenter: Sendable {
         }
         guard let (plan, number) = begun else { return }
         for databases in plan.steps {
-            guard case .success(let marks) = await service.changeMarks(of: databases) else { continue }
+            let marks = await marks(of: databases)
             for database in databases {
                 guard let mark = marks[database] else { continue }
                 state.withLock { $0.watches[database]?.counted(zones: mark.zoneCount, bySweep: number) }
@@ -289,7 +344,10 @@ final class PushCenter: Sendable {
     private func sessionsToTell(of database: DatabaseID, at mark: Int64) async -> [UInt64] {
         let (numbers, isDue) = state.withLock { state in
             let sessions = state.sessions
-            let numbers = state.watches[database]?.swept(mark) { sessions[$0]?.reliesOnPushes ?? false } ?? []
+            let isPrivate = state.watches[database]?.scope == .private
+            // Devices fetch the changes of their shared database at each push.
+            let numbers =
+                state.watches[database]?.swept(mark) { isPrivate && sessions[$0]?.reliesOnPushes ?? false } ?? []
             return (numbers, state.watches[database]?.isDue ?? false)
         }
         if !numbers.isEmpty || isDue { await readSubscriptions(of: database, ageMax: nil) }
@@ -331,7 +389,9 @@ final class PushCenter: Sendable {
             return ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax) ? watch.user : nil
         }
         guard let user, case .success(let all) = await service.subscriptions(of: user) else { return }
-        state.withLock { $0.knows(all, of: database, at: now) }
+        if let begun = state.withLock({ $0.knows(all, of: database, at: now) }) {
+            scheduler.run { [self] in await begin(begun) }
+        }
     }
 
     // MARK: Sending
@@ -339,7 +399,7 @@ final class PushCenter: Sendable {
     /// Tells sessions that anything may have changed, with whatever else is due.
     ///
     /// - Parameter atOnce: whether it does not wait for the next step. Only for few sessions.
-    private func tell(_ numbers: [UInt64], of database: DatabaseID, atOnce: Bool = false) {
+    func tell(_ numbers: [UInt64], of database: DatabaseID, atOnce: Bool = false) {
         let isFirst = state.withLock { state in
             state.watches[database]?.tell(numbers)
             return state.lineUp(database)

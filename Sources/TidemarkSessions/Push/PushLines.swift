@@ -6,8 +6,8 @@ internal import TidemarkDomain
 /// Pushes that are being sent or wait: a line for each database, and whose turn it is. A pure value.
 ///
 /// One commit may need a push for each of 250 subscriptions to each of thousands of sessions. So pushes are sent in
-/// steps, and between two steps the loop does everything else. A session belongs to one database, and a line
-/// keeps its order: no push overtakes an earlier one to the same session.
+/// steps, and between two steps the loop does everything else. A line keeps its order: no push of a database overtakes
+/// an earlier one to the same session.
 ///
 /// A line is bounded. While it is full, what else is due gathers in the ``DatabaseWatch``, where many changes become one
 /// push.

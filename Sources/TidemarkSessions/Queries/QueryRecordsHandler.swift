@@ -21,14 +21,17 @@ extension RequestRouter {
     private func queryRecords(
         _ request: WireQueryRecords, _ context: RequestContext, in turn: WorkTurn
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
+        var viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
+        viewpoint = try await knowingOwners(
+            of: CollectionOfOne(request.query.zone), for: viewpoint, context.member)
         let search = try await search(request, by: viewpoint, in: context.member.container)
         let result = await service.queryRecords(
             search.query, in: search.database, of: try await container(of: context.member), by: viewpoint.access,
             cursor: search.cursor, recordsMax: search.limit, for: turn)
         switch result {
         case .success(let page):
-            let naming = try await naming(page.users(besides: viewpoint.user), for: viewpoint)
+            let naming = try await naming(
+                page.users(besides: viewpoint.user), for: showing(page, of: search, for: viewpoint))
             let selected = await search.selection?.fields(of: page.matches.map(\.record))
             return QueryPageEncoder.message(context.id, page, to: search, selected: selected, seenFrom: naming)
         case .failure(let refusal): throw Refusal(refusal)

@@ -8,7 +8,8 @@ internal import TidemarkWire
 extension RequestRouter {
     /// Records by name, in the order of the request, up to the bound of an answer.
     func fetchRecords(_ request: WireFetchRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
+        var viewpoint = try await recordDatabase(request.database, isWrite: false, context.member)
+        viewpoint = try await knowingOwners(of: request.zones.lazy.map(\.zone), for: viewpoint, context.member)
         let query = try RecordsQuery(request, by: viewpoint, limits: limits)
         var answer = RecordsFetchAnswer(viewpoint: viewpoint, selection: query.selection, limits: limits)
         var turns = SelectionTurns()
@@ -23,7 +24,8 @@ extension RequestRouter {
             }
             switch await service.records(named: part.names, in: key, by: viewpoint.access) {
             case .success(let lookup):
-                answer.viewpoint = try await naming(lookup.users(besides: viewpoint.user), for: viewpoint)
+                answer.viewpoint = try await naming(
+                    lookup.users(besides: viewpoint.user), for: showing(lookup, for: viewpoint))
                 for result in lookup.records {
                     answer.append(result, in: lookup.zone.id)
                     if query.selection != nil, case .success(let record) = result { await turns.took(record) }

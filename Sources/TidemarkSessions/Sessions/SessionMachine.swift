@@ -281,6 +281,9 @@ extension WireClientEnvelope.OneOfRequest {
         case .fetchKeys: "fetch_keys"
         case .saveAccountKey: "save_account_key"
         case .saveZoneKey: "save_zone_key"
+        case .fetchShareMetadata: "fetch_share_metadata"
+        case .acceptShares: "accept_shares"
+        case .fetchShareParticipants: "fetch_share_participants"
         }
     }
 
@@ -291,16 +294,21 @@ extension WireClientEnvelope.OneOfRequest {
     /// . `Hello` has a gate of its own.
     var gate: RequestGates.Kind? {
         switch self {
-        case .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys: .fetch
+        case .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys, .fetchShareMetadata,
+            .fetchShareParticipants:
+            .fetch
         case .fetchDatabaseChanges: .wholeDatabase
         case .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk: .asset
-        case .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey: .change
+        case .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares: .change
         case .hello, .modifyRecords, .queryRecords: nil
         }
     }
 
     /// Whether the answer may be large, however small the request is. Parts of assets are counted apart.
-    var isLarge: Bool { gate == .fetch || gate == .wholeDatabase || isQuery }
+    var isLarge: Bool { gate == .fetch || gate == .wholeDatabase || isQuery || isAcceptance }
+
+    /// It is answered the CKShare records of the shares that it accepts.
+    private var isAcceptance: Bool { if case .acceptShares = self { true } else { false } }
 
     /// The room of an answer that may be a whole page.
     private static let pageRoom = 4
@@ -310,7 +318,7 @@ extension WireClientEnvelope.OneOfRequest {
         switch self {
         case .fetchRecords(let fetch): min(Self.pageRoom, max(1, fetch.zones.reduce(0) { $0 + $1.names.count }))
         case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : Self.pageRoom
-        case .fetchDatabaseChanges: 1
+        case .fetchDatabaseChanges, .fetchShareParticipants, .acceptShares: 1
         default: isLarge ? Self.pageRoom : 1
         }
     }

@@ -17,7 +17,9 @@ extension RequestRouter {
             throw Refusal(.cursorInvalid, "The cursor is damaged. Fetch the subscriptions again from the first page.")
         }
         let all = try await service.subscriptions(in: viewpoint.access.scope, of: user).orRefusal()
-        if viewpoint.access.scope == .private { await pushes.subscriptionsRead(all, of: viewpoint.database) }
+        if let identity = context.member.identity {
+            await pushes.subscriptionsRead(all, in: viewpoint.access.scope, of: identity)
+        }
         let rest = all.drop(while: { one in start.map { one.id <= $0.lastID } ?? false })
         let wanted: [Result<Subscription, FailureReason>] =
             request.ids.isEmpty ? rest.map { .success($0) } : Self.named(request.ids, among: all)

@@ -30,8 +30,10 @@ extension RequestRouter {
             askedBy: context.session.asker
         ).orRefusal()
         // This server learns of the subscriptions before the client is answered: after the answer, the client misses no
-        // push. In a shared database nothing changes yet.
-        if scope == .private { await pushes.subscriptionsChanged(of: viewpoint.database, by: context.session) }
+        // push.
+        if let identity = context.member.identity {
+            await pushes.subscriptionsChanged(in: scope, of: identity, by: context.session)
+        }
         let answer = WireModifySubscriptionsAnswer(
             wishes, saves: outcome.saves, deletes: outcome.deletes, seenFrom: viewpoint, within: limits)
         return ServerMessage.answer(context.id, .modifySubscriptions(answer))

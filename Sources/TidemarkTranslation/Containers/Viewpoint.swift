@@ -18,8 +18,9 @@ package struct Viewpoint: Sendable, Equatable {
     /// Record names of other users that an answer names, if they are known.
     package var userNames: [UserID: String] = [:]
     /// The owners of the other databases whose zones the caller sees in the shared database, by their record names.
-    /// None while no zone is shared.
     package var zoneOwners: [DatabaseID: String] = [:]
+    /// The shares of zones whose CKShare records an answer has, as the caller sees them.
+    package var shares: [ZoneID: ShownShare] = [:]
 
     package init(
         access: RecordAccess, userRecordName: String, database: DatabaseID, device: DeviceID, life: DeviceID? = nil,

@@ -29,18 +29,20 @@ extension FailureReason {
         case .storeUnavailable: FailureLine(.serviceUnavailable, retryAfter: 2)
         case .tooManyRequests: FailureLine(.requestRateLimited, retryAfter: 1)
         case .notAuthenticated: FailureLine(.notAuthenticated)
-        case .notPermitted, .createNotPermitted: FailureLine(.permissionFailure)
-        case .recordMissing, .recordUnknown, .subscriptionUnknown, .recordTypeUnknown: FailureLine(.unknownItem)
+        case .notPermitted, .createNotPermitted, .notShareAdministrator: FailureLine(.permissionFailure)
+        case .recordMissing, .recordUnknown, .subscriptionUnknown, .recordTypeUnknown, .shareUnknown:
+            FailureLine(.unknownItem)
         case .recordTypeChanged, .itemRepeated, .recordNameInvalid, .recordTypeInvalid, .fieldsInvalid, .parentCycle,
             .zoneNameInvalid, .zoneIsDefault, .tokenInvalid, .feedUnavailable, .subscriptionInvalid, .requestInvalid,
             .typeUnknown, .fieldUnknown, .fieldTypeDiffers, .fieldSpaceDiffers, .referenceElsewhere,
             .recordTypeNotQueryable, .queryTooLarge, .operatorInvalid, .negationInvalid, .valueKindWrong,
             .queryFieldUnknown, .fieldEncrypted, .fieldNotComparable,
-            .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired, .valueNotEncrypted:
+            .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired, .valueNotEncrypted,
+            .zoneNotShareable, .shareInvalid, .zoneHasShares, .participantInvalid, .participantsFixed, .shareIsOwn:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
         case .requestForgotten: FailureLine(.serverResponseLost)
-        case .zoneScopeFixed: FailureLine(.serverRejectedRequest)
+        case .zoneScopeFixed, .hierarchiesUnavailable: FailureLine(.serverRejectedRequest)
         case .tokenExpired: FailureLine(.changeTokenExpired)
         case .batchFailed: FailureLine(.batchRequestFailed)
         case .zoneBusy, .tooMuchAtOnce: FailureLine(.zoneBusy, retryAfter: 1)
@@ -51,6 +53,7 @@ extension FailureReason {
             .schemaFull, .tooManyReferences, .tooManyTargets, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys:
             FailureLine(.limitExceeded)
         case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)
+        case .tooManyParticipants: FailureLine(.tooManyParticipants)
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)
         case .assetModified: FailureLine(.assetFileModified)

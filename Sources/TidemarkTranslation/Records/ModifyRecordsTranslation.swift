@@ -37,7 +37,8 @@ extension RecordsPart {
             saves.reserveCapacity(part.saves.count)
             let userRecordName = viewpoint.userRecordName(in: key)
             for save in part.saves {
-                saves.append(try RecordSave(save, isOwnUser: save.name == userRecordName, limits: limits))
+                saves.append(
+                    try RecordSave(save, isOwnUser: save.name == userRecordName, by: viewpoint, limits: limits))
             }
             let records = RecordsRequest(
                 id: id, key: key, saves: saves, deletes: part.deletes, policy: policy,
@@ -52,20 +53,24 @@ extension RecordsPart {
 }
 
 extension RecordSave {
-    fileprivate convenience init(_ save: WireRecordSave, isOwnUser: Bool, limits: Limits) throws(Refusal) {
+    fileprivate convenience init(
+        _ save: WireRecordSave, isOwnUser: Bool, by viewpoint: Viewpoint, limits: Limits
+    ) throws(Refusal) {
         var fields = FieldMap()
         var failure: FailureReason?
         do {
             // A record that exceeds its own limit fails alone, by the rules. Here only the request's limit counts.
             fields = try FieldMap(
-                validating: save.fields, limits: FieldLimits(byteCountMax: limits.requestBytesMax))
+                validating: save.fields, limits: FieldLimits(byteCountMax: limits.requestBytesMax),
+                keys: Share.isType(save.type) ? .share : .app)
         } catch {
             guard error.code != .tooLarge else { throw Refusal(.requestTooLarge) }
             failure = .fieldsInvalid
         }
         self.init(
             name: save.name, type: save.type, tag: save.tag.isEmpty ? nil : ChangeTag(bytes: save.tag),
-            fields: fields, parent: try ParentChange(save), fieldsFailure: failure, isOwnUser: isOwnUser)
+            fields: fields, parent: try ParentChange(save), fieldsFailure: failure, isOwnUser: isOwnUser,
+            share: save.hasShare ? try ShareSave(save, by: viewpoint) : nil)
     }
 }
 

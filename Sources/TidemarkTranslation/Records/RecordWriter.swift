@@ -31,6 +31,23 @@ struct RecordWriter {
             createdAt: record.createdAt.milliseconds, modifiedAt: record.modifiedAt.milliseconds,
             createdBy: viewpoint.name(of: record.createdBy), modifiedBy: viewpoint.name(of: record.modifiedBy),
             parent: record.parent ?? "", to: &writer)
+        guard let share = share(of: record) else { return }
+        WireRecord.begin(share: share.size, to: &writer)
+        share.write(to: &writer)
+    }
+
+    /// What comes with a CKShare record. Nil for all others, and if the viewpoint does not know the share.
+    private func share(of record: RecordState) -> WireShare? {
+        // NB: most answers have no share, and no record is looked at for it.
+        guard !viewpoint.shares.isEmpty, Share.isType(record.type), !record.isDeleted else { return nil }
+        return viewpoint.shares[zone].map { WireShare($0, seenFrom: viewpoint) }
+    }
+
+    /// The same `Record` as an object, for answers that are rare. Nil if it cannot be read, which is a fault.
+    func message(of record: RecordState) -> WireRecord? {
+        var writer = WireWriter(capacity: record.fields.byteCount + 256)
+        write(record, record.fields, to: &writer)
+        return try? WireRecord(reading: writer.bytes)
     }
 
     /// The size of a `Record`.

@@ -6,13 +6,13 @@ package import TidemarkWire
 
 extension Viewpoint {
     /// The zone that a client names. Nil for a zone that the caller's database cannot have. In the private and the public
-    /// database that is a zone of another owner. In the shared database it is any zone, because no zone is shared yet
+    /// database that is a zone of another owner. In the shared database it is one whose owner is not in ``zoneOwners``
     ///
     ///
     /// This is the only place where a client's name of a zone becomes a ``ZoneKey``, and ``ownerName(of:)`` is the way back.
-    /// Sharing comes in here: in the shared database an owner's name stands for the owner's private database. Which owners
-    /// have shared something with the caller takes a read of the store, and requests are translated without one. So whoever
-    /// makes the viewpoint reads that before, and sets ``zoneOwners``. A key grants nothing: whether the zone is there, and
+    /// In the shared database an owner's name stands for the owner's private database. Who has a name takes a read of the
+    /// store, and requests are translated without one. So whoever makes the viewpoint reads that before, and sets
+    /// ``zoneOwners``. A key grants nothing: whether the zone is there, and
     /// who may read and write in it, is decided by what is read with its records.
     package func zoneKey(of zone: WireZoneID) -> ZoneKey? {
         guard access.scope == .shared else {

@@ -51,10 +51,11 @@ extension WireFetchZonesAnswer {
     /// - Parameters:
     ///   - results: the zones that exist, and why the others do not.
     ///   - cursor: where the next page of all zones begins, if there is one.
+    ///   - shared: the zones that are shared as a whole. All zones of the shared database are.
     ///   - feedsEverywhere: whether the default zone has a feed too.
     package init(
         _ results: [Result<ZoneState, FailureReason>], then cursor: ZonesCursor? = nil,
-        seenFrom viewpoint: Viewpoint, feedsEverywhere: Bool = false
+        shared: Set<ZoneID> = [], seenFrom viewpoint: Viewpoint, feedsEverywhere: Bool = false
     ) {
         self.init()
         self.cursor = cursor?.bytes ?? []
@@ -63,7 +64,8 @@ extension WireFetchZonesAnswer {
             case .success(let zone):
                 WireZoneResult(
                     zone.key, seenFrom: viewpoint, encryptedBy: zone.encryptionScope,
-                    feedsEverywhere: feedsEverywhere)
+                    feedsEverywhere: feedsEverywhere,
+                    isShared: viewpoint.access.scope == .shared || shared.contains(zone.id))
             case .failure(let reason): WireZoneResult(reason)
             }
         }
@@ -79,7 +81,7 @@ extension WireZoneResult {
 
     init(
         _ key: ZoneKey, seenFrom viewpoint: Viewpoint, encryptedBy encryption: ZoneEncryptionScope = .perRecord,
-        feedsEverywhere: Bool = false
+        feedsEverywhere: Bool = false, isShared: Bool = false
     ) {
         self.init()
         zone.id = WireZoneID(key, seenFrom: viewpoint)
@@ -89,6 +91,7 @@ extension WireZoneResult {
                 feedsEverywhere: feedsEverywhere
             ).rawValue
         zone.encryptionScope = encryption == .perZone ? .perZone : .perRecord
+        zone.isShared = isShared
     }
 
     /// - Parameter detail: replaces the reason's own text, if given.

@@ -96,6 +96,15 @@ private enum Envelopes {
             _ = try AccountKey(request.account).refusal
         case .saveZoneKey(let request):
             _ = WrappedZoneKey(request.key).refusal
+        case .fetchShareMetadata(let request):
+            try checkLinks(request.links)
+        case .acceptShares(let request):
+            try checkLinks(request.links)
+        case .fetchShareParticipants(let request):
+            for lookup in request.lookups {
+                guard case .address(let address?) = PersonLookup(lookup) else { continue }
+                try Finding.unless(PersonAddress(normal: address.text) == address, "\(address) is read as another")
+            }
         case .fetchSubscriptions(let request):
             _ = SubscriptionsCursor.opened(request.cursor)
         case .queryRecords(let request):
@@ -104,6 +113,14 @@ private enum Envelopes {
             try Finding.unless(search.query.size.refusal(within: limits) == nil, "a query of any size")
             _ = QueryEvaluator(search.query.predicate)
             _ = QueryCursor.opened(search.cursor, for: search.query, in: viewpoint.database, viewer: nil)
+        }
+    }
+
+    /// A link says which secret it has, and a secret which link.
+    private static func checkLinks(_ links: [String]) throws {
+        for link in links {
+            guard let secret = ShareLink.secret(in: link) else { continue }
+            try Finding.unless(ShareLink.secret(in: ShareLink.text(of: secret)) == secret, "another link than \(link)")
         }
     }
 
@@ -164,6 +181,20 @@ private enum EnvelopeSeeds {
             $0.saveZoneKey.key.id = [UInt8](repeating: 3, count: 16)
             $0.saveZoneKey.key.accountKeyID = [UInt8](repeating: 1, count: 16)
             $0.saveZoneKey.key.wrapped = [UInt8](repeating: 4, count: 60)
+        },
+        client {
+            $0.fetchShareMetadata.links = ["00112233445566778899aabbccddeeff", "no link"]
+        },
+        client {
+            $0.acceptShares.links = ["00112233445566778899aabbccddeeff"]
+            $0.acceptShares.declines = true
+        },
+        client {
+            var lookup = WireParticipantLookup()
+            lookup.email = "Ann@example.org"
+            $0.fetchShareParticipants.lookups = [lookup]
+            (lookup.email, lookup.phone) = ("", "+354 555-0100")
+            $0.fetchShareParticipants.lookups.append(lookup)
         },
         client {
             $0.fetchZones.database = .private

@@ -139,7 +139,17 @@ import TidemarkWire
         download.zone = zone
         download.record = mark
         download.sha256 = upload.sha256
+        var metadata = WireFetchShareMetadata()
+        metadata.links = [mark]
+        var acceptance = WireAcceptShares()
+        acceptance.links = [mark]
+        var persons = WireFetchShareParticipants()
+        persons.lookups = [WireParticipantLookup(), WireParticipantLookup(), WireParticipantLookup()]
+        persons.lookups[0].user = mark
+        persons.lookups[1].email = "\(mark)@\(mark)"
+        persons.lookups[2].phone = mark
         return [
+            .fetchShareMetadata(metadata), .acceptShares(acceptance), .fetchShareParticipants(persons),
             .fetchKeys(keys), .saveZoneKey(key), .fetchZones(zones), .fetchRecords(records),
             .fetchZoneChanges(changes), .fetchDatabaseChanges(feed), .modifySubscriptions(subscriptions),
             .fetchSubscriptions(known), .prepareAssetUpload(upload), .fetchAssetChunk(download),

@@ -180,8 +180,12 @@ import TidemarkTestSupport
         try fixture.scheduler.simulate {
             let saved = try fixture.saving(["a", "b", "c"], id: RequestID(device, 1))
             _ = try await service.modify(saved).get()
-            let readers = [nil, UserID(987), UserID(988)].map { user in
-                user.map { RecordAccess(scope: .shared, user: $0) } ?? .owner(fixture.identity.user)
+            var readers = [RecordAccess.owner(fixture.identity.user)]
+            try await fixture.share(counter: 1, by: service)
+            for name in ["bob", "carol"] {
+                let user = try await fixture.user(name, by: service)
+                try await fixture.accept(user, by: service)
+                readers.append(user.sharedAccess)
             }
             func page(by reader: RecordAccess, after token: [UInt8]) async -> Result<ZonePage, FailureReason> {
                 await service.zoneChanges(

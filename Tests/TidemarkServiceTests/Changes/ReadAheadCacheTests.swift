@@ -101,12 +101,14 @@ import TidemarkTestSupport
         let scheduler = ManualScheduler()
         let stored = try (1...6).map { try page(moreComing: true, number: $0) }
         let readCount = Mutex(0)
-        let pages = PagesAhead(scheduler: scheduler) { _, _ in
-            readCount.withLock { count in
-                count += 1
-                return .success(stored[count - 1])
-            }
-        }
+        let pages = PagesAhead(
+            scheduler: scheduler,
+            read: { _, _ in
+                readCount.withLock { count in
+                    count += 1
+                    return .success(stored[count - 1])
+                }
+            }, mayRead: { _, _ in true })
         for round in 1...2 {
             let question = question()
             _ = try scheduler.complete { await pages.page(question) }

@@ -297,8 +297,9 @@ import TidemarkTestSupport
             for notice in told.notices { notices.append(notice) }
             let key = fixture.key("a")
             fixture.scheduler.run {
-                let zone = try? await MemoryStore(fixture.database).records(named: [], in: key, bytesMax: 0).zone
-                durable.append(Int(zone?.changeNumber ?? 0))
+                let store = MemoryStore(fixture.database)
+                let read = try? await store.records(named: [], in: key, bytesMax: 0, sharing: .nothing)
+                durable.append(Int(read?.zone?.changeNumber ?? 0))
             }
         })
         let other = DeviceID(high: 3, low: 3)

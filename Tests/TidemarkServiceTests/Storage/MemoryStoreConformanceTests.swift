@@ -18,6 +18,9 @@ import TidemarkTestSupport
             database.issueCredential(hash: Credentials.bob, account: "bob")
             database.issueCredential(hash: Credentials.expired, account: "alice", expiresAt: Credentials.expiry)
             database.revokeCredential(database.issueCredential(hash: Credentials.revoked, account: "alice"))
+            for address in [StorageConformance.Addresses.email, StorageConformance.Addresses.telephone] {
+                #expect(database.addAddress(address, account: "alice"))
+            }
             do {
                 try scheduler.simulate {
                     try await scenario.run(

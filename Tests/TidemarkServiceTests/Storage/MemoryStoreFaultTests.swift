@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
 import TidemarkTestKit
@@ -94,6 +95,45 @@ import TidemarkTestSupport
             #expect(fixture.scheduler.now < .seconds(6))
             await next.rollback()
             await #expect(throws: StorageError.self) { try await frozen.commit([]) }
+        }
+    }
+
+    @Test func `changes of shares that PostgreSQL would refuse are not written, and complained of`() throws {
+        let now = Timestamp(milliseconds: 1_700_000_000_000)
+        func changes(at number: ChangeNumber, isNew: Bool = true, rowCount: UInt64 = 1) -> SharingChanges {
+            var changes = SharingChanges(ShareNumber(1), at: number)
+            if isNew { changes.insertedShare = Share(number: ShareNumber(1)) }
+            changes.inserted = (0..<rowCount).map {
+                Participant(id: ParticipantID(high: 1, low: $0), user: UserID(7), addedAt: now)
+            }
+            return changes
+        }
+        let cases: [(SharingChanges, Bool)] = [
+            (changes(at: 1), true),
+            (changes(at: 0), false), (changes(at: 2), false),  // not the number of a change
+            (changes(at: 1, isNew: false), false),  // of a share that is not there
+            (changes(at: 1, rowCount: 2), false),  // two rows of one user
+        ]
+        for (changes, isRight) in cases {
+            let fixture = try ServiceFixture()
+            let shares = try fixture.scheduler.simulate {
+                let store = MemoryStore(fixture.database)
+                let read = ZoneRead(key: fixture.key(), recordNames: [], parentNames: [], lives: [])
+                let transaction = try await store.beginWrite([read])
+                let zone = try #require(transaction.snapshots[0].zone)
+                let record = RecordState(
+                    name: Share.zoneWideName, type: Share.recordType, fields: FieldMap(), changeNumber: 1,
+                    isDeleted: false, parent: nil, createdAt: now, createdBy: UserID(1),
+                    createdByDevice: DeviceID(high: 0, low: 1), modifiedAt: now, modifiedBy: UserID(1), batchEnd: 1)
+                try await transaction.commit([
+                    ZoneChanges(
+                        database: zone.key.database, zone: zone.id, changeNumber: 1, records: [record], memories: [:],
+                        clientTokensMax: 1, sharing: [changes])
+                ])
+                return try await store.sharing(of: zone.key, .whole)?.sharing.shares.count
+            }
+            #expect(shares == (isRight ? 1 : 0))
+            #expect(fixture.database.complaints.isEmpty == isRight)
         }
     }
 }

@@ -27,11 +27,14 @@ import TidemarkWire
         var query = WireQueryRecords()
         query.database = .private
         query.query.recordType = "Note"
+        var metadata = WireFetchShareMetadata()
+        metadata.links = ["00"]
         return [
             ("zones", .fetchZones(zones)), ("database changes", .fetchDatabaseChanges(changes)),
             ("subscriptions", .fetchSubscriptions(subscriptions)), ("keys", .fetchKeys(keys)),
             ("records", .fetchRecords(records)), ("query", .queryRecords(query)),
             ("zone changes", .fetchZoneChanges(TestClient.zoneChanges("notes"))),
+            ("metadata of shares", .fetchShareMetadata(metadata)),
         ]
     }
 

@@ -35,6 +35,8 @@ import TidemarkWire
                 _ = try AssetKey(
                     sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
             case .saveAccountKey(let request): _ = try AccountKey(request.account)
+            case .fetchShareParticipants(let request): _ = request.lookups.map { PersonLookup($0) }
+            case .fetchShareMetadata, .acceptShares: break
             case .uploadAssetChunk, .fetchAssetChunk, .fetchSubscriptions, .fetchKeys, .saveZoneKey: break
             }
             return true

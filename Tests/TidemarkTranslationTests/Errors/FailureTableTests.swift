@@ -40,6 +40,11 @@ import TidemarkWire
         (.fieldNotQueryable, .invalidArguments), (.fieldNotSortable, .invalidArguments),
         (.sortInvalid, .invalidArguments), (.cursorInvalid, .invalidArguments), (.zoneRequired, .invalidArguments),
         (.queryTooSlow, .limitExceeded), (.tooMuchAtOnce, .zoneBusy), (.tooMuchStored, .limitExceeded),
+        (.zoneNotShareable, .invalidArguments), (.shareInvalid, .invalidArguments),
+        (.hierarchiesUnavailable, .serverRejectedRequest), (.zoneHasShares, .invalidArguments),
+        (.participantInvalid, .invalidArguments), (.participantsFixed, .invalidArguments),
+        (.tooManyParticipants, .tooManyParticipants), (.notShareAdministrator, .permissionFailure),
+        (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments),
     ]
 
     @Test func `R-370: every reason has the code that the rules name, and a text`() {

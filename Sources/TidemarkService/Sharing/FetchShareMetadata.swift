@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkCrypto
+package import TidemarkDomain
+internal import TidemarkFields
+
+/// Somebody who brings links of shares.
+package struct LinkBearer: Sendable {
+    package let user: UserID
+    /// The user's shared database.
+    package let viewer: DatabaseID
+    /// The life of the device that asks, as ``RecordsRequest/memoryLife``.
+    package let life: DeviceID
+
+    package init(user: UserID, viewer: DatabaseID, life: DeviceID) {
+        self.user = user
+        self.viewer = viewer
+        self.life = life
+    }
+}
+
+extension CloudService {
+    /// What links lead to: one result for each, in order.
+    ///
+    /// `shareUnknown` is one answer for everything that is not for this user. Once the answer is full, the rest is
+    /// `tooMuchAtOnce`.
+    ///
+    /// - Parameter secrets: of the links. Nil: a text that is no link.
+    package func shareMetadata(
+        ofLinks secrets: [[UInt8]?], for bearer: LinkBearer
+    ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
+        guard secrets.count <= limits.itemsMax else { return .failure(.tooManyItems) }
+        return await visitor(bearer).asyncMap { visitor in
+            var results: [Result<ShareMetadata, FailureReason>] = []
+            var room = limits.answerBytesMax
+            for secret in secrets {
+                let result: Result<ShareMetadata, FailureReason> =
+                    room > 0 ? await shareMetadata(ofLink: secret, for: visitor) : .failure(.tooMuchAtOnce)
+                if case .success(let metadata) = result { room -= metadata.record.fields.byteCount }
+                results.append(result)
+            }
+            return results
+        }
+    }
+
+    /// The same for one link.
+    func shareMetadata(
+        ofLink secret: [UInt8]?, for visitor: ShareVisitor
+    ) async -> Result<ShareMetadata, FailureReason> {
+        let opened = await retry.run { () async throws(StorageError) in
+            .success(try await openedLink(secret, for: visitor))
+        }
+        switch opened {
+        case .failure(let reason): return .failure(reason)
+        case .success(let opened):
+            guard let opened, let record = opened.read.record,
+                let share = opened.read.sharing.share(
+                    named: record.name, shownTo: visitor.user, invitedAs: opened.entry.invitation)
+            else { return .failure(.shareUnknown) }
+            return await zoneOwners(of: [opened.read.zone.key.database]).flatMap { owners in
+                guard let owner = owners.first else { return .failure(.serverFault) }
+                let standing = opened.entry.standing(in: opened.share)
+                return .success(
+                    ShareMetadata(
+                        owner: owner, zone: opened.read.zone, record: record, share: share, role: standing.role,
+                        status: standing.status, permission: standing.permission))
+            }
+        }
+    }
+
+    /// Who comes with a link: with the verified addresses of the account.
+    func visitor(_ bearer: LinkBearer) async -> Result<ShareVisitor, FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            .success(
+                ShareVisitor(
+                    user: bearer.user, addresses: try await storage.addresses(of: bearer.user), hasURL: true))
+        }
+    }
+
+    /// The share to which a link leads, and how the visitor may come to it. Nil for whoever may not.
+    ///
+    /// Whatever the reason is, the store is asked the same, so that nobody learns it from the time that it takes.
+    func openedLink(_ secret: [UInt8]?, for visitor: ShareVisitor) async throws(StorageError) -> OpenedLink? {
+        let linked = try await storage.linkedZone(secretHash: SHA256.hash(secret ?? []))
+        let key = linked ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
+        let read = try await sharedZone(key, bytesMax: limits.recordBytesMax)
+        // A link may lead to a zone that never took over its secret.
+        guard let read, let secret, read.sharing.secrets[visitor.rootName] == secret,
+            let (share, entry) = read.sharing.entry(of: visitor)
+        else { return nil }
+        return OpenedLink(read: read, share: share, entry: entry)
+    }
+}
+
+/// A living share, for somebody who may come to it.
+struct OpenedLink: Sendable {
+    let read: SharedZoneRead
+    let share: Share
+    let entry: ShareEntry
+}
+
+extension ShareEntry {
+    /// The row of somebody who is invited, by whatever.
+    fileprivate var invitation: ParticipantID? {
+        if case .invited(let row) = self { row.id } else { nil }
+    }
+}
+
+extension Result where Failure == FailureReason {
+    /// As `map`, with work that waits.
+    func asyncMap<Value>(_ transform: (Success) async -> Value) async -> Result<Value, FailureReason> {
+        switch self {
+        case .success(let value): .success(await transform(value))
+        case .failure(let reason): .failure(reason)
+        }
+    }
+}

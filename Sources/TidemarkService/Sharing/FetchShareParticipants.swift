@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+extension CloudService {
+    /// Whether there are users with these names and addresses, in order. An address never tells who the user is.
+    ///
+    /// `recordUnknown` for a name that nobody has; false for an address that nobody has verified. `tooManyItems` over the
+    /// limit of R-155.
+    package func findPersons(
+        _ lookups: [PersonLookup], in container: ContainerKey
+    ) async -> Result<[Result<Bool, FailureReason>], FailureReason> {
+        guard lookups.count <= limits.itemsMax else { return .failure(.tooManyItems) }
+        var names: Set<String> = []
+        var addresses: Set<String> = []
+        for lookup in lookups {
+            switch lookup {
+            // Names that no user can have must not reach the store.
+            case .user(let name): if RecordName.isUser(name) { names.insert(name) }
+            case .address(let address):
+                if let text = address?.text, text.utf8.count <= limits.addressBytesMax { addresses.insert(text) }
+            }
+        }
+        return await retry.run { [names, addresses] () async throws(StorageError) in
+            let users = names.isEmpty ? [:] : try await storage.users(named: names.sorted(), in: container)
+            let owners =
+                addresses.isEmpty
+                ? [:] : try await storage.users(withAddresses: addresses.sorted(), in: container)
+            let known = Set(users.values)
+            return .success(
+                lookups.map { lookup in
+                    switch lookup {
+                    case .user(let name): known.contains(name) ? .success(true) : .failure(.recordUnknown)
+                    case .address(let address): .success(address.map { owners[$0.text] != nil } ?? false)
+                    }
+                })
+        }
+    }
+}

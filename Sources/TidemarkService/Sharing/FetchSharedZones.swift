@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+extension CloudService {
+    /// One page of the zones that others share with a user, by id.
+    ///
+    /// - Parameters:
+    ///   - viewer: the user's shared database.
+    ///   - cursor: from the page before; nil for the first page.
+    package func sharedZonesPage(
+        of viewer: DatabaseID, for user: UserID, after cursor: ZonesCursor?
+    ) async -> Result<ZonesPage, FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            let zones = try await storage.sharedZones(
+                of: viewer, for: user, after: cursor?.lastZone, zonesMax: limits.pageZonesMax + 1)
+            return .success(ZonesPage(of: zones, in: viewer, within: limits))
+        }
+    }
+
+    /// The zones that others share with a user, at most so many: for pushes. Others' changes concern the user no more.
+    ///
+    /// - Parameter viewer: the user's shared database.
+    package func zonesShown(
+        in viewer: DatabaseID, to user: UserID, zonesMax: Int
+    ) async -> Result<[ZoneState], FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            .success(try await storage.sharedZones(of: viewer, for: user, after: nil, zonesMax: zonesMax))
+        }
+    }
+
+    /// Zones of others, in that order. Each to which the user has no access is `zoneNotFound`, whatever became of it (I-5).
+    /// `tooManyItems` over the limit of R-155.
+    package func sharedZones(
+        _ keys: [ZoneKey], for user: UserID
+    ) async -> Result<[Result<ZoneState, FailureReason>], FailureReason> {
+        guard keys.count <= limits.itemsMax else { return .failure(.tooManyItems) }
+        return await retry.run { () async throws(StorageError) in
+            var found: [ZoneKey: ZoneState] = [:]
+            // Names that no zone can have must not reach the store.
+            for key in Set(keys).sorted() where ZoneName.isValid(key.name, limits: limits) {
+                guard let read = try await storage.sharing(of: key, .access(of: [user])),
+                    ShareAccess(of: user, in: read.sharing).isParticipant
+                else { continue }
+                found[key] = read.zone
+            }
+            return .success(keys.map { key in found[key].map { .success($0) } ?? .failure(.zoneNotFound) })
+        }
+    }
+
+    /// What a user may do in a zone of another: `zoneNotFound` without access (I-5).
+    package func access(
+        to key: ZoneKey, by access: RecordAccess
+    ) async -> Result<RecordAccess, FailureReason> {
+        guard access.scope == .shared else { return .success(access) }
+        guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNotFound) }
+        return await retry.run { () async throws(StorageError) in
+            let read = try await storage.sharing(of: key, SharingRead(for: access))
+            guard let access = access.sharing(read?.sharing) else { return .failure(.zoneNotFound) }
+            return .success(access)
+        }
+    }
+
+    /// The same for somebody who wants to upload an asset for a record of the zone: `notPermitted` to who may only read
+    ///
+    package func uploadAccess(
+        to key: ZoneKey, by access: RecordAccess
+    ) async -> Result<RecordAccess, FailureReason> {
+        await self.access(to: key, by: access).flatMap { access in
+            access.mayCreateRecords ? .success(access) : .failure(.notPermitted)
+        }
+    }
+}

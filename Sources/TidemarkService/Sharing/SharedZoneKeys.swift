@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkCrypto
+package import TidemarkDomain
+
+// Keys of zones that others share with a user. A server that has the account keys of both in escrow hands the zone's keys
+// on, wrapped anew for each answer. Nothing of it is stored. If either account is end-to-end encrypted, the server cannot.
+
+extension CloudService {
+    /// As ``keys(of:zones:)``, of zones that others share with the user. Their keys are wrapped with the user's key.
+    ///
+    /// - Parameters:
+    ///   - caller: the user's access.
+    ///   - container: the container's identifier.
+    /// - Returns: a zone is `zoneNotFound` without access (I-5). It is `keysUnavailable` if this server cannot open its
+    ///   keys, or cannot wrap them.
+    package func sharedKeys(
+        zones: [ZoneKey], by caller: RecordAccess, in container: String
+    ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
+        guard zones.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
+        guard let user = caller.user else { return .failure(.notAuthenticated) }
+        let account: AccountKey
+        switch await storedKey(of: user) {
+        case .failure(let reason): return .failure(reason)
+        case .success(let key): account = key
+        }
+        var owners: [UserID: AccountKey?] = [:]
+        var results: [Result<[WrappedZoneKey], FailureReason>] = []
+        // NB: one after another, so that a zone without access takes no more room than one that is not there.
+        var room = max(limits.pageKeysMax, limits.zoneKeysMax)
+        for zone in zones where room >= limits.zoneKeysMax {
+            let read = await sharedKeys(in: zone, by: caller)
+            if case .success((let owner, let keys)) = read, !keys.isEmpty {
+                if owners[owner] == nil { owners[owner] = await accountKey(of: owner) }
+                let rewrapping = Rewrapping(
+                    from: owners[owner].flatMap(\.self), to: account, zoneName: zone.name, container: container)
+                results.append(rewrapping.map { .success($0.all(keys)) } ?? .failure(.keysUnavailable))
+                room -= keys.count
+            } else {
+                results.append(read.map(\.keys))
+                room -= 1
+            }
+        }
+        return .success((account, results))
+    }
+
+    /// The keys of a zone of another, as its owner has them.
+    private func sharedKeys(
+        in zone: ZoneKey, by caller: RecordAccess
+    ) async -> Result<(owner: UserID, keys: [WrappedZoneKey]), FailureReason> {
+        guard ZoneName.isValid(zone.name, limits: limits) else { return .failure(.zoneNotFound) }
+        return await retry.run { () async throws(StorageError) in
+            let read = try await storage.zoneKeys(
+                of: [zone.name], in: zone.database, keysMax: limits.zoneKeysMax, sharing: SharingRead(for: caller))
+            guard let found = read.first, let owner = found.sharing?.owner else { return .failure(.zoneNotFound) }
+            return found.outcome(for: caller).map { (owner, $0) }
+        }
+    }
+
+    /// Adds a key to a zone of another, as ``saveZoneKey(_:in:after:)``.
+    ///
+    /// Access is read before the key is saved, and not with it. Somebody who loses it in between leaves a key that opens
+    /// nothing without the zone's records.
+    ///
+    /// - Parameters:
+    ///   - key: wrapped with the caller's account key.
+    ///   - caller: the user's access.
+    ///   - container: the container's identifier.
+    /// - Returns: the zone's keys, wrapped for the caller. `zoneNotFound` without access, `notPermitted` to who may only
+    ///   read, `keysUnavailable` as above.
+    package func saveSharedZoneKey(
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, by caller: RecordAccess, in container: String
+    ) async -> Result<[WrappedZoneKey], FailureReason> {
+        guard let user = caller.user else { return .failure(.notAuthenticated) }
+        if let reason = key.refusal { return .failure(reason) }
+        let owner: UserID
+        switch await self.owner(of: zone, for: caller) {
+        case .failure(let reason): return .failure(reason)
+        case .success(let found): owner = found
+        }
+        let (ownerKey, callerKey) = (await accountKey(of: owner), await accountKey(of: user))
+        guard
+            let giving = Rewrapping(from: callerKey, to: ownerKey, zoneName: zone.name, container: container),
+            let taking = Rewrapping(from: ownerKey, to: callerKey, zoneName: zone.name, container: container),
+            let wrapped = giving.one(key)
+        else { return .failure(.keysUnavailable) }
+        return await saveZoneKey(wrapped, in: zone, after: newest).map { taking.all($0) }
+    }
+
+    /// The owner of a zone in which the caller may write.
+    private func owner(of zone: ZoneKey, for caller: RecordAccess) async -> Result<UserID, FailureReason> {
+        guard ZoneName.isValid(zone.name, limits: limits) else { return .failure(.zoneNotFound) }
+        return await retry.run { () async throws(StorageError) in
+            let read = try await storage.sharing(of: zone, SharingRead(for: caller))
+            guard let read, let access = caller.sharing(read.sharing) else { return .failure(.zoneNotFound) }
+            return access.mayCreateRecords ? .success(read.sharing.owner) : .failure(.notPermitted)
+        }
+    }
+
+    /// Nil if this server cannot have it, or not now.
+    private func accountKey(of user: UserID) async -> AccountKey? {
+        try? await storedKey(of: user).get()
+    }
+
+    private func storedKey(of user: UserID) async -> Result<AccountKey, FailureReason> {
+        let stored = await retry.run { () async throws(StorageError) in
+            .success(try await storage.accountKey(of: user))
+        }
+        return stored.flatMap { opened($0, of: user) }
+    }
+}
+
+/// Wraps the keys of one zone with another account's key.
+private struct Rewrapping {
+    private let ownerKey: [UInt8]
+    private let accountKey: [UInt8]
+    private let accountKeyID: [UInt8]
+    private let zoneName: String
+    private let container: String
+
+    /// Nil unless both keys are known.
+    init?(from owner: AccountKey?, to account: AccountKey?, zoneName: String, container: String) {
+        guard let ownerKey = owner?.key, let accountKey = account?.key, let accountKeyID = account?.id,
+            ownerKey.count == AESGCM.keyByteCount, accountKey.count == AESGCM.keyByteCount
+        else { return nil }
+        self.ownerKey = ownerKey
+        self.accountKey = accountKey
+        self.accountKeyID = accountKeyID
+        self.zoneName = zoneName
+        self.container = container
+    }
+
+    /// Nil if the owner's key does not open it.
+    func one(_ key: WrappedZoneKey) -> WrappedZoneKey? {
+        guard
+            let secret = ZoneKeyWrap.unwrap(
+                key.wrapped, id: key.id, with: ownerKey, container: container, zoneName: zoneName)
+        else { return nil }
+        let wrapped = ZoneKeyWrap.wrap(
+            secret, id: key.id, with: accountKey, container: container, zoneName: zoneName)
+        return WrappedZoneKey(id: key.id, accountKeyID: accountKeyID, wrapped: wrapped)
+    }
+
+    /// One that the owner's key does not open stays as it is, so that devices see that it is there.
+    func all(_ keys: [WrappedZoneKey]) -> [WrappedZoneKey] { keys.map { one($0) ?? $0 } }
+}
+
+extension RecordAccess {
+    /// Whether the caller may create records in a zone of the shared database, by what its shares allow.
+    var mayCreateRecords: Bool {
+        effectivePermission(on: RecordPlace(type: "", creator: nil)).contains(.create)
+    }
+}

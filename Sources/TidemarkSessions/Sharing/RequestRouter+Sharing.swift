@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+// What a viewpoint must know before requests are read and answers are written that have to do with shares: owners of zones,
+// people who are invited, and what comes with CKShare records. In the private database it costs nothing unless a share is
+// among the records.
+
+extension RequestRouter {
+    /// The same view, which also knows the owners whom a request names with zones of the shared database.
+    func knowingOwners(
+        of zones: some Sequence<WireZoneID>, for viewpoint: Viewpoint, _ member: SessionMember
+    ) async throws(Refusal) -> Viewpoint {
+        guard viewpoint.access.scope == .shared else { return viewpoint }
+        // A request with more zones is refused when it is read.
+        let names = Set(zones.lazy.map(\.owner).prefix(limits.itemsMax))
+        return viewpoint.knowing(try await service.zoneOwners(named: names, in: member.container).orRefusal())
+    }
+
+    /// The same view, which also knows the owners of the zones that an answer names.
+    func knowingOwners(
+        of databases: @autoclosure () -> Set<DatabaseID>, for viewpoint: Viewpoint
+    ) async throws(Refusal) -> Viewpoint {
+        guard viewpoint.access.scope == .shared else { return viewpoint }
+        let unknown = databases().subtracting(viewpoint.zoneOwners.keys)
+        let owners = try await service.zoneOwners(of: unknown).orRefusal()
+        // Every zone that can be shared has an owner.
+        guard owners.count == unknown.count else { throw Refusal(.serverFault) }
+        return viewpoint.knowing(owners)
+    }
+
+    /// The same view, which also knows the users whom a request invites to shares.
+    func knowingInvited(
+        by request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
+    ) async throws(Refusal) -> Viewpoint {
+        let names = request.invitedUsers
+        guard !names.isEmpty else { return viewpoint }
+        var viewpoint = viewpoint
+        viewpoint.userNames.merge(try await service.users(named: names, in: member.container).orRefusal()) { $1 }
+        return viewpoint
+    }
+
+    // MARK: What comes with CKShare records
+
+    /// The same view, which also knows the share of the zone if its CKShare record is among these.
+    ///
+    /// The share is read after the records. If the caller has lost access by then, or the store does not answer, the record
+    /// comes without it, and the next fetch says why.
+    func showing(_ records: [RecordState], in key: ZoneKey, for viewpoint: Viewpoint) async -> Viewpoint {
+        guard records.haveShare, case .success(let read) = await service.shares(in: key, by: viewpoint.access)
+        else { return viewpoint }
+        return await showing(read.sharing, of: read.zone.id, for: viewpoint)
+    }
+
+    /// The same for records that were fetched by name, which come with the shares of their zone.
+    func showing(_ lookup: RecordsLookup, for viewpoint: Viewpoint) async -> Viewpoint {
+        guard let sharing = lookup.sharing else { return viewpoint }
+        return await showing(sharing, of: lookup.zone.id, for: viewpoint)
+    }
+
+    /// The same for what a query found, if it looked for shares.
+    func showing(_ page: QueryPage, of search: RecordsSearch, for viewpoint: Viewpoint) async -> Viewpoint {
+        guard Share.isType(search.query.recordType) else { return viewpoint }
+        var viewpoint = viewpoint
+        for match in page.matches {
+            let key = ZoneKey(database: search.database, name: match.zoneName)
+            viewpoint = await showing([match.record], in: key, for: viewpoint)
+        }
+        return viewpoint
+    }
+
+    /// The same for the CKShare records that requests saved, or that were in their way.
+    func showing(
+        _ requests: [RecordsRequest], _ outcomes: [Result<RecordsOutcome, FailureReason>], for viewpoint: Viewpoint
+    ) async -> Viewpoint {
+        var viewpoint = viewpoint
+        for (request, outcome) in zip(requests, outcomes) where request.saves.contains(where: { $0.share != nil }) {
+            guard case .success(let outcome) = outcome else { continue }
+            viewpoint = await showing(outcome.shownRecords, in: request.key, for: viewpoint)
+        }
+        return viewpoint
+    }
+
+    private func showing(_ sharing: ZoneSharing, of zone: ZoneID, for viewpoint: Viewpoint) async -> Viewpoint {
+        guard let user = viewpoint.user,
+            let share = sharing.share(named: Share.zoneWideName, shownTo: user)
+        else { return viewpoint }
+        var viewpoint = viewpoint
+        viewpoint.shares[zone] = share
+        return (try? await naming(share.users(besides: user), for: viewpoint)) ?? viewpoint
+    }
+}
+
+extension WireModifyRecords {
+    fileprivate var invitedUsers: Set<String> {
+        var names: Set<String> = []
+        // NB: looked at in place, because most requests have no share, and a save has many parts to copy.
+        for zone in zones.indices {
+            for save in zones[zone].saves.indices where zones[zone].saves[save].hasShare {
+                names.formUnion(ShareSave.invitedUsers(in: zones[zone].saves[save]))
+            }
+        }
+        return names
+    }
+}
+
+extension Viewpoint {
+    fileprivate func knowing(_ owners: [ZoneOwner]) -> Viewpoint {
+        guard !owners.isEmpty else { return self }
+        var viewpoint = self
+        for owner in owners { viewpoint.zoneOwners[owner.privateDatabase] = owner.recordName }
+        return viewpoint
+    }
+
+    /// The caller, as somebody who comes to shares.
+    var linkBearer: LinkBearer {
+        get throws(Refusal) {
+            guard let user else { throw Refusal(.notAuthenticated) }
+            return LinkBearer(user: user, viewer: database, life: access.marking(life))
+        }
+    }
+}
+
+extension [RecordState] {
+    /// Whether a CKShare record is among them.
+    fileprivate var haveShare: Bool {
+        // NB: looked at in place, as in ``users(besides:)``.
+        withUnsafeBufferPointer { records in
+            records.indices.contains { !records[$0].isDeleted && Share.isType(records[$0].type) }
+        }
+    }
+}
+
+extension RecordsOutcome {
+    /// The records that come with the outcome.
+    fileprivate var shownRecords: [RecordState] {
+        saves.compactMap { save in
+            switch save {
+            case .saved(let metadata): if case .record(let record) = metadata.content { record } else { nil }
+            case .failed(let failure): failure.serverRecord
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkService
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+extension RequestRouter {
+    /// What links lead to.
+    func fetchShareMetadata(
+        _ request: WireFetchShareMetadata, _ context: RequestContext
+    ) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try context.member.sharedViewpoint()
+        let found = try await service.shareMetadata(
+            ofLinks: request.links.map(ShareLink.secret(in:)), for: try viewpoint.linkBearer
+        ).orRefusal()
+        var answer = WireFetchShareMetadataAnswer()
+        answer.results = try await results(found, for: viewpoint)
+        return ServerMessage.answer(context.id, .fetchShareMetadata(answer))
+    }
+
+    /// Accepts shares, or declines them.
+    func acceptShares(_ request: WireAcceptShares, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try context.member.sharedViewpoint()
+        let secrets = request.links.map(ShareLink.secret(in:))
+        let (bearer, asker) = (try viewpoint.linkBearer, context.session.asker)
+        var answer = WireAcceptSharesAnswer()
+        if request.declines {
+            let declined = try await service.declineShares(ofLinks: secrets, for: bearer, askedBy: asker).orRefusal()
+            answer.results = declined.map { WireShareMetadataResult(declined: $0) }
+        } else {
+            let accepted = try await service.acceptShares(ofLinks: secrets, for: bearer, askedBy: asker).orRefusal()
+            answer.results = try await results(accepted, for: viewpoint)
+        }
+        return ServerMessage.answer(context.id, .acceptShares(answer))
+    }
+
+    /// Looks for people to invite.
+    func fetchShareParticipants(
+        _ request: WireFetchShareParticipants, _ context: RequestContext
+    ) async throws(Refusal) -> [UInt8] {
+        guard context.member.identity != nil else { throw Refusal(.notAuthenticated) }
+        let found = try await service.findPersons(
+            request.lookups.map { PersonLookup($0) }, in: context.member.container
+        ).orRefusal()
+        return ServerMessage.answer(context.id, .fetchShareParticipants(WireFetchShareParticipantsAnswer(found)))
+    }
+
+    private func results(
+        _ found: [Result<ShareMetadata, FailureReason>], for viewpoint: Viewpoint
+    ) async throws(Refusal) -> [WireShareMetadataResult] {
+        let shown = found.compactMap { try? $0.get() }
+        var viewpoint = viewpoint
+        var users: Set<UserID> = []
+        for metadata in shown {
+            // a zone of the caller names no owner.
+            let isOwn = metadata.owner.user == viewpoint.user
+            viewpoint.zoneOwners[metadata.owner.privateDatabase] = isOwn ? "" : metadata.owner.recordName
+            users.formUnion(metadata.share.users(besides: viewpoint.user))
+            users.insert(metadata.record.createdBy, metadata.record.modifiedBy, besides: viewpoint.user)
+        }
+        viewpoint = try await naming(users, for: viewpoint)
+        return found.map { WireShareMetadataResult($0, seenFrom: viewpoint, within: limits) }
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkBytes
+package import TidemarkDomain
+package import TidemarkWire
+
+/// The end of a share's URL: the secret in hexadecimal digits.
+package enum ShareLink {
+    /// I-7: what is longer was made by no server.
+    private static let secretBytesMax = 64
+
+    /// Nil for a text that is no link.
+    package static func secret(in link: String) -> [UInt8]? {
+        guard let secret = Hex.decode(link), 1...secretBytesMax ~= secret.count else { return nil }
+        return secret
+    }
+
+    package static func text(of secret: [UInt8]) -> String { Hex.encode(secret) }
+}
+
+// MARK: What is saved
+
+extension ShareSave {
+    /// What a save of a CKShare record says of the share.
+    ///
+    /// - Throws: ``Refusal`` with `requestInvalid` for something that no version knows.
+    init(_ save: WireRecordSave, by viewpoint: Viewpoint) throws(Refusal) {
+        let share = save.share
+        var participants: [ParticipantSave] = []
+        for participant in share.participants { participants.append(try ParticipantSave(participant, by: viewpoint)) }
+        self.init(
+            recordName: save.name, tag: save.tag.isEmpty ? nil : ChangeTag(bytes: save.tag),
+            publicPermission: try SharePermission.read(share.publicPermission),
+            participants: share.setsParticipants ? participants : nil)
+    }
+
+    /// The record names of the users whom a save invites. The viewpoint must know them before the save is read.
+    package static func invitedUsers(in save: WireRecordSave) -> [String] {
+        save.hasShare ? save.share.participants.map(\.user).filter { !$0.isEmpty } : []
+    }
+}
+
+extension ParticipantSave {
+    fileprivate init(_ participant: WireParticipantSave, by viewpoint: Viewpoint) throws(Refusal) {
+        guard let id = ParticipantID(bytes: participant.id) else {
+            throw Refusal(.requestInvalid, "A participant's ID has 16 bytes.")
+        }
+        // the defaults.
+        self.init(
+            id: id, person: InvitedPerson(participant, by: viewpoint),
+            role: try ParticipantRole.read(participant.role) ?? .privateUser,
+            permission: try SharePermission.read(participant.permission) ?? .readOnly)
+    }
+}
+
+extension InvitedPerson {
+    /// Nil if nobody is named, or nobody whom the viewpoint knows. Then the participant must be one of the share.
+    fileprivate init?(_ participant: WireParticipantSave, by viewpoint: Viewpoint) {
+        if !participant.user.isEmpty {
+            guard let user = viewpoint.user(named: participant.user) else { return nil }
+            self = .user(user)
+        } else {
+            guard let address = PersonAddress(email: participant.email, phone: participant.phone) else { return nil }
+            self = .address(address.text)
+        }
+    }
+}
+
+extension PersonAddress {
+    /// Nil if neither is an address.
+    fileprivate init?(email: String, phone: String) {
+        if !email.isEmpty { self.init(email: email) } else { self.init(phone: phone) }
+    }
+}
+
+extension SharePermission {
+    /// Nil: not said.
+    fileprivate static func read(_ permission: WireSharePermission) throws(Refusal) -> SharePermission? {
+        switch permission {
+        case .unspecified: nil
+        case .noAccess: .noAccess
+        case .readOnly: .readOnly
+        case .readWrite: .readWrite
+        case .unrecognized: throw Refusal(.requestInvalid, "There is no such permission.")
+        }
+    }
+}
+
+extension ParticipantRole {
+    /// Nil: not said.
+    fileprivate static func read(_ role: WireParticipantRole) throws(Refusal) -> ParticipantRole? {
+        switch role {
+        case .unspecified: nil
+        case .owner: .owner
+        case .administrator: .administrator
+        case .privateUser: .privateUser
+        case .publicUser: .publicUser
+        case .unrecognized: throw Refusal(.requestInvalid, "There is no such role.")
+        }
+    }
+}
+
+extension ParticipantID {
+    /// From 16 bytes in network order; nil for any other count.
+    init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        func number(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+    }
+
+    var bytes: [UInt8] {
+        [high, low].flatMap { number in
+            stride(from: UInt64(56), through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+        }
+    }
+}
+
+// MARK: What is shown
+
+extension WireShare {
+    init(_ share: ShownShare, seenFrom viewpoint: Viewpoint) {
+        self.init()
+        publicPermission = WireSharePermission(share.publicPermission)
+        participants = share.participants.map { WireParticipant($0, seenFrom: viewpoint) }
+        link = ShareLink.text(of: share.secret)
+    }
+}
+
+extension WireParticipant {
+    fileprivate init(_ participant: ShownParticipant, seenFrom viewpoint: Viewpoint) {
+        self.init()
+        id = participant.id.bytes
+        user = participant.user.map(viewpoint.name(of:)) ?? ""
+        isCaller = participant.isViewer
+        switch participant.address.map(PersonAddress.init(normal:)) {
+        case .email(let text): email = text
+        case .phone(let text): phone = text
+        case nil: break
+        }
+        role = WireParticipantRole(participant.role)
+        permission = WireSharePermission(participant.permission)
+        status = WireParticipantStatus(participant.status)
+        addedAt = participant.addedAt?.milliseconds ?? 0
+    }
+}
+
+extension WireShareMetadataResult {
+    /// - Parameter viewpoint: it knows the zone's owner, and how the participants are named.
+    package init(_ result: Result<ShareMetadata, FailureReason>, seenFrom viewpoint: Viewpoint, within limits: Limits) {
+        self.init()
+        switch result {
+        case .failure(let reason): failure = reason.wire(detail: reason.text(within: limits))
+        case .success(let found):
+            var viewpoint = viewpoint
+            viewpoint.shares[found.zone.id] = found.share
+            guard let record = RecordWriter(viewpoint, in: found.zone.id).message(of: found.record) else {
+                failure = FailureReason.serverFault.wire()
+                return
+            }
+            metadata.zone = WireZoneID(found.zone.key, seenFrom: viewpoint)
+            metadata.share = record
+            metadata.role = WireParticipantRole(found.role)
+            metadata.status = WireParticipantStatus(found.status)
+            metadata.permission = WireSharePermission(found.permission)
+            if let owner = record.share.participants.first { metadata.owner = owner }
+        }
+    }
+
+    /// A share that was declined. Nothing more is said of it.
+    package init(declined result: Result<Void, FailureReason>) {
+        self.init()
+        switch result {
+        case .failure(let reason): failure = reason.wire()
+        case .success: metadata = WireShareMetadata()
+        }
+    }
+}
+
+// MARK: Numbers, which are CloudKit's on both sides
+
+extension WireSharePermission {
+    fileprivate init(_ permission: SharePermission) { self.init(rawValue: Int32(permission.rawValue)) }
+}
+
+extension WireParticipantRole {
+    fileprivate init(_ role: ParticipantRole) { self.init(rawValue: Int32(role.rawValue)) }
+}
+
+extension WireParticipantStatus {
+    fileprivate init(_ status: ParticipantStatus) { self.init(rawValue: Int32(status.rawValue)) }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFairness
+import TidemarkFields
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+import TidemarkTestSupport
+
+/// Links, acceptance, leaving, and what is told of them.
+@Suite struct ChangeSharesTests {
+    @Test func `R-306, R-315: the link of a zone stays the same, and says what it leads to`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            let secret = try await fixture.secret()
+            #expect(secret.count == 16)
+            let found = try await service.shareMetadata(ofLinks: [secret], for: bob.bearer).get()
+            let metadata = try #require(try? found[0].get())
+            #expect(metadata.owner.user == fixture.identity.user && metadata.zone.key == fixture.key())
+            #expect(metadata.record.name == Share.zoneWideName && metadata.share.secret == secret)
+            #expect(metadata.role == .publicUser && metadata.status == .pending && metadata.permission == .readWrite)
+            #expect(metadata.share.participants.map(\.role) == [.owner])
+
+            _ = try await service.modify(fixture.sharing(nil, counter: 2)).get()
+            #expect(
+                try await service.shareMetadata(ofLinks: [secret], for: bob.bearer).get().reasons == [.shareUnknown])
+            try await fixture.share(counter: 3, by: service)
+            #expect(try await fixture.secret() == secret)
+            #expect(try await service.shareMetadata(ofLinks: [secret], for: bob.bearer).get().reasons == [nil])
+        }
+    }
+
+    @Test func `R-317, R-318: who accepts has the zone at once, and accepts again without a change`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            let viewer = bob.sharedDatabase
+            #expect(try await service.sharedZonesPage(of: viewer, for: bob.user, after: nil).get().zones == [])
+            try await fixture.accept(bob, by: service)
+            let zones = try await service.sharedZonesPage(of: viewer, for: bob.user, after: nil).get().zones
+            #expect(zones.map(\.key) == [fixture.key()])
+            #expect(try await service.databaseChanges(of: viewer, token: [], zonesMax: 0).get().changed.count == 1)
+            try await fixture.accept(bob, by: service)
+            let again = try await service.sharedZonesPage(of: viewer, for: bob.user, after: nil).get().zones
+            #expect(again == zones, "the zone has not changed")
+            let own = try await service.acceptShares(
+                ofLinks: [try await fixture.secret()], for: fixture.identity.bearer)
+            #expect(try own.get().reasons == [.shareIsOwn])
+        }
+    }
+
+    @Test func `R-316: everything that is not for a user is one answer, after as many questions to the store`() throws {
+        let script = FaultScript()
+        let fixture = try ServiceFixture(zones: ["closed", "ended", "left", "gone", "notes"])
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            let carol = try await fixture.user("carol", by: service)
+            var links: [[UInt8]?] = [nil, [1, 2, 3]]
+            var counter: UInt64 = 0
+            for zone in ["closed", "ended", "left", "gone"] {
+                counter += 1
+                let tag = try await fixture.share(
+                    .noAccess, [carol.invited(), bob.invited()], zone: zone, counter: counter, by: service)
+                links.append(try await fixture.secret(zone: zone))
+                counter += 1
+                switch zone {
+                case "closed":
+                    try await fixture.share(nil, [carol.invited()], tag: tag, zone: zone, counter: counter, by: service)
+                case "ended": _ = try await service.modify(fixture.sharing(nil, zone: zone, counter: counter)).get()
+                case "left": _ = await service.leaveZones([fixture.key(zone)], for: bob.bearer)
+                default:
+                    let request = ZonesRequest(
+                        id: RequestID(DeviceID(high: 0, low: 9), counter), saves: [], deletes: [zone])
+                    _ = try await service.modifyZones(
+                        in: fixture.identity.privateDatabase, request, for: .account(1)
+                    ).get()
+                }
+            }
+            var questions: Set<Int> = []
+            for link in links {
+                for accepts in [false, true] {
+                    let before = script.count(.callSent)
+                    let found =
+                        accepts
+                        ? await service.acceptShares(ofLinks: [link], for: bob.bearer)
+                        : await service.shareMetadata(ofLinks: [link], for: bob.bearer)
+                    #expect(try found.get().reasons == [.shareUnknown])
+                    questions.insert(script.count(.callSent) - before)
+                }
+            }
+            #expect(questions.count == 1, "\(questions)")
+            #expect(
+                try await MemoryStore(fixture.database).pointedZones(of: [bob.sharedDatabase])[bob.sharedDatabase] == []
+            )
+        }
+    }
+
+    @Test func `R-317: an acceptance that was interrupted gives nothing, and is done by its repeat`() throws {
+        for point in [FaultPoint.callAnswered, .beginLocked, .commitSent, .commitAnswered] {
+            let fixture = try ServiceFixture()
+            let service = fixture.server()
+            // Each attempt fails there, so the acceptance does.
+            let failing = fixture.server(faults: FaultScript(always: [point: .disconnect]).plan)
+            try fixture.scheduler.simulate {
+                let bob = try await fixture.user("bob", by: service)
+                try await fixture.share(counter: 1, by: service)
+                let secret = try await fixture.secret()
+                let failed = await failing.acceptShares(ofLinks: [secret], for: bob.bearer)
+                // If only the answer to the commit is lost, the next attempt finds that it is done.
+                let isDone = point == .commitAnswered
+                let accepted = (try? failed.get())?.first?.reason == nil && failed.reason == nil
+                #expect(accepted == isDone, "\(point)")
+                let zones = try await service.sharedZones([fixture.key()], for: bob.user).get()
+                #expect(zones.map(\.reason) == [isDone ? nil : .zoneNotFound], "\(point)")
+                try await fixture.accept(bob, by: service)
+                #expect(try await service.sharedZones([fixture.key()], for: bob.user).get().map(\.reason) == [nil])
+            }
+        }
+    }
+
+    @Test func `R-330: who leaves is out at once, and may do so again; the others stay`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            try await fixture.share(counter: 1, by: service)
+            for user in [bob, carol] { try await fixture.accept(user, by: service) }
+            let none = ZoneKey(database: fixture.identity.privateDatabase, name: "none")
+            for _ in 1...2 {
+                let left = await service.leaveZones([fixture.key(), none], for: bob.bearer)
+                #expect(left.map(\.reason) == [nil, nil])
+            }
+            let readers = [bob, carol].map(\.sharedAccess)
+            var found: [FailureReason?] = []
+            for reader in readers {
+                found.append(await service.records(named: ["a"], in: fixture.key(), by: reader).reason)
+            }
+            #expect(found == [.zoneNotFound, nil])
+            #expect(await service.shares(in: fixture.key(), by: readers[0]).reason == .zoneNotFound)
+        }
+    }
+
+    @Test func `R-260, R-318: an acceptance is told to the owner's devices and to all of the user's`() throws {
+        let fixture = try ServiceFixture()
+        let told = Log<ZoneNotice>()
+        let service = fixture.server(onMoved: { moved in for notice in moved.notices { told.append(notice) } })
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            let before = told.all.count
+            try await fixture.accept(bob, by: service)
+            let expected = [
+                ZoneNotice(database: fixture.key().database, life: bob.bearer.life, zoneName: "notes"),
+                ZoneNotice(database: bob.sharedDatabase, life: .nobody, zoneName: ""),
+            ]
+            #expect(Array(told.all[before...]) == expected)
+            try await fixture.accept(bob, by: service)
+            #expect(told.all.count == before + 2, "nothing has changed")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFairness
+import TidemarkFields
+import TidemarkScheduling
+import TidemarkService
+import TidemarkTestKit
+import TidemarkTestSupport
+
+/// What participants get, and what those get who take no part any more.
+@Suite struct FetchSharedZonesTests {
+    private let device = DeviceID(high: 0, low: 2)
+
+    @Test func `R-328, I-5: a page that was read ahead is not given to who lost access since`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            _ = try await service.modify(
+                fixture.saving((1...40).map { "r\($0)" }, id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
+            try await fixture.accept(bob, by: service)
+            func page(after token: [UInt8]) async -> Result<ZonePage, FailureReason> {
+                await service.zoneChanges(
+                    in: fixture.key(), token: token, recordsMax: 5, device: device, reader: bob.sharedAccess)
+            }
+            let first = try await page(after: []).get()
+            let second = try await page(after: first.token.bytes).get()
+            #expect(second.entries.count == 5 && second.moreComing)
+            // The next two pages are read by now.
+            for _ in 1...20 { await fixture.scheduler.pause() }
+            _ = await fixture.server().leaveZones([fixture.key()], for: bob.bearer)
+            #expect(await page(after: second.token.bytes) == .failure(.zoneNotFound))
+            try await fixture.accept(bob, by: service)
+            #expect(try await page(after: second.token.bytes).get().entries.map(\.name) == (11...15).map { "r\($0)" })
+        }
+    }
+
+    @Test func `R-189, I-5: the next page of a query is not for who lost access since`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            _ = try await service.modify(
+                fixture.saving(["a", "b", "c"], id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
+            try await fixture.accept(bob, by: service)
+            func matches(after cursor: [UInt8]) async -> Result<QueryPage, QueryRefusal> {
+                await service.queryRecords(
+                    Query(recordType: "Note", zoneName: "notes"), in: fixture.key().database,
+                    of: fixture.identity.container, by: bob.sharedAccess, cursor: cursor, recordsMax: 2,
+                    for: WorkTurn(of: .nobody))
+            }
+            let page = try await matches(after: []).get()
+            #expect(page.matches.map(\.record.name) == ["a", "b"])
+            let cursor = try #require(page.cursor).bytes
+            _ = await service.leaveZones([fixture.key()], for: bob.bearer)
+            for token in [[], cursor] {
+                #expect(await matches(after: token) == .failure(QueryRefusal(.zoneNotFound)))
+            }
+        }
+    }
+
+    @Test func `R-034: an owner's list of zones says which are shared`() throws {
+        let fixture = try ServiceFixture(zones: ["notes", "lists"])
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            try await fixture.share(counter: 1, by: service)
+            let database = fixture.identity.privateDatabase
+            let zones = try await service.zonesPage(in: database, after: nil).get().zones
+            #expect(zones.count == 3)
+            let shared = try await service.sharedZones(among: zones, in: database).get()
+            #expect(zones.filter { shared.contains($0.id) }.map(\.key) == [fixture.key()])
+        }
+    }
+
+    @Test func `R-323, I-5: only who may write in a zone uploads assets for it`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            let guests = [bob.invited(.readOnly), carol.invited()]
+            try await fixture.share(.noAccess, guests, counter: 1, by: service)
+            for user in [bob, carol] { try await fixture.accept(user, by: service) }
+            #expect(await service.uploadAccess(to: fixture.key(), by: bob.sharedAccess).reason == .notPermitted)
+            #expect(await service.uploadAccess(to: fixture.key(), by: carol.sharedAccess).reason == nil)
+            let none = ZoneKey(database: fixture.key().database, name: "none")
+            #expect(await service.uploadAccess(to: none, by: carol.sharedAccess).reason == .zoneNotFound)
+        }
+    }
+}

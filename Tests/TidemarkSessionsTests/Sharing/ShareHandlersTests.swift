@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionTestSupport
+import Testing
+import TidemarkDomain
+import TidemarkSessions
+import TidemarkTestSupport
+import TidemarkWire
+
+/// Two accounts in one zone, by their requests.
+@Suite struct ShareHandlersTests {
+    @Test func `R-320, R-324: both see the zone, each other's records, and who made them`() throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        #expect(pair.zone.name == "notes" && pair.zone.owner.hasPrefix("_"))
+        #expect(try pair.bob.save("b", in: pair.zone) == nil)
+
+        let page = try pair.bob.changes(of: pair.zone)
+        let records = page.changes.map(\.record)
+        #expect(records.map(\.name) == ["a", Share.zoneWideName, "b"])
+        #expect(records.map(\.createdBy) == [pair.zone.owner, pair.zone.owner, ""])
+        let shown = records[1].share
+        #expect(shown.link == pair.share.share.link)
+        #expect(shown.participants.map(\.role) == [.owner, .publicUser])
+        #expect(shown.participants.map(\.user) == [pair.zone.owner, ""])
+        #expect(shown.participants.map(\.isCaller) == [false, true])
+
+        let own = try pair.alice.ask(.fetchZoneChanges(TestClient.zoneChanges("notes")))
+        guard case .fetchZoneChanges(let hers)? = own else { throw SessionWorld.Unexpected(own) }
+        let makers = hers.changes.map(\.record.createdBy)
+        #expect(makers[0...1] == ["", ""] && makers[2].hasPrefix("_") && makers[2] != pair.zone.owner)
+        #expect(hers.changes[1].record.share.participants.map(\.user) == ["", makers[2]])
+
+        // Tokens are each one's own.
+        #expect(throws: SessionWorld.Unexpected.self) { try pair.bob.changes(of: pair.zone, token: hers.token) }
+        #expect(try pair.bob.changes(of: pair.zone, token: page.token).changes.isEmpty)
+    }
+
+    @Test func `R-022, R-034, R-225: the zone is in the list and in the feed of the shared database, with its owner`()
+        throws
+    {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        #expect(try pair.bob.sharedChanges().changed == [pair.zone])
+        for named in [[], [pair.zone]] {
+            var request = WireFetchZones()
+            request.database = .shared
+            request.zones = named
+            let answer = try pair.bob.ask(.fetchZones(request))
+            guard case .fetchZones(let zones)? = answer else { throw SessionWorld.Unexpected(answer) }
+            #expect(zones.zones.map(\.zone.id) == [pair.zone] && zones.zones[0].zone.isShared)
+        }
+        var request = WireFetchZones()
+        request.database = .private
+        let answer = try pair.alice.ask(.fetchZones(request))
+        guard case .fetchZones(let own)? = answer else { throw SessionWorld.Unexpected(answer) }
+        #expect(own.zones.map(\.zone.isShared) == [false, true])
+        //
+        #expect(try pair.alice.sharedChanges().changed.isEmpty)
+    }
+
+    @Test func `R-329: who may only read cannot write`() throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world, .readOnly)
+        #expect(try pair.bob.save("b", in: pair.zone) == .permissionFailure)
+        #expect(try pair.bob.changes(of: pair.zone).changes.count == 2)
+    }
+
+    @Test func `R-328, I-5: whoever is removed finds no zone in any answer, and is told of its end once`() throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        let before = try pair.bob.sharedChanges()
+        var records = WireFetchRecords()
+        records.database = .shared
+        var names = WireZoneRecordNames()
+        names.zone = pair.zone
+        names.names = ["a", Share.zoneWideName]
+        records.zones = [names]
+        var query = WireQueryRecords()
+        query.database = .shared
+        query.query.recordType = "Note"
+        query.query.zone = pair.zone
+        var changes = TestClient.zoneChanges("notes")
+        changes.database = .shared
+        changes.zone = pair.zone
+        var keys = WireFetchKeys()
+        keys.database = .shared
+        keys.zones = [pair.zone]
+        var zones = WireFetchZones()
+        zones.database = .shared
+        zones.zones = [pair.zone]
+
+        func codes() throws -> [WireErrorCode] {
+            var codes: [WireErrorCode] = []
+            for request in [
+                .fetchRecords(records), .queryRecords(query), .fetchZoneChanges(changes), .fetchKeys(keys),
+                .fetchZones(zones),
+            ]
+                as [WireClientEnvelope.OneOfRequest]
+            {
+                switch try pair.bob.ask(request) {
+                case .failure(let failure)?: codes.append(failure.code)
+                case .fetchRecords(let answer)?: codes += answer.results.map(\.failure.code)
+                case .fetchKeys(let answer)?: codes += answer.zones.map(\.failure.code)
+                case .fetchZones(let answer)?: codes += answer.zones.map(\.failure.code)
+                default: codes.append(.unspecified)
+                }
+            }
+            return codes
+        }
+        #expect(try codes() == Array(repeating: .unspecified, count: 6))
+        let ended = try pair.alice.share("notes", .noAccess, tag: try pair.newestTag())
+        #expect(ended.share.participants.map(\.role) == [.owner])
+        #expect(try codes() == Array(repeating: .zoneNotFound, count: 6))
+        #expect(try pair.bob.save("b", in: pair.zone) == .zoneNotFound)
+        let after = try pair.bob.sharedChanges(token: before.token)
+        #expect(after.ended.map(\.zone) == [pair.zone] && after.changed.isEmpty)
+        #expect(try pair.bob.sharedChanges(token: after.token).ended.isEmpty)
+        #expect(try pair.bob.accept(pair.share.share.link).failure.code == .unknownItem)
+    }
+
+    @Test func `R-032, R-330: deleting the zone, or its CKShare record, leaves it`() throws {
+        for deletesZone in [true, false] {
+            let world = SessionWorld()
+            let pair = try SharingPair(world)
+            for _ in 1...2 {
+                if deletesZone {
+                    var request = WireModifyZones()
+                    request.database = .shared
+                    request.stamp = pair.bob.stamp()
+                    request.deletes = [pair.zone]
+                    let answer = try pair.bob.ask(.modifyZones(request))
+                    guard case .modifyZones(let zones)? = answer else { throw SessionWorld.Unexpected(answer) }
+                    #expect(zones.deletes.map(\.failure.code) == [.unspecified])
+                } else {
+                    var part = WireZoneModifications()
+                    part.zone = pair.zone
+                    part.deletes = [Share.zoneWideName]
+                    var request = WireModifyRecords()
+                    request.database = .shared
+                    request.stamp = pair.bob.stamp()
+                    request.zones = [part]
+                    let answer = try pair.bob.ask(.modifyRecords(request))
+                    guard case .modifyRecords(let records)? = answer else { throw SessionWorld.Unexpected(answer) }
+                    #expect(records.zones[0].deletes.map(\.failure.code) == [.unspecified])
+                }
+                #expect(throws: SessionWorld.Unexpected.self) { try pair.bob.changes(of: pair.zone) }
+            }
+            let page = try pair.alice.ask(.fetchZoneChanges(TestClient.zoneChanges("notes")))
+            guard case .fetchZoneChanges(let hers)? = page else { throw SessionWorld.Unexpected(page) }
+            #expect(hers.changes.map(\.record.name) == ["a", Share.zoneWideName])
+        }
+    }
+
+    @Test func `R-314, R-315, R-317: people are looked up, links are looked at, and invitations are declined`() throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        world.issue("carol")
+        let carol = try world.enter("carol", device: 1)
+        var metadata = WireFetchShareMetadata()
+        metadata.links = [pair.share.share.link, "no link"]
+        let found = try carol.ask(.fetchShareMetadata(metadata))
+        guard case .fetchShareMetadata(let results)? = found else { throw SessionWorld.Unexpected(found) }
+        #expect(results.results.map(\.failure.code) == [.unspecified, .unknownItem])
+        #expect(results.results[0].metadata.zone == pair.zone)
+        #expect(results.results[0].metadata.status == .pending && results.results[0].metadata.role == .publicUser)
+        #expect(results.results[0].metadata.share.share.participants.map(\.role) == [.owner])
+        #expect(try pair.alice.accept(pair.share.share.link).failure.code == .invalidArguments)
+
+        for link in [pair.share.share.link, "00", "no link"] {
+            #expect(try carol.accept(link, declines: true).result == .metadata(WireShareMetadata()))
+        }
+        #expect(try pair.bob.accept(pair.share.share.link, declines: true).result == .metadata(WireShareMetadata()))
+        #expect(try pair.bob.sharedChanges().changed.isEmpty)
+
+        var lookups = WireFetchShareParticipants()
+        for (user, email) in [(pair.zone.owner, ""), ("_nobody", ""), ("", "nobody@example.org")] {
+            var lookup = WireParticipantLookup()
+            (lookup.user, lookup.email) = (user, email)
+            lookups.lookups.append(lookup)
+        }
+        let people = try carol.ask(.fetchShareParticipants(lookups))
+        guard case .fetchShareParticipants(let persons)? = people else { throw SessionWorld.Unexpected(people) }
+        #expect(persons.results.map(\.person.hasAccount) == [true, false, false])
+        #expect(persons.results.map(\.failure.code) == [.unspecified, .unknownItem, .unspecified])
+        let nobody = try world.enter("")
+        #expect(try nobody.ask(.fetchShareMetadata(metadata))?.code == .notAuthenticated)
+    }
+}
