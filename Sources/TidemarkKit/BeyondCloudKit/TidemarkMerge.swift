@@ -81,7 +81,8 @@ public struct TidemarkMerge: Sendable {
         self.fields = fields
     }
 
-    /// Merges the changes of both sides.
+    /// Merges the changes of both sides. Of a `CKShare` also who takes part and what they may do: each participant whom
+    /// the client has added, changed or removed is as the client has it, and so is `publicPermission` if it changed that.
     ///
     /// - Parameters:
     ///   - ancestor: the record before both changes. It may be nil, or lack fields because only system fields were
@@ -105,6 +106,7 @@ public struct TidemarkMerge: Sendable {
             let parent = merge.parent
             if parent != state.parent { state.setParent(parent) }
         }
+        if let share = merged as? CKShare, let client = client as? CKShare { share.takeChanges(of: client) }
         return merged
     }
 }
@@ -144,6 +146,9 @@ extension CKSyncEngine.Event.SentRecordZoneChanges {
 extension CKRecord {
     /// Whether there is anything to save.
     var hasChanges: Bool {
-        state.withLock { !$0.plain.changes.isEmpty || !$0.encrypted.changes.isEmpty || $0.parentChange != nil }
+        if (self as? CKShare)?.hasSharingChanges == true { return true }
+        return state.withLock {
+            !$0.plain.changes.isEmpty || !$0.encrypted.changes.isEmpty || $0.parentChange != nil
+        }
     }
 }

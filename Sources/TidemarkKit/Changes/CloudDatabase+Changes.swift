@@ -87,7 +87,7 @@ extension CloudDatabase {
             switch change.change {
             case .record(let record):
                 let id = CKRecord.ID(recordName: record.name, zoneID: zoneID)
-                page.modifications.append((id, CKRecord.make(record, in: zoneID)))
+                page.modifications.append((id, self.record(record, in: zoneID)))
             case .deleted(let end):
                 page.deletions.append(
                     .init(recordID: CKRecord.ID(recordName: end.name, zoneID: zoneID), recordType: end.type))

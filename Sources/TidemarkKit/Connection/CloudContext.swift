@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+package import Foundation
 internal import Synchronization
 internal import TidemarkCrypto
 package import TidemarkScheduling
@@ -27,6 +27,8 @@ package final class CloudContext: Sendable {
     private let staging: AssetStaging
     private let keyStore: any KeyStore
     private let requiresEndToEnd: Bool
+    /// How URLs of shares are made.
+    private let shareURLs: ShareURLs
     /// What must be corrected in the configuration before there can be a connection; nil: nothing.
     private let fault: String?
     /// The file that keeps the credential for the next start; nil: it is not kept.
@@ -69,14 +71,17 @@ package final class CloudContext: Sendable {
 
     /// With a transport of the caller's own.
     ///
-    /// - Parameter absence: why `token` is empty, if it is.
+    /// - Parameters:
+    ///   - absence: why `token` is empty, if it is.
+    ///   - server: for URLs of shares; nil: one without an address.
     package init(
         containerIdentifier: String, token: String,
         absence: AccountAbsence = .notConfigured("no credential was given."), transport: any CloudTransport,
         scheduler: any Scheduler,
         engineScheduler: any Scheduler = GlobalScheduler(), enginesAtWork: (@Sendable (_ begins: Bool) -> Void)? = nil,
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
-        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, fault: String? = nil,
+        keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, server: URL? = nil,
+        fault: String? = nil,
         credentials: CredentialFile? = nil, attemptsAtOnce: Int? = nil,
         writeWarning: (@Sendable (_ text: String, _ container: String) -> Void)? = nil
     ) {
@@ -90,6 +95,7 @@ package final class CloudContext: Sendable {
         self.staging = staging
         self.keyStore = keyStore
         self.requiresEndToEnd = requiresEndToEnd
+        shareURLs = ShareURLs(of: server)
         self.fault = fault
         self.credentials = credentials
         self.writeWarning =
@@ -120,8 +126,8 @@ package final class CloudContext: Sendable {
             environment: configuration.environment,
             staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard,
             keyStore: configuration.keyFile.map { KeyFile($0) } ?? .standard,
-            requiresEndToEnd: configuration.requiresEndToEndEncryption, fault: configuration.fault,
-            credentials: credentials)
+            requiresEndToEnd: configuration.requiresEndToEndEncryption, server: configuration.url,
+            fault: configuration.fault, credentials: credentials)
     }
 
     /// Who is signed in at the start; an empty token: nobody.
@@ -207,7 +213,7 @@ package final class CloudContext: Sendable {
             let connection = connection ?? self.connection(&state)
             return CloudDatabase(
                 connection: connection, scope: scope, keys: state.keys,
-                credentialGeneration: connection.credentialGeneration)
+                credentialGeneration: connection.credentialGeneration, shareURLs: shareURLs)
         }
     }
 }

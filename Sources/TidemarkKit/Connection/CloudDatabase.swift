@@ -12,6 +12,8 @@ struct CloudDatabase: Sendable {
     let keys: KeyRing
     /// For whose credential the requests are meant; they fail once there is another.
     let credentialGeneration: Int
+    /// How URLs of shares are made.
+    var shareURLs = ShareURLs.unknown
     /// How long a request may go without any progress.
     var timeout: Duration = .seconds(60)
     /// Until when all requests together have time, on the connection's clock; nil: for ever.
@@ -113,12 +115,14 @@ struct CloudDatabase: Sendable {
         case fetchDatabaseChanges, fetchZoneChanges, fetchRecords, fetchZones, fetchSubscriptions, fetchKeys
         case fetchAssetChunk, modifyRecords, modifyZones, modifySubscriptions, saveAccountKey, saveZoneKey, queryRecords
         case prepareAssetUpload, uploadAssetChunk
+        case fetchShareMetadata, acceptShares, fetchShareParticipants
 
         var isChange: Bool {
             switch self {
-            case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey: true
+            case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares: true
             case .fetchDatabaseChanges, .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys,
-                .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk:
+                .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk, .fetchShareMetadata,
+                .fetchShareParticipants:
                 false
             }
         }

@@ -87,7 +87,7 @@ extension CloudDatabase {
             guard case .success(let record) = result.result, record.hasSealedValues else { continue }
             hasEncrypted = true
             guard !zoneIDs.contains(record.recordID.zoneID), let ids = record.originalFields.sealingKeyIDs,
-                keys.missing(among: ids)
+                keys.missing(among: ids, of: record.recordID.zoneID)
             else { continue }
             zoneIDs.append(record.recordID.zoneID)
         }
@@ -100,12 +100,20 @@ extension CloudDatabase {
                 guard error.isAboutKeys, missing == .failRecord else { throw error.ofOneZone }
                 for zoneID in zoneIDs { failures[zoneID] = error }
             }
-            if missing == .leaveOut, let failure = failures.values.first { throw failure.ofOneZone }
+            if missing == .leaveOut, let failure = failures.values.first(where: { !isLasting($0) }) {
+                throw failure.ofOneZone
+            }
         }
         return results.map { result in
             guard case .success(let record) = result.result, record.hasSealedValues else { return result }
             return (result.id, open(record, failures[record.recordID.zoneID]))
         }
+    }
+
+    /// Whether the keys of a zone that is shared by others are not to be had, whatever this device does: an account of
+    /// either side is end-to-end encrypted. Records without encrypted values are told all the same.
+    private func isLasting(_ failure: CKError) -> Bool {
+        scope == .shared && failure.code == .serverRejectedRequest
     }
 
     /// Decrypts one record, in place.
@@ -115,7 +123,9 @@ extension CloudDatabase {
         let cipher = ValueCipher(container: keys.container, recordID: record.recordID)
         do throws(ValueCipher.Trouble) {
             record.replaceOriginal(
-                try cipher.open(record.originalFields, keys: record.keyRule) { self.keys.secret($0) })
+                try cipher.open(record.originalFields, keys: record.keyRule) {
+                    self.keys.secret($0, of: record.recordID.zoneID)
+                })
             return .success(record)
         } catch {
             switch error {

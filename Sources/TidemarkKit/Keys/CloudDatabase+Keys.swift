@@ -46,6 +46,16 @@ extension CloudDatabase {
         }
     }
 
+    /// The same for reading or writing values there.
+    ///
+    /// The keys of a zone that others share come wrapped with this account's key. So the account gets one first.
+    private func usableKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ServerKeys {
+        let found = try await serverKeys(of: zoneIDs)
+        guard scope == .shared, found.account.mode == .escrowed, found.account.id.isEmpty else { return found }
+        _ = try await accountSecret(found.account)
+        return try await serverKeys(of: zoneIDs)
+    }
+
     /// Under which name a key is kept on this device.
     private func keyName() async throws(CKError) -> String {
         let user = try await identify()
@@ -60,7 +70,7 @@ extension CloudDatabase {
     /// - Returns: the zones whose keys cannot be had. All of them, if this device does not have the account's key.
     /// - Throws: what concerns no zone in particular.
     func fetchKeys(of zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> [CKRecordZone.ID: CKError] {
-        let found = try await serverKeys(of: zoneIDs)
+        let found = try await usableKeys(of: zoneIDs)
         let account = try keys.take(found.account, name: try await keyName())
         var failures: [CKRecordZone.ID: CKError] = [:]
         for zoneID in zoneIDs {
@@ -96,7 +106,7 @@ extension CloudDatabase {
             }
         }
         guard !unknown.isEmpty else { return secrets }
-        let found = try await serverKeys(of: unknown)
+        let found = try await usableKeys(of: unknown)
         let account = try await accountSecret(found.account)
         for zoneID in unknown {
             switch found.zones[zoneID] {

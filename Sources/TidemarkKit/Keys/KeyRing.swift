@@ -7,11 +7,17 @@ internal import TidemarkWire
 /// one. Keys are fetched when a record first needs them, and stay.
 package final class KeyRing: Sendable {
     private struct State {
-        /// By id.
-        var secrets: [[UInt8]: ZoneSecret] = [:]
+        var secrets: [Place: ZoneSecret] = [:]
         /// With what values of a zone are encrypted, as far as known.
         var newest: [CKRecordZone.ID: ZoneSecret] = [:]
         var observers: [Observer] = []
+    }
+
+    /// Where a key belongs. Its id alone does not name it: the owner of another zone may have given that zone a key with
+    /// the same id, in order to be believed to have made this one.
+    private struct Place: Hashable {
+        let zoneID: CKRecordZone.ID
+        let id: [UInt8]
     }
 
     private struct Observer {
@@ -39,11 +45,13 @@ package final class KeyRing: Sendable {
 
     // MARK: Zones
 
-    func secret(_ id: [UInt8]) -> ZoneSecret? { state.withLock { $0.secrets[id] } }
+    func secret(_ id: [UInt8], of zoneID: CKRecordZone.ID) -> ZoneSecret? {
+        state.withLock { $0.secrets[Place(zoneID: zoneID, id: id)] }
+    }
 
-    /// Those of the ids for which there is no key here.
-    func missing(among ids: [[UInt8]]) -> Bool {
-        state.withLock { state in ids.contains { state.secrets[$0] == nil } }
+    /// Whether there is no key here for some of the ids.
+    func missing(among ids: [[UInt8]], of zoneID: CKRecordZone.ID) -> Bool {
+        state.withLock { state in ids.contains { state.secrets[Place(zoneID: zoneID, id: $0)] == nil } }
     }
 
     func newest(of zoneID: CKRecordZone.ID) -> ZoneSecret? { state.withLock { $0.newest[zoneID] } }
@@ -63,12 +71,12 @@ package final class KeyRing: Sendable {
         state.withLock { state in
             var newest: ZoneSecret?
             for key in keys {
-                let id = key.id
+                let place = Place(zoneID: zoneID, id: key.id)
                 newest =
-                    state.secrets[id]
+                    state.secrets[place]
                     ?? account.unwrap(
-                        key.wrapped, id: id, container: container, zoneName: zoneID.zoneName)
-                if let newest { state.secrets[id] = newest }
+                        key.wrapped, id: key.id, container: container, zoneName: zoneID.zoneName)
+                if let newest { state.secrets[place] = newest }
             }
             state.newest[zoneID] = newest
             return newest

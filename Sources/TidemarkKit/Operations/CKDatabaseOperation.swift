@@ -43,7 +43,9 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
             return .failure(error)
         }
     }
+}
 
+extension CKOperation {
     /// `partialFailure` with the errors of the items that failed, success if none did. For a cancelled
     /// operation: that it was cancelled.
     func outcome(of errors: [AnyHashable: any Error]) -> Result<Void, any Error> {

@@ -49,7 +49,7 @@ extension CloudDatabase {
         for match in answer.matches {
             let zoneID = CKRecordZone.ID(match.hasZone ? match.zone : query.zone)
             let id = CKRecord.ID(recordName: match.record.name, zoneID: zoneID)
-            results.matches.append((id, CKRecord.make(match.record, in: zoneID)))
+            results.matches.append((id, record(match.record, in: zoneID)))
         }
         results.matches = try await withFiles(try await unsealed(results.matches))
         if !answer.cursor.isEmpty {

@@ -19,6 +19,8 @@ package struct RecordChanges: Sendable {
     /// The keys to write. Keys that were set to nil are removals.
     package let fields: FieldMap
     package let parent: ParentEdit
+    /// Of a share: what the save says of it beside the fields.
+    let share: ShareEdit?
     /// Tells ``CKRecord/apply(_:savedBy:)`` which changes these are.
     let generation: Int
 }
@@ -35,9 +37,13 @@ extension CKRecord {
     }
 
     /// An object of the record type's class: shares are `CKShare`s.
-    static func object(recordType: RecordType, recordID: CKRecord.ID, state: RecordContents) -> CKRecord {
+    ///
+    /// - Parameter sharing: of a share, if it is known.
+    static func object(
+        recordType: RecordType, recordID: CKRecord.ID, state: RecordContents, sharing: ShareState? = nil
+    ) -> CKRecord {
         recordType == SystemType.share
-            ? CKShare(recordID: recordID, state: state)
+            ? CKShare(recordID: recordID, state: state, sharing: sharing)
             : CKRecord(recordType: recordType, recordID: recordID, state: state)
     }
 
@@ -50,9 +56,9 @@ extension CKRecord {
     ///
     /// - Parameter assets: the content of assets that were not fetched.
     /// - Throws: `invalidArguments` if a key or value cannot be saved,
-    ///   `limitExceeded` if the record is too large, ``CKShare/refusal`` if it is a share.
+    ///   `limitExceeded` if the record is too large, what ``CKShare/edit()`` throws if it is a share.
     func changes(all: Bool, assets: FieldObjects.Assets) throws(CKError) -> RecordChanges {
-        if let share = self as? CKShare { throw share.refusal }
+        let edit = try (self as? CKShare)?.edit()
         let snapshot = unpacked { $0 }
         var fields: [Field] = []
         for (key, object) in sent(snapshot.plain, all: all) {
@@ -66,7 +72,7 @@ extension CKRecord {
         }
         return RecordChanges(
             recordID: recordID, recordType: recordType, tag: snapshot.metadata?.tag ?? [], fields: try map(of: fields),
-            parent: try parentChange(snapshot), generation: snapshot.generation)
+            parent: try parentChange(snapshot), share: edit, generation: snapshot.generation)
     }
 
     /// The same for a record without new assets.
@@ -108,8 +114,8 @@ extension CKRecord {
     /// - Parameter metadata: nil if the record may lack what the server has. Then it keeps its tag, so that the next save
     ///   is a conflict.
     package func apply(_ metadata: ServerMetadata?, savedBy changes: RecordChanges) {
-        state.withLock { state in
-            guard state.takesAnswer(to: changes) else { return }
+        let isTaken = state.withLock { state -> Bool in
+            guard state.takesAnswer(to: changes) else { return false }
             state.unpack(zoneID: recordID.zoneID)
             if let metadata { state.metadata = metadata }
             state.original = state.original.merging(changes.fields)
@@ -123,7 +129,9 @@ extension CKRecord {
             case .removed: state.originalParent = nil
             }
             if let change = state.parentChange, change <= changes.generation { state.parentChange = nil }
+            return true
         }
+        if isTaken, let edit = changes.share { (self as? CKShare)?.saved(edit) }
     }
 
     /// Takes over the whole record as it is after a save, if the save changed a version that this record was not.
@@ -131,9 +139,10 @@ extension CKRecord {
     /// Changes made after `changes` was taken remain. Assets that this record has keep their files. Others have none, as
     /// in a conflict.
     package func apply(_ server: CKRecord, savedBy changes: RecordChanges) {
+        let share = server as? CKShare
         let server = server.unpacked { $0 }
-        state.withLock { state in
-            guard state.takesAnswer(to: changes) else { return }
+        let isTaken = state.withLock { state -> Bool in
+            guard state.takesAnswer(to: changes) else { return false }
             state.unpack(zoneID: recordID.zoneID)
             let mine = state.original.merging(changes.fields).assetFields
             let theirs = server.original.assetFields
@@ -143,10 +152,12 @@ extension CKRecord {
             state.metadata = server.metadata
             state.original = server.original
             state.originalParent = server.originalParent
-            guard state.parentChange ?? 0 <= changes.generation else { return }
+            guard state.parentChange ?? 0 <= changes.generation else { return true }
             state.parentChange = nil
             state.parent = server.parent
+            return true
         }
+        if isTaken, let share, let edit = changes.share { (self as? CKShare)?.follow(share, savedBy: edit) }
     }
 
     /// The record before its changes: with its tag, and with the fields and the parent as they were last fetched or
@@ -158,6 +169,7 @@ extension CKRecord {
         state.parent = state.originalParent
         state.parentChange = nil
         state.isPacked = true
+        if let share = self as? CKShare { return share.ancestor(state) }
         return CKRecord.object(recordType: recordType, recordID: recordID, state: state)
     }
 

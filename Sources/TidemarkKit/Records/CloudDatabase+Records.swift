@@ -9,8 +9,17 @@ extension CloudDatabase {
     struct RecordResults {
         var saves: [CKRecord.ID: Result<CKRecord, CKError>] = [:]
         var deletes: [CKRecord.ID: Result<Void, CKError>] = [:]
-        /// Saves whose copies may lack what the server has, with the record as it came; nil if it must be fetched.
-        fileprivate var behind: [(save: Save, record: CKRecord?)] = []
+        /// Saves whose copies may lack what the server has.
+        fileprivate var behind: [Behind] = []
+    }
+
+    /// A save whose copy may lack what the server has.
+    fileprivate struct Behind {
+        let save: Save
+        /// As it came with the answer; nil if it must be fetched.
+        let record: CKRecord?
+        /// What the copy gets if the record cannot be had; nil if it lacks fields.
+        var metadata: ServerMetadata?
     }
 
     /// One record on its way: as it was when it was handed over, so that changing it afterwards has no effect.
@@ -109,21 +118,21 @@ extension CloudDatabase {
     ///
     /// It does not throw, because the records are saved. If a record cannot be had, its copy keeps its tag. So the next
     /// save of it is a conflict, and does not undo what others have saved.
-    private func complete(_ behind: [(save: Save, record: CKRecord?)]) async {
+    private func complete(_ behind: [Behind]) async {
         guard !behind.isEmpty else { return }
         let missing = behind.filter { $0.record == nil }.map(\.save.copy.recordID)
         var found = (try? await records(for: missing, desiredKeys: nil, bringsFiles: false)) ?? [:]
-        let sealed = behind.compactMap { save, record in
-            record.map { (id: save.copy.recordID, result: Result<CKRecord, CKError>.success($0)) }
+        let sealed = behind.compactMap { item in
+            item.record.map { (id: item.save.copy.recordID, result: Result<CKRecord, CKError>.success($0)) }
         }
         for (id, result) in (try? await unsealed(sealed)) ?? [] { found[id] = result }
-        for (save, _) in behind {
-            let record = try? found[save.copy.recordID]?.get()
-            for copy in [save.original, save.copy] {
+        for item in behind {
+            let record = try? found[item.save.copy.recordID]?.get()
+            for copy in [item.save.original, item.save.copy] {
                 if let record {
-                    copy.apply(record, savedBy: save.changes)
+                    copy.apply(record, savedBy: item.save.changes)
                 } else {
-                    copy.apply(nil, savedBy: save.changes)
+                    copy.apply(item.metadata, savedBy: item.save.changes)
                 }
             }
         }
@@ -199,12 +208,16 @@ extension CloudDatabase {
     }
 
     private func take(
-        _ result: WireSaveResult, for save: Save, _ behind: inout [(save: Save, record: CKRecord?)]
+        _ result: WireSaveResult, for save: Save, _ behind: inout [Behind]
     ) -> Result<CKRecord, CKError> {
         switch result.result {
         case .saved(let saved) where saved.hasRecord || saved.mustFetch:
-            let record = saved.hasRecord ? CKRecord.make(saved.record, in: save.copy.recordID.zoneID) : nil
-            behind.append((save, try? record?.get()))
+            let record = saved.hasRecord ? self.record(saved.record, in: save.copy.recordID.zoneID) : nil
+            behind.append(Behind(save: save, record: try? record?.get()))
+            return .success(save.copy)
+        case .saved(let saved) where save.changes.share?.isChange == true:
+            // The server knows more of a share than was sent: its URL, and who the participants are.
+            behind.append(Behind(save: save, record: nil, metadata: ServerMetadata(saved)))
             return .success(save.copy)
         case .saved(let saved):
             let metadata = ServerMetadata(saved)
@@ -214,7 +227,7 @@ extension CloudDatabase {
             return .success(save.copy)
         case .failure(let failure):
             guard failure.hasServerRecord else { return .failure(CKError(failure.failure)) }
-            let found = CKRecord.make(failure.serverRecord, in: save.copy.recordID.zoneID)
+            let found = record(failure.serverRecord, in: save.copy.recordID.zoneID)
             return found.mapError(\.ofConflict).flatMap { server in
                 .failure(CKError(serverRecordChanged: server, client: save.copy, message: failure.failure.message))
             }
@@ -261,7 +274,7 @@ extension CloudDatabase {
             typealias Fetched = (id: CKRecord.ID, result: Result<CKRecord, CKError>)
             let fetched = zip(waiting, answer.results).map { id, result -> Fetched in
                 switch result.result {
-                case .record(let record): (id: id, result: CKRecord.make(record, in: id.zoneID))
+                case .record(let record): (id: id, result: self.record(record, in: id.zoneID))
                 case .failure(let failure): (id: id, result: .failure(CKError(failure)))
                 case nil: (id: id, result: .failure(Self.wrongAnswer(to: .fetchRecords)))
                 }
@@ -288,9 +301,18 @@ extension CloudDatabase {
     }
 }
 
+extension CloudDatabase {
+    /// A record as it came from this database's server.
+    func record(_ wire: WireRecord, in zoneID: CKRecordZone.ID) -> Result<CKRecord, CKError> {
+        CKRecord.make(wire, in: zoneID, shareURLs)
+    }
+}
+
 extension CKRecord {
     /// A record as it came; `internalError` if its fields cannot be understood (R-219: one record, not the page).
-    static func make(_ wire: WireRecord, in zoneID: CKRecordZone.ID) -> Result<CKRecord, CKError> {
+    static func make(
+        _ wire: WireRecord, in zoneID: CKRecordZone.ID, _ shareURLs: ShareURLs = .unknown
+    ) -> Result<CKRecord, CKError> {
         do {
             let rule: FieldKeyRule = wire.type == CKRecord.SystemType.share ? .share : .app
             let fields = try FieldMap(validating: wire.fields, keys: rule)
@@ -301,7 +323,11 @@ extension CKRecord {
             let state = RecordContents(
                 fields: fields, metadata: metadata, parentName: wire.parent.isEmpty ? nil : wire.parent, share: nil,
                 zoneID: zoneID)
-            return .success(CKRecord.object(recordType: wire.type, recordID: recordID, state: state))
+            let sharing =
+                wire.hasShare
+                ? ShareState(wire.share, of: recordID, ownerName: metadata.createdBy, shareURLs) : nil
+            return .success(
+                CKRecord.object(recordType: wire.type, recordID: recordID, state: state, sharing: sharing))
         } catch {
             let text = "The fields of record \(wire.name) cannot be read (\(error)). Update the app."
             return .failure(CKError(.internalError, message: text, userInfo: [CKError.unreadableKey: true]))
@@ -334,6 +360,7 @@ extension WireRecordSave {
         case .removed:
             parentChange = .parentRemoved
         }
+        if let edit = changes.share { share = WireShareSave(edit) }
     }
 }
 

@@ -2,10 +2,7 @@
 
 internal import Foundation
 
-/// Joins shares.
-///
-/// Servers of this version have no sharing: the operation fails with `serverRejectedRequest`, without results for
-/// single items.
+/// Joins shares. When it ends, their zones are in the shared database.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     /// The shares to join.
     public final var shareMetadatas: [CKShare.Metadata]?
@@ -45,7 +42,27 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     }
 
     override func perform() async {
-        let outcome = sharingOutcome(itemCount: shareMetadatas?.count ?? 0)
+        let metadatas = shareMetadatas ?? []
+        guard !metadatas.isEmpty else { return end(outcome(of: [:])) }
+        switch await withContainerCloud({ cloud throws(CKError) in try await cloud.acceptShares(metadatas) }) {
+        case .failure(let error): end(.failure(error))
+        case .success(let results): tell(results, metadatas)
+        }
+    }
+
+    private func tell(_ results: [CKShare.Metadata: Result<CKShare, CKError>], _ metadatas: [CKShare.Metadata]) {
+        var errors: [AnyHashable: any Error] = [:]
+        var remaining = results
+        for metadata in metadatas where !isCancelled {
+            guard let result = remaining.removeValue(forKey: metadata) else { continue }
+            errors[metadata] = result.error
+            perItem?(metadata, try? result.get(), result.error)
+            perShareResultBlock?(metadata, result.erased)
+        }
+        end(outcome(of: errors))
+    }
+
+    private func end(_ outcome: Result<Void, any Error>) {
         acceptSharesResultBlock?(outcome)
         completion?(outcome.error)
     }

@@ -4,22 +4,25 @@ internal import Foundation
 
 /// Looks up people to invite.
 ///
-/// Servers of this version have no sharing: each call fails with `serverRejectedRequest`, or with `notAuthenticated` if
-/// nobody is signed in. Looking up nobody returns nobody.
+/// Add the participant to a `CKShare`, and save that. A person whose address no account has yet can be invited as well:
+/// `hasiCloudAccount` is false, and the invitation waits for an account with that address. An address never tells whose
+/// it is. Without an account each call fails with `notAuthenticated`. Looking up nobody returns nobody.
 extension CKContainer {
     /// The person with that e-mail address.
     public func shareParticipant(forEmailAddress emailAddress: String) async throws -> CKShare.Participant {
-        throw sharingRefusal
+        try await lookUp(CKUserIdentity.LookupInfo(emailAddress: emailAddress))
     }
 
     /// The person with that telephone number.
     public func shareParticipant(forPhoneNumber phoneNumber: String) async throws -> CKShare.Participant {
-        throw sharingRefusal
+        try await lookUp(CKUserIdentity.LookupInfo(phoneNumber: phoneNumber))
     }
 
     /// The person with that user record.
+    ///
+    /// - Throws: `unknownItem` if there is no such user.
     public func shareParticipant(forUserRecordID userRecordID: CKRecord.ID) async throws -> CKShare.Participant {
-        throw sharingRefusal
+        try await lookUp(CKUserIdentity.LookupInfo(userRecordID: userRecordID))
     }
 
     /// The person with that e-mail address: with a completion handler.
@@ -53,21 +56,21 @@ extension CKContainer {
     public func shareParticipants(
         forEmailAddresses emails: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
-        try lookUp(emails)
+        try await lookUp(emails) { CKUserIdentity.LookupInfo(emailAddress: $0) }
     }
 
     /// The people with these telephone numbers.
     public func shareParticipants(
         forPhoneNumbers phoneNumbers: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
-        try lookUp(phoneNumbers)
+        try await lookUp(phoneNumbers) { CKUserIdentity.LookupInfo(phoneNumber: $0) }
     }
 
     /// The people with these user records.
     public func shareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
-        try lookUp(userRecordIDs)
+        try await lookUp(userRecordIDs) { CKUserIdentity.LookupInfo(userRecordID: $0) }
     }
 
     /// The people with these e-mail addresses: with a completion handler.
@@ -100,8 +103,20 @@ extension CKContainer {
         deliver(to: completionHandler) { try await self.shareParticipants(forUserRecordIDs: userRecordIDs) }
     }
 
-    private func lookUp<Key>(_ people: [Key]) throws(CKError) -> [Key: Result<CKShare.Participant, any Error>] {
-        guard people.isEmpty else { throw sharingRefusal }
-        return [:]
+    private func lookUp(_ person: CKUserIdentity.LookupInfo) async throws -> CKShare.Participant {
+        guard let result = try await lookUp([person], as: { $0 })[person] else {
+            throw CloudDatabase.wrongAnswer(to: .fetchShareParticipants)
+        }
+        return try result.get()
+    }
+
+    private func lookUp<Key: Hashable>(
+        _ people: [Key], as lookup: (Key) -> CKUserIdentity.LookupInfo
+    ) async throws -> [Key: Result<CKShare.Participant, any Error>] {
+        guard !people.isEmpty else { return [:] }
+        let found = try await sharedCloudDatabase.cloud.shareParticipants(for: people.map(lookup))
+        var results: [Key: Result<CKShare.Participant, any Error>] = [:]
+        for person in people { results[person] = found[lookup(person)]?.erased }
+        return results
     }
 }

@@ -2,41 +2,47 @@
 
 public import Foundation
 
-// Servers of this version have no sharing. Every request about a share fails with `serverRejectedRequest`, or with
-// `notAuthenticated` if nobody is signed in. Asking for nothing returns nothing.
-
 /// Reads the metadata of shares by their URLs, and joins shares (R-315 … ).
+///
+/// No connection is made to the URL: this container's server is asked for the share that the end of the URL names.
+/// Without an account each call fails with `notAuthenticated`. Asking for nothing returns nothing.
 extension CKContainer {
     /// The metadata of the share with that URL.
     ///
-    /// - Throws: `serverRejectedRequest`, because servers of this version have no sharing; `notAuthenticated` without
-    ///   an account.
+    /// - Throws: `unknownItem` if there is no such share, or the current user is not invited.
     public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
-        throw sharingRefusal
+        guard let result = try await shareMetadatas(for: [url])[url] else {
+            throw CloudDatabase.wrongAnswer(to: .fetchShareMetadata)
+        }
+        return try result.get()
     }
 
-    /// The metadata of the shares with these URLs. Fails as ``shareMetadata(for:)`` does.
+    /// The metadata of the shares with these URLs, or why there is none. Each as ``shareMetadata(for:)`` says.
     public func shareMetadatas(for urls: [URL]) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
-        guard urls.isEmpty else { throw sharingRefusal }
-        return [:]
+        guard !urls.isEmpty else { return [:] }
+        return try await sharedCloudDatabase.cloud.shareMetadata(of: urls).mapValues { $0.erased }
     }
 
-    /// Joins a share.
+    /// Joins a share. When this returns, the zone is in the shared database. To join it again succeeds.
     ///
-    /// - Throws: `serverRejectedRequest`, because servers of this version have no sharing; `notAuthenticated` without
-    ///   an account.
+    /// - Throws: `unknownItem` if there is no such share, or the current user is not invited;
+    ///   `invalidArguments` for one's own share, and for that of another container; `tooManyParticipants` if
+    ///   the share is full.
     @discardableResult
     public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
-        throw sharingRefusal
+        guard let result = try await accept([metadata])[metadata] else {
+            throw CloudDatabase.wrongAnswer(to: .acceptShares)
+        }
+        return try result.get()
     }
 
-    /// Joins several shares. Fails as `accept(_:)` for one does.
+    /// Joins several shares, each as `accept(_:)` for one does.
     @discardableResult
     public func accept(
         _ metadatas: [CKShare.Metadata]
     ) async throws -> [CKShare.Metadata: Result<CKShare, any Error>] {
-        guard metadatas.isEmpty else { throw sharingRefusal }
-        return [:]
+        guard !metadatas.isEmpty else { return [:] }
+        return try await sharedCloudDatabase.cloud.acceptShares(metadatas).mapValues { $0.erased }
     }
 
     /// The metadata of the share with that URL: ``shareMetadata(for:)`` with a completion handler.

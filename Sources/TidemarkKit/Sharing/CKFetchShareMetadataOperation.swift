@@ -3,13 +3,10 @@
 public import Foundation
 
 /// Fetches the metadata of shares by their URLs.
-///
-/// Servers of this version have no sharing: the operation fails with `serverRejectedRequest`, without results for
-/// single items.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     /// The URLs of the shares.
     public final var shareURLs: [URL]?
-    /// Whether to fetch the shared roots too; default false.
+    /// Whether to fetch the shared roots too; default false. Whole zones have none.
     public final var shouldFetchRootRecord = false
     /// The keys of the roots to fetch; nil for all.
     public final var rootRecordDesiredKeys: [CKRecord.FieldKey]?
@@ -49,7 +46,27 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     }
 
     override func perform() async {
-        let outcome = sharingOutcome(itemCount: shareURLs?.count ?? 0)
+        let urls = shareURLs ?? []
+        guard !urls.isEmpty else { return end(outcome(of: [:])) }
+        switch await withContainerCloud({ cloud throws(CKError) in try await cloud.shareMetadata(of: urls) }) {
+        case .failure(let error): end(.failure(error))
+        case .success(let results): tell(results, urls)
+        }
+    }
+
+    private func tell(_ results: [URL: Result<CKShare.Metadata, CKError>], _ urls: [URL]) {
+        var errors: [AnyHashable: any Error] = [:]
+        var remaining = results
+        for url in urls where !isCancelled {
+            guard let result = remaining.removeValue(forKey: url) else { continue }
+            errors[url] = result.error
+            perItem?(url, try? result.get(), result.error)
+            perShareMetadataResultBlock?(url, result.erased)
+        }
+        end(outcome(of: errors))
+    }
+
+    private func end(_ outcome: Result<Void, any Error>) {
         fetchShareMetadataResultBlock?(outcome)
         completion?(outcome.error)
     }

@@ -3,9 +3,6 @@
 internal import Foundation
 
 /// Looks up people to invite.
-///
-/// Servers of this version have no sharing: the operation fails with `serverRejectedRequest`, without results for
-/// single items.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     /// The people to look up.
     public final var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
@@ -45,7 +42,30 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     }
 
     override func perform() async {
-        let outcome = sharingOutcome(itemCount: userIdentityLookupInfos?.count ?? 0)
+        let lookups = userIdentityLookupInfos ?? []
+        guard !lookups.isEmpty else { return end(outcome(of: [:])) }
+        switch await withContainerCloud({ cloud throws(CKError) in try await cloud.shareParticipants(for: lookups) }) {
+        case .failure(let error): end(.failure(error))
+        case .success(let results): tell(results, lookups)
+        }
+    }
+
+    private func tell(
+        _ results: [CKUserIdentity.LookupInfo: Result<CKShare.Participant, CKError>],
+        _ lookups: [CKUserIdentity.LookupInfo]
+    ) {
+        var errors: [AnyHashable: any Error] = [:]
+        var remaining = results
+        for lookup in lookups where !isCancelled {
+            guard let result = remaining.removeValue(forKey: lookup) else { continue }
+            errors[lookup] = result.error
+            if case .success(let participant) = result { perItem?(participant) }
+            perShareParticipantResultBlock?(lookup, result.erased)
+        }
+        end(outcome(of: errors))
+    }
+
+    private func end(_ outcome: Result<Void, any Error>) {
         fetchShareParticipantsResultBlock?(outcome)
         completion?(outcome.error)
     }

@@ -4,9 +4,14 @@ public import Foundation
 
 /// The record of a share: what is shared, with whom, and what they may do.
 ///
-/// Servers of this version have no sharing. An app that uses shares compiles, and everything local works as with
-/// CloudKit. But saving a share fails with `serverRejectedRequest`, and so does every call that asks a server about
-/// shares.
+/// Save it in the private database, as any record: it shares from then on. To delete it ends the share for everybody;
+/// the records stay. A participant who deletes it in the shared database leaves.
+///
+/// Servers of this version share whole zones: use ``init(recordZoneID:)``. Saving the share of a single record fails
+/// with `serverRejectedRequest`.
+///
+/// A save compares tags whatever its policy, unless nothing but fields has changed. So nobody's invitation or
+/// removal is undone by a device that has not heard of it.
 public class CKShare: CKRecord, @unchecked Sendable {
     private let sharing: Locked<ShareState>
 
@@ -29,14 +34,13 @@ public class CKShare: CKRecord, @unchecked Sendable {
             recordID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID), state: RecordContents())
     }
 
-    /// A share from a server. Until servers send participants, it has only its owner.
-    init(recordID: CKRecord.ID, state: RecordContents) {
-        sharing = Locked(ShareState(ownerName: state.metadata?.createdBy ?? CKCurrentUserDefaultName))
-        super.init(recordType: SystemType.share, recordID: recordID, state: state)
-    }
-
-    private init(recordID: CKRecord.ID, state: RecordContents, sharing: ShareState) {
-        self.sharing = Locked(sharing)
+    /// A share from a server.
+    ///
+    /// - Parameter sharing: nil if the server sent none. Then it has only its owner.
+    init(recordID: CKRecord.ID, state: RecordContents, sharing: ShareState? = nil) {
+        var fresh = ShareState(ownerName: state.metadata?.createdBy ?? CKCurrentUserDefaultName)
+        if state.metadata != nil { fresh.original = fresh.terms }
+        self.sharing = Locked(sharing ?? fresh)
         super.init(recordType: SystemType.share, recordID: recordID, state: state)
     }
 
@@ -49,9 +53,13 @@ public class CKShare: CKRecord, @unchecked Sendable {
         set { sharing.withLock { $0.setPublicPermission(newValue) } }
     }
 
-    /// The URL by which others find the share; nil until it is saved, so always nil with servers of this
-    /// version.
-    public var url: URL? { nil }
+    /// The URL by which others find the share; nil until it is saved. It stays the same if the zone is shared anew
+    ///
+    ///
+    /// Whoever is invited passes it to ``CKContainer/shareMetadata(for:)``, and so does anybody if the share is public.
+    /// It names this app's server. Apps ask their own server for what is after the last slash, and never connect to the
+    /// URL.
+    public var url: URL? { sharing.withLock { $0.url } }
 
     /// The owner, then all other participants.
     public var participants: [CKShare.Participant] {
@@ -80,9 +88,44 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0.remove(participant) }
     }
 
-    /// Why this share is not saved.
-    var refusal: CKError {
-        sharing.withLock { $0.mistake(in: recordID) } ?? .sharingUnavailable
+    // MARK: Saving
+
+    /// What a save sends beside the fields.
+    ///
+    /// - Throws: `invalidArguments` or `tooManyParticipants` for what no share may have.
+    func edit() throws(CKError) -> ShareEdit {
+        let (edit, mistake) = sharing.withLock { ($0.edit, $0.mistake(in: recordID)) }
+        if let mistake { throw mistake }
+        return edit
+    }
+
+    /// The server has saved what was sent.
+    func saved(_ edit: ShareEdit) {
+        sharing.withLock { $0.saved(edit) }
+    }
+
+    /// Takes over the server's share after a save of `edit`. What the app has changed since remains.
+    func follow(_ server: CKShare, savedBy edit: ShareEdit) {
+        let theirs = server.sharing.withLock { $0.copied }
+        sharing.withLock { $0.follow(theirs, after: edit.terms) }
+    }
+
+    /// Makes the changes that another copy of the share has, to what it knew of the server. Those are still to be saved.
+    func takeChanges(of copy: CKShare) {
+        var changed = copy.sharing.withLock { $0.copied }
+        let before = changed.original ?? ShareTerms(publicPermission: .none, participants: [])
+        sharing.withLock { server in
+            changed.follow(server, after: before)
+            server = changed
+        }
+    }
+
+    /// Whether a save would say something of the share, beside its fields.
+    var hasSharingChanges: Bool { sharing.withLock { $0.edit.isChange } }
+
+    /// The share as the server has it, with these contents.
+    func ancestor(_ state: RecordContents) -> CKShare {
+        CKShare(recordID: recordID, state: state, sharing: sharing.withLock { $0.ancestor(of: recordID) })
     }
 
     // MARK: NSSecureCoding, NSCopying
@@ -93,27 +136,29 @@ public class CKShare: CKRecord, @unchecked Sendable {
         let archived = RecordArchive.decode(from: aDecoder)
         let state = archived?.state ?? RecordContents()
         sharing = Locked(
-            ShareState(coder: aDecoder, ownerName: state.metadata?.createdBy ?? CKCurrentUserDefaultName))
+            ShareState(
+                coder: aDecoder, ownerName: state.metadata?.createdBy ?? CKCurrentUserDefaultName,
+                isSaved: state.metadata != nil))
         super.init(recordType: SystemType.share, recordID: archived?.recordID ?? CKRecord.ID(), state: state)
     }
 
     /// Writes the share with its fields and participants.
     public override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        sharing.withLock { $0 }.encode(with: coder)
+        sharing.withLock { $0 }.encode(with: coder, of: recordID)
     }
 
     /// Writes what the server knows of the share, with participants but without fields.
     public override func encodeSystemFields(with coder: NSCoder) {
         super.encodeSystemFields(with: coder)
-        sharing.withLock { $0 }.encode(with: coder)
+        sharing.withLock { $0 }.encode(with: coder, of: recordID)
     }
 
     /// An independent share with the same ID, tag, fields and changes, and copies of the participants.
     public override func copy(with zone: NSZone? = nil) -> Any { copied() }
 
     override func copied() -> CKRecord {
-        CKShare(recordID: recordID, state: state.withLock { $0 }, sharing: sharing.withLock { $0 }.copied)
+        CKShare(recordID: recordID, state: state.withLock { $0 }, sharing: sharing.withLock { $0.copied })
     }
 
     /// For people to read.

@@ -23,6 +23,8 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
         package var participantStatus: CKShare.ParticipantAcceptanceStatus
         package var participantPermission: CKShare.ParticipantPermission
         package var ownerIdentity: CKUserIdentity
+        /// By which the metadata was asked for.
+        package var link = ""
     }
 
     private let content: Content
@@ -41,7 +43,7 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     /// The record that is shared with its descendants; nil for a whole zone.
     public var hierarchicalRootRecordID: CKRecord.ID? { content.hierarchicalRootRecordID }
 
-    /// The root, if it was requested.
+    /// The root, if it was requested. Always nil for a whole zone.
     public var rootRecord: CKRecord? { content.rootRecord }
 
     /// The role of the current user.
@@ -65,6 +67,9 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     public var participantType: CKShare.ParticipantType {
         CKShare.ParticipantType(rawValue: participantRole.rawValue) ?? .unknown
     }
+
+    /// By what a server finds the share; nil if that is not known.
+    var link: String? { content.link.isEmpty ? share.url.flatMap(ShareURLs.link) : content.link }
 
     // MARK: NSSecureCoding, NSCopying
 
@@ -91,7 +96,7 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
             participantRole: CKShare.ParticipantRole(rawValue: number("Role")) ?? .unknown,
             participantStatus: CKShare.ParticipantAcceptanceStatus(rawValue: number("Status")) ?? .unknown,
             participantPermission: CKShare.ParticipantPermission(rawValue: number("Permission")) ?? .unknown,
-            ownerIdentity: owner)
+            ownerIdentity: owner, link: coder.optionalString(forKey: "Link") ?? "")
         super.init()
     }
 
@@ -102,6 +107,7 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
         coder.encode(ownerIdentity, forKey: "OwnerIdentity")
         if let hierarchicalRootRecordID { coder.encode(hierarchicalRootRecordID, forKey: "RootRecordID") }
         if let rootRecord { coder.encode(rootRecord, forKey: "RootRecord") }
+        coder.encode(string: content.link, forKey: "Link")
         coder.encode(Int64(participantRole.rawValue), forKey: "Role")
         coder.encode(Int64(participantStatus.rawValue), forKey: "Status")
         coder.encode(Int64(participantPermission.rawValue), forKey: "Permission")

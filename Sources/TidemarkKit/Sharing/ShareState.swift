@@ -10,6 +10,10 @@ struct ShareState {
     var publicPermission = CKShare.ParticipantPermission.none
     var owner: CKShare.Participant
     var others: [CKShare.Participant] = []
+    /// Nil until the share is saved.
+    var url: URL?
+    /// What the server has, as far as it was fetched or saved; nil for a new share.
+    var original: ShareTerms?
 
     /// A new share of that user.
     init(ownerName: String) {
@@ -64,6 +68,51 @@ struct ShareState {
         return nil
     }
 
+    // MARK: Saving
+
+    var terms: ShareTerms {
+        ShareTerms(publicPermission: publicPermission, participants: others.map { ParticipantTerms($0) })
+    }
+
+    /// What a save sends.
+    var edit: ShareEdit {
+        let terms = terms
+        return ShareEdit(terms: terms, isChange: terms != original)
+    }
+
+    /// The server has taken over what was sent.
+    mutating func saved(_ edit: ShareEdit) {
+        original = edit.terms
+    }
+
+    /// Takes over the server's share, but for what was changed here since `before`.
+    mutating func follow(_ server: ShareState, after before: ShareTerms) {
+        let mine = self
+        self = server.copied
+        if mine.publicPermission != before.publicPermission { publicPermission = mine.publicPermission }
+        // Whoever was removed here stays so; others were added elsewhere.
+        others.removeAll { person in !mine.others.contains(where: person.isSamePerson) && before.has(person) }
+        for person in mine.others {
+            let earlier = before.terms(of: person)
+            if let theirs = others.first(where: person.isSamePerson) {
+                let isChanged = earlier.map { $0.role != person.role || $0.permission != person.permission } ?? true
+                if isChanged { theirs.update(from: person) }
+            } else if earlier == nil {
+                others.append(person)
+            }
+        }
+    }
+
+    /// As the server has it.
+    func ancestor(of shareID: CKRecord.ID) -> ShareState {
+        var copy = copied
+        if let original {
+            copy.publicPermission = original.publicPermission
+            copy.others = original.participants.map { $0.participant(of: shareID) }
+        }
+        return copy
+    }
+
     /// A copy with its own participants.
     var copied: ShareState {
         var copy = self
@@ -75,21 +124,67 @@ struct ShareState {
     // MARK: Archives
 
     /// The state in an archive; where it has none, that of a new share of the user.
-    init(coder: NSCoder, ownerName: String) {
+    ///
+    /// - Parameter isSaved: whether the archive is of a share that was fetched or saved.
+    init(coder: NSCoder, ownerName: String, isSaved: Bool) {
         self.init(ownerName: ownerName)
         if let number = coder.optionalInt64(forKey: "PublicPermission").flatMap({ Int(exactly: $0) }) {
             publicPermission = CKShare.ParticipantPermission(rawValue: number) ?? .unknown
         }
         owner = coder.optionalObject(of: CKShare.Participant.self, forKey: "Owner") ?? owner
         if coder.containsValue(forKey: "Participants") {
-            let classes: [AnyClass] = [NSArray.self, CKShare.Participant.self]
-            others = coder.decodeObject(of: classes, forKey: "Participants") as? [CKShare.Participant] ?? []
+            others = Self.participants(coder, "Participants")
+        }
+        url = coder.optionalString(forKey: "URL").flatMap { URL(string: $0) }
+        guard isSaved else { return }
+        original = terms
+        // Only shares that were changed since have these.
+        guard let number = coder.optionalInt64(forKey: "OriginalPermission").flatMap({ Int(exactly: $0) }),
+            coder.containsValue(forKey: "OriginalParticipants")
+        else { return }
+        original = ShareTerms(
+            publicPermission: CKShare.ParticipantPermission(rawValue: number) ?? .unknown,
+            participants: Self.originalTerms(coder))
+    }
+
+    private static func originalTerms(_ coder: NSCoder) -> [ParticipantTerms] {
+        let people = participants(coder, "OriginalParticipants")
+        let (roles, permissions) = (numbers(coder, "OriginalRoles"), numbers(coder, "OriginalPermissions"))
+        return people.enumerated().map { index, person in
+            var terms = ParticipantTerms(person)
+            if roles.indices.contains(index) {
+                terms.role = CKShare.ParticipantRole(rawValue: roles[index]) ?? .unknown
+            }
+            if permissions.indices.contains(index) {
+                terms.permission = CKShare.ParticipantPermission(rawValue: permissions[index]) ?? .unknown
+            }
+            return terms
         }
     }
 
-    func encode(with coder: NSCoder) {
+    private static func numbers(_ numbers: [Int]) -> NSArray { NSArray(array: numbers.map { NSNumber(value: $0) }) }
+
+    private static func numbers(_ coder: NSCoder, _ key: String) -> [Int] {
+        let classes: [AnyClass] = [NSArray.self, NSNumber.self]
+        return (coder.decodeObject(of: classes, forKey: key) as? [NSNumber] ?? []).map(\.intValue)
+    }
+
+    private static func participants(_ coder: NSCoder, _ key: String) -> [CKShare.Participant] {
+        let classes: [AnyClass] = [NSArray.self, CKShare.Participant.self]
+        return coder.decodeObject(of: classes, forKey: key) as? [CKShare.Participant] ?? []
+    }
+
+    func encode(with coder: NSCoder, of shareID: CKRecord.ID) {
         coder.encode(Int64(publicPermission.rawValue), forKey: "PublicPermission")
         coder.encode(owner, forKey: "Owner")
         coder.encode(NSArray(array: others), forKey: "Participants")
+        coder.encode(string: url?.absoluteString, forKey: "URL")
+        guard let original, original != terms else { return }
+        coder.encode(Int64(original.publicPermission.rawValue), forKey: "OriginalPermission")
+        let participants = original.participants.map { $0.participant(of: shareID) }
+        coder.encode(NSArray(array: participants), forKey: "OriginalParticipants")
+        // NB: an archiver writes equal objects once, and people are equal whatever they may do.
+        coder.encode(Self.numbers(original.participants.map(\.role.rawValue)), forKey: "OriginalRoles")
+        coder.encode(Self.numbers(original.participants.map(\.permission.rawValue)), forKey: "OriginalPermissions")
     }
 }

@@ -77,16 +77,24 @@ extension CloudDatabase {
     private func take(_ result: WireZoneResult) -> Result<CKRecordZone, CKError> {
         switch result.result {
         case .zone(let zone):
-            .success(
-                CKRecordZone(
-                    zoneID: CKRecordZone.ID(zone.id),
-                    capabilities: CKRecordZone.Capabilities(rawValue: UInt(zone.capabilities)),
-                    encryptionScope: zone.encryptionScope == .perZone ? .perZone : .perRecord))
+            .success(CKRecordZone(zone))
         case .failure(let failure):
             .failure(CKError(failure))
         case .done, nil:
             .failure(Self.wrongAnswer(to: .fetchZones))
         }
+    }
+}
+
+extension CKRecordZone {
+    fileprivate convenience init(_ wire: WireZone) {
+        let zoneID = CKRecordZone.ID(wire.id)
+        let shareID = CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: zoneID)
+        self.init(
+            zoneID: zoneID, capabilities: Capabilities(rawValue: UInt(wire.capabilities)),
+            //
+            share: wire.isShared ? CKRecord.Reference(recordID: shareID, action: .none) : nil,
+            encryptionScope: wire.encryptionScope == .perZone ? .perZone : .perRecord)
     }
 }
 

@@ -34,6 +34,9 @@ import TidemarkWire
             "queryRecords",
             { _ = try await $0.records(matching: CKQuery(recordType: "Note", predicate: NSPredicate(value: true))) }
         ),
+        ("fetchShareMetadata", { _ = try await $0.container.shareMetadata(for: URL(fileURLWithPath: "/share/link")) }),
+        ("acceptShares", { _ = try await $0.container.accept(.test(in: $0.container, link: "link")) }),
+        ("fetchShareParticipants", { _ = try await $0.container.shareParticipant(forEmailAddress: "a@example.org") }),
     ]
 
     @Test func `R-370: an answer that does not fit says to which request, and what to do`() {
@@ -48,7 +51,7 @@ import TidemarkWire
             let error = #expect(throws: CKError.self) { try scheduler.complete { try await call(database) } }
             let text = error?.localizedDescription ?? "nothing"
             // of a change nobody knows whether it was made.
-            let isChange = name.hasPrefix("modify")
+            let isChange = name.hasPrefix("modify") || name == "acceptShares"
             #expect(error?.code == (isChange ? .serverResponseLost : .internalError), "\(name)")
             #expect(text.hasPrefix("The server's answer to \(name) does not fit the request."), "\(text)")
             #expect(text.contains("Tell its operator"), "\(text)")

@@ -216,7 +216,8 @@ struct ReplicaState: Sendable {
     /// takes in zones that a restored server does not have.
     private mutating func take(_ event: TidemarkStoreEvent, _ plan: inout ReplicaPlan) {
         guard case .didFetchZonesFromNothing(let list) = event, list.reason == .anotherLife else { return }
-        let known = zones.union(entries.filter(\.value.isOnServer).keys.map(\.zoneID))
+        // A zone of another user cannot be created again from here.
+        let known = zones.union(entries.filter(\.value.isOnServer).keys.map(\.zoneID)).filter { !$0.isOfOther }
         let absent = Set(list.zoneIDsNotFetched(among: known))
         for id in ids(where: { id, _ in absent.contains(id.zoneID) }) { lostByServer(id, &plan) }
         for zoneID in absent { know(zoneID, isThere: false) }
@@ -351,9 +352,10 @@ struct ReplicaState: Sendable {
                 unsent.append(id)
                 change(id) {
                     $0.lostOnServer()
-                    if reason == .purged { $0.hold() }
+                    // what is in a zone of another user can be saved nowhere else.
+                    if reason == .purged || zoneID.isOfOther { $0.hold() }
                 }
-            case nil where reason == .encryptedDataReset:
+            case nil where reason == .encryptedDataReset && !zoneID.isOfOther:
                 change(id) { $0.lostByServer() }
             case nil:
                 set(id, nil)
@@ -408,6 +410,8 @@ struct ReplicaState: Sendable {
             case .unknownItem:
                 change(id) { $0.lostOnServer() }
                 plan.touched.append(id)
+            case .zoneNotFound where id.zoneID.isOfOther:
+                lostAccess(id, &plan)
             case .zoneNotFound:
                 know(id.zoneID, isThere: false)
                 change(id) { $0.lostOnServer() }
@@ -446,6 +450,19 @@ struct ReplicaState: Sendable {
         }
         plan.touched.append(id)
         plan.steps.append(.zoneDeleted(id.zoneID, .purged, unsent: [id]))
+    }
+
+    /// Another user's zone is not shared with this one any more. The list of changed zones will report it too; it may
+    /// say nothing if access never began.
+    private mutating func lostAccess(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
+        know(id.zoneID, isThere: false)
+        guard entries[id]?.edit != nil else { return }
+        change(id) {
+            $0.lostOnServer()
+            $0.hold()
+        }
+        plan.touched.append(id)
+        plan.noteUnsent(id)
     }
 
     private mutating func deletionEnded(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
@@ -527,34 +544,9 @@ extension ReplicaState {
     }
 }
 
-/// An event for a replica, with what its engine had pending then.
-enum ReplicaEvent: Sendable {
-    case engine(CKSyncEngine.Event, pending: Set<CKRecord.ID>)
-    case store(TidemarkStoreEvent)
-}
-
-/// What must be done after an event.
-struct ReplicaPlan {
-    var steps: [TidemarkReplica.Step] = []
-    /// Records for which the engine must have pending exactly what the replica says.
-    var touched: [CKRecord.ID] = []
-    /// Zones that the user has deleted and that are gone.
-    var settledZones: [CKRecordZone.ID] = []
-    /// Whether everything else that the engine has pending belongs to another account.
-    var isNewAccount = false
-
-    /// What the app will have of a record when the steps are done; the inner nil for nothing. The outer nil: the steps
-    /// do not concern it.
-    func outcome(of id: CKRecord.ID) -> CKRecord?? {
-        for step in steps.reversed() {
-            switch step {
-            case .store(let record) where record.recordID == id: return .some(record)
-            case .remove(id), .removeAll: return .some(nil)
-            default: continue
-            }
-        }
-        return nil
-    }
+extension CKRecordZone.ID {
+    /// Whether it is another user's: it can be neither saved nor created again by this one.
+    fileprivate var isOfOther: Bool { ownerName != CKCurrentUserDefaultName }
 }
 
 extension CKError {

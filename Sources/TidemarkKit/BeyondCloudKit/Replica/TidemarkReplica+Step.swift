@@ -16,6 +16,9 @@ extension TidemarkReplica {
         /// `unsent` are records with unsent edits. They are saved as new records, in a new zone. If the user purged the
         /// zone, that happens only if the app calls ``TidemarkReplica/send(_:_:)``. It may drop them with
         /// ``TidemarkReplica/discard(_:_:)``.
+        ///
+        /// Another user's zone has ended for this user: its owner has removed it, or the user. Then `unsent` can be sent
+        /// only once the zone is shared again.
         case zoneDeleted(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason, unsent: [CKRecord.ID])
         /// The server refuses this edit until something changes: tell the user. The edit stays on this device. It is
         /// sent again with the record's next edit, at the next start, or by ``TidemarkReplica/send(_:_:)``.

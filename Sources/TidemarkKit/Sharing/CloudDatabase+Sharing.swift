@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkFields
+internal import TidemarkWire
+
+/// Requests about shares that others made, and about people ("Sharing.proto"). They concern no database in particular.
+extension CloudDatabase {
+    /// Items of one request; the server allows as many.
+    private static let itemsMax = 100
+
+    // MARK: Links
+
+    /// What these URLs lead to, each once.
+    ///
+    /// - Returns: `unknownItem` for URLs that lead nowhere for the current user.
+    func shareMetadata(of urls: [URL]) async throws(CKError) -> [URL: Result<CKShare.Metadata, CKError>] {
+        var results: [URL: Result<CKShare.Metadata, CKError>] = [:]
+        var links: [URL: String] = [:]
+        for url in urls {
+            links[url] = ShareURLs.link(in: url)
+            if links[url] == nil { results[url] = .failure(Self.noShare) }
+        }
+        let found = try await answers(about: urls.compactMap { links[$0] }, to: .fetchShareMetadata) {
+            part throws(CKError) in try await fetchMetadata(of: part)
+        }
+        for (url, link) in links {
+            if let answer = found[link] { results[url] = metadata(answer, of: link, .fetchShareMetadata) }
+        }
+        return results
+    }
+
+    private func fetchMetadata(of links: [String]) async throws(CKError) -> [WireShareMetadataResult] {
+        var request = WireFetchShareMetadata()
+        request.links = links
+        guard
+            case .fetchShareMetadata(let answer) =
+                try await self.request({ [request] _ in .fetchShareMetadata(request) }).answer
+        else { throw Self.wrongAnswer(to: .fetchShareMetadata) }
+        return answer.results
+    }
+
+    /// Joins these shares, each once.
+    func acceptShares(
+        _ metadatas: [CKShare.Metadata]
+    ) async throws(CKError) -> [CKShare.Metadata: Result<CKShare, CKError>] {
+        var results: [CKShare.Metadata: Result<CKShare, CKError>] = [:]
+        for (asked, outcome) in try await answer(metadatas, declining: false) {
+            switch outcome {
+            case .success((let link, let result)):
+                results[asked] = metadata(result, of: link, .acceptShares).map { $0.share }
+            case .failure(let error): results[asked] = .failure(error)
+            }
+        }
+        return results
+    }
+
+    /// Declines invitations.
+    func declineShares(
+        _ metadatas: [CKShare.Metadata]
+    ) async throws(CKError) -> [CKShare.Metadata: Result<Void, CKError>] {
+        var results: [CKShare.Metadata: Result<Void, CKError>] = [:]
+        for (asked, outcome) in try await answer(metadatas, declining: true) {
+            switch outcome {
+            case .success((_, let result)):
+                if case .failure(let failure) = result.result {
+                    results[asked] = .failure(CKError(failure))
+                } else {
+                    results[asked] = .success(())
+                }
+            case .failure(let error): results[asked] = .failure(error)
+            }
+        }
+        return results
+    }
+
+    /// What the server says of a share, and the link by which it was asked.
+    private typealias LinkAnswer = (link: String, result: WireShareMetadataResult)
+
+    private func answer(
+        _ metadatas: [CKShare.Metadata], declining: Bool
+    ) async throws(CKError) -> [CKShare.Metadata: Result<LinkAnswer, CKError>] {
+        var results: [CKShare.Metadata: Result<LinkAnswer, CKError>] = [:]
+        var links: [CKShare.Metadata: String] = [:]
+        for metadata in metadatas {
+            if metadata.containerIdentifier != keys.container {
+                results[metadata] = .failure(Self.otherContainer(metadata.containerIdentifier))
+            } else if let link = metadata.link {
+                links[metadata] = link
+            } else {
+                results[metadata] = .failure(Self.noShare)
+            }
+        }
+        let found = try await answers(about: metadatas.compactMap { links[$0] }, to: .acceptShares) {
+            part throws(CKError) in try await accept(part, declining: declining)
+        }
+        for (metadata, link) in links {
+            if let result = found[link] { results[metadata] = .success((link, result)) }
+        }
+        return results
+    }
+
+    /// Has no stamp, because to repeat it does no harm.
+    private func accept(
+        _ links: [String], declining: Bool
+    ) async throws(CKError) -> [WireShareMetadataResult] {
+        var request = WireAcceptShares()
+        request.links = links
+        request.declines = declining
+        guard case .acceptShares(let answer) = try await self.request({ [request] _ in .acceptShares(request) }).answer
+        else { throw Self.wrongAnswer(to: .acceptShares) }
+        return answer.results
+    }
+
+    /// Asks about each item once, a part of them at a time.
+    private func answers<Item: Hashable, Answer>(
+        about items: [Item], to request: RequestName, ask: ([Item]) async throws(CKError) -> [Answer]
+    ) async throws(CKError) -> [Item: Answer] {
+        let items = items.grouped { $0 }.map { $0.key }
+        var answers: [Item: Answer] = [:]
+        while answers.count < items.count {
+            if !answers.isEmpty { try checkMayGoOn() }
+            let part = Array(items.dropFirst(answers.count).prefix(Self.itemsMax))
+            let results = try await ask(part)
+            guard results.count == part.count else { throw Self.wrongAnswer(to: request) }
+            for (item, result) in zip(part, results) { answers[item] = result }
+        }
+        return answers
+    }
+
+    private func metadata(
+        _ result: WireShareMetadataResult, of link: String, _ request: RequestName
+    ) -> Result<CKShare.Metadata, CKError> {
+        switch result.result {
+        case .metadata(let wire):
+            let record = self.record(wire.share, in: CKRecordZone.ID(wire.zone)).map { $0.withoutEncryptedValues() }
+            guard wire.hasShare, wire.hasZone, case .success(let share as CKShare) = record else {
+                return .failure(record.error ?? Self.wrongAnswer(to: request))
+            }
+            return .success(
+                CKShare.Metadata(
+                    .init(
+                        containerIdentifier: keys.container, share: share, hierarchicalRootRecordID: nil,
+                        rootRecord: nil, participantRole: CKShare.ParticipantRole(wire.role),
+                        participantStatus: CKShare.ParticipantAcceptanceStatus(wire.status),
+                        participantPermission: CKShare.ParticipantPermission(wire.permission),
+                        ownerIdentity: CKUserIdentity(wire.owner), link: link)))
+        case .failure(let failure):
+            return .failure(CKError(failure))
+        case nil:
+            return .failure(Self.wrongAnswer(to: request))
+        }
+    }
+
+    /// Of a URL that no server can have made, or metadata without one. Servers say the same.
+    private static let noShare = CKError(
+        .unknownItem,
+        text: "Share not found. It has ended, or this account is not invited. Ask its owner for an invitation.")
+
+    private static func otherContainer(_ identifier: String) -> CKError {
+        CKError(
+            .invalidArguments,
+            message: "The share belongs to the container \(identifier). Call its CKContainer(identifier:).")
+    }
+
+    // MARK: People
+
+    /// The people whom these lookups find, each once.
+    func shareParticipants(
+        for lookups: [CKUserIdentity.LookupInfo]
+    ) async throws(CKError) -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, CKError>] {
+        let found = try await answers(about: lookups, to: .fetchShareParticipants) {
+            part throws(CKError) in try await find(part)
+        }
+        var results: [CKUserIdentity.LookupInfo: Result<CKShare.Participant, CKError>] = [:]
+        for (lookup, answer) in found {
+            switch answer.result {
+            case .person(let person): results[lookup] = .success(CKShare.Participant.make(person, for: lookup))
+            case .failure(let failure): results[lookup] = .failure(CKError(failure))
+            case nil: results[lookup] = .failure(Self.wrongAnswer(to: .fetchShareParticipants))
+            }
+        }
+        return results
+    }
+
+    private func find(
+        _ lookups: [CKUserIdentity.LookupInfo]
+    ) async throws(CKError) -> [WireParticipantLookupResult] {
+        var request = WireFetchShareParticipants()
+        request.lookups = lookups.map { WireParticipantLookup($0) }
+        guard
+            case .fetchShareParticipants(let answer) =
+                try await self.request({ [request] _ in .fetchShareParticipants(request) }).answer
+        else { throw Self.wrongAnswer(to: .fetchShareParticipants) }
+        return answer.results
+    }
+}
+
+extension CKRecord {
+    /// Leaves out what only participants can read: who looks at metadata has no keys. Only for a record that nobody has
+    /// seen yet.
+    fileprivate func withoutEncryptedValues() -> CKRecord {
+        guard originalFields.hasEncryptedValues else { return self }
+        let open: [Field] = originalFields.compactMap { entry in
+            entry.isEncrypted ? nil : (try? entry.value()).map { Field(entry.key, $0) }
+        }
+        replaceOriginal((try? FieldMap(open, keys: keyRule)) ?? FieldMap())
+        return self
+    }
+}

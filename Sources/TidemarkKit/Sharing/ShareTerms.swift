@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a save says of a share beside its fields, as it was at one moment (R-307 … R-311).
+struct ShareTerms: Sendable, Equatable {
+    var publicPermission: CKShare.ParticipantPermission
+    /// All but the owner.
+    var participants: [ParticipantTerms]
+
+    func has(_ participant: CKShare.Participant) -> Bool { terms(of: participant) != nil }
+
+    func terms(of participant: CKShare.Participant) -> ParticipantTerms? {
+        participants.first {
+            $0.id == participant.participantID || $0.identity.isSamePerson(as: participant.userIdentity)
+        }
+    }
+}
+
+/// One participant of ``ShareTerms``. Two are equal if an app has not changed one into the other.
+struct ParticipantTerms: Sendable, Equatable {
+    let id: CKShare.Participant.ID
+    let identity: CKUserIdentity
+    let status: CKShare.ParticipantAcceptanceStatus
+    var role: CKShare.ParticipantRole
+    var permission: CKShare.ParticipantPermission
+
+    init(_ participant: CKShare.Participant) {
+        id = participant.participantID
+        identity = participant.userIdentity
+        status = participant.acceptanceStatus
+        role = participant.role
+        permission = participant.permission
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.id == right.id && left.role == right.role && left.permission == right.permission
+    }
+
+    /// A new object, which belongs to that share.
+    func participant(of shareID: CKRecord.ID) -> CKShare.Participant {
+        let participant = CKShare.Participant(
+            identity, role: role, permission: permission, acceptanceStatus: status, id: id)
+        participant.join(shareID)
+        return participant
+    }
+}
+
+/// What one save sends of a share.
+struct ShareEdit: Sendable {
+    let terms: ShareTerms
+    /// Whether they differ from what the server had. Otherwise the save is about the fields alone.
+    let isChange: Bool
+}

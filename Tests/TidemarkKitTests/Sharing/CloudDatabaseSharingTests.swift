@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkTestSupport
+import TidemarkWire
+
+@testable import TidemarkKit
+
+/// Zones of other users, and an engine that follows them, on a server that answers as a test says.
+@Suite struct CloudDatabaseSharingTests {
+    private let scheduler = ManualScheduler()
+    private let server: ScriptedServer
+    private let container: CKContainer
+    private static let zoneID = CKRecordZone.ID(zoneName: "Plans", ownerName: "_bob")
+
+    init() {
+        server = ScriptedServer(scheduler)
+        container = .scripted(server, scheduler)
+    }
+
+    /// The zone of `_bob` with one note. Once its sharing has ended, the zone is gone.
+    private func serve(_ hasEnded: Locked<Bool>) {
+        server.answer { envelope in
+            switch envelope.request {
+            case .fetchDatabaseChanges(let feed):
+                var answer = WireFetchDatabaseChangesAnswer()
+                if hasEnded.withLock({ $0 }) {
+                    var end = WireZoneEnd()
+                    end.zone = .named("Plans", of: "_bob")
+                    if feed.token != [9] { answer.ended = [end] }
+                    answer.token = [9]
+                } else {
+                    answer.changed = [.named("Plans", of: "_bob")]
+                    answer.token = feed.token + [1]
+                }
+                return .fetchDatabaseChanges(answer)
+            case .fetchZoneChanges(let feed):
+                var answer = WireFetchZoneChangesAnswer()
+                answer.token = feed.token + [2]
+                var change = WireZoneChange()
+                (change.record.name, change.record.type, change.record.tag) = ("n", "Note", [1])
+                change.record.createdBy = "_bob"
+                answer.changes = [change]
+                return .fetchZoneChanges(answer)
+            case .modifyZones(let request):
+                var answer = WireModifyZonesAnswer()
+                answer.saves = request.saves.map { _ in
+                    var result = WireZoneResult()
+                    result.failure.code = .badDatabase
+                    return result
+                }
+                answer.deletes = request.deletes.map { _ in
+                    var result = WireZoneResult()
+                    result.done = WireDone()
+                    return result
+                }
+                return .modifyZones(answer)
+            default: return nil
+            }
+        }
+    }
+
+    private func engine(_ delegate: RecordingDelegate) -> CKSyncEngine {
+        var configuration = CKSyncEngine.Configuration(
+            database: container.sharedCloudDatabase, stateSerialization: nil, delegate: delegate)
+        configuration.automaticallySync = false
+        return CKSyncEngine(configuration)
+    }
+
+    private func requests<Request>(_ request: (WireClientEnvelope.OneOfRequest) -> Request?) -> [Request] {
+        server.envelopes.compactMap(\.request).compactMap(request)
+    }
+
+    @Test func `R-034, R-025: a zone that is shared as a whole names its share`() throws {
+        server.answer { envelope in
+            guard case .fetchZones(let request) = envelope.request else { return nil }
+            var answer = WireFetchZonesAnswer()
+            answer.zones = request.zones.map { id in
+                var result = WireZoneResult()
+                result.zone.id = id
+                result.zone.capabilities = 3
+                result.zone.isShared = id.owner == "_bob"
+                return result
+            }
+            return .fetchZones(answer)
+        }
+        let ids = [Self.zoneID, CKRecordZone.ID(zoneName: "Plans", ownerName: "_carol")]
+        let zones = try scheduler.complete { [container] in
+            try await container.sharedCloudDatabase.recordZones(for: ids)
+        }
+        let shared = try #require(try zones[ids[0]]?.get())
+        #expect(shared.share?.recordID == CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: Self.zoneID))
+        #expect(shared.share?.action == CKRecord.ReferenceAction.none)
+        #expect(shared.capabilities == [.fetchChanges, .atomic])
+        #expect(try zones[ids[1]]?.get().share == nil)
+    }
+
+    @Test func `R-225, R-320, R-549: an engine tells of the owner's zone, and of its end as of any zone's`() throws {
+        let hasEnded = Locked(false)
+        serve(hasEnded)
+        let delegate = RecordingDelegate()
+        var fetched: [CKRecord] = []
+        var ended: [CKRecordZone.ID] = []
+        delegate.onEvent = { event, _ in
+            switch event {
+            case .fetchedRecordZoneChanges(let changes): fetched += changes.modifications.map(\.record)
+            case .fetchedDatabaseChanges(let changes): ended += changes.deletions.map(\.zoneID)
+            default: break
+            }
+        }
+        let engine = engine(delegate)
+        try scheduler.complete { try await engine.fetchChanges() }
+        #expect(fetched.map(\.recordID) == [CKRecord.ID(recordName: "n", zoneID: Self.zoneID)])
+        #expect(fetched.first?.creatorUserRecordID?.recordName == "_bob" && ended.isEmpty)
+        hasEnded.withLock { $0 = true }
+        try scheduler.complete { try await engine.fetchChanges() }
+        #expect(ended == [Self.zoneID])
+        // Shared again, it is read from its beginning.
+        hasEnded.withLock { $0 = false }
+        try scheduler.complete { try await engine.fetchChanges() }
+        let tokens = requests { request -> [UInt8]? in
+            if case .fetchZoneChanges(let feed) = request { feed.token } else { nil }
+        }
+        #expect(tokens == [[], []] && fetched.count == 2)
+    }
+
+    @Test func `R-523, R-023, R-330: pending changes end with the access, told once, and nothing is saved elsewhere`()
+        throws
+    {
+        let hasEnded = Locked(false)
+        serve(hasEnded)
+        let delegate = RecordingDelegate()
+        var failed: [CKRecord.ID: [CKError.Code]] = [:]
+        var zoneFailures: [CKError.Code] = []
+        delegate.onEvent = { event, _ in
+            switch event {
+            case .sentRecordZoneChanges(let sent):
+                for failure in sent.failedRecordSaves {
+                    failed[failure.record.recordID, default: []].append(failure.error.code)
+                }
+            case .sentDatabaseChanges(let sent): zoneFailures += sent.failedZoneSaves.map(\.error.code)
+            default: break
+            }
+        }
+        let engine = engine(delegate)
+        try scheduler.complete { try await engine.fetchChanges() }
+        let ids = (0..<100).map { CKRecord.ID(recordName: "r\($0)", zoneID: Self.zoneID) }
+        for id in ids { delegate.records[id] = CKRecord(recordType: "Note", recordID: id) }
+        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zoneID))])
+        engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
+        hasEnded.withLock { $0 = true }
+        // hearing of the end alone changes nothing.
+        try scheduler.complete { try await engine.fetchChanges() }
+        #expect(engine.state.pendingRecordZoneChanges.count == 100)
+        for _ in 0..<3 { try? scheduler.complete { try await engine.sendChanges() } }
+        #expect(zoneFailures == [.badDatabase] && engine.state.pendingDatabaseChanges.isEmpty)
+        #expect(failed.count == 100 && failed.values.allSatisfy { $0 == [.zoneNotFound] })
+        #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+        let databases = requests { request -> WireDatabaseScope? in
+            switch request {
+            case .modifyRecords(let request): request.database
+            case .modifyZones(let request): request.database
+            default: nil
+            }
+        }
+        #expect(databases.count == 2 && databases.allSatisfy { $0 == .shared })
+    }
+
+    @Test func `R-032, R-330: an engine that deletes the zone leaves, and forgets it`() throws {
+        serve(Locked(false))
+        let delegate = RecordingDelegate()
+        let engine = engine(delegate)
+        try scheduler.complete { try await engine.fetchChanges() }
+        engine.state.add(pendingDatabaseChanges: [.deleteZone(Self.zoneID)])
+        try scheduler.complete { try await engine.sendChanges() }
+        let deletes = requests { request -> [WireZoneID]? in
+            if case .modifyZones(let request) = request { request.deletes } else { nil }
+        }
+        #expect(deletes == [[.named("Plans", of: "_bob")]] && engine.state.pendingDatabaseChanges.isEmpty)
+        try scheduler.complete { try await engine.fetchChanges() }
+        let tokens = requests { request -> [UInt8]? in
+            if case .fetchZoneChanges(let feed) = request { feed.token } else { nil }
+        }
+        #expect(tokens == [[], []], "nothing is known of it any more")
+    }
+}
