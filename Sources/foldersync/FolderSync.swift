@@ -3,12 +3,19 @@
 import ArgumentParser
 import CloudKit
 
-/// Keeps a folder the same on all devices that run this for the same account and zone.
+/// Keeps a folder the same on all devices that run this for the same account and zone, and shares it with others.
 @main
 struct FolderSync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "foldersync",
-        abstract: "Keeps a folder equal on all devices of an account.",
+        abstract: "Keeps a folder equal on all devices of an account, and of those with whom it is shared.",
+        usage: """
+            foldersync FOLDER --zone ZONE
+            foldersync share FOLDER --with NAME | --public read|write
+            foldersync accept LINK FOLDER
+            foldersync members FOLDER
+            foldersync leave FOLDER
+            """,
         discussion: """
             The server is named by the environment: TIDEMARK_URL, TIDEMARK_TOKEN, TIDEMARK_CA, TIDEMARK_CONTAINER
             (`tidemark dev` prints them). What is known of the last sync is kept in FOLDER/.foldersync.
@@ -18,14 +25,40 @@ struct FolderSync: AsyncParsableCommand {
 
             Regular files are synced, and the directories that hold them. Links, and names that are not UTF-8, are skipped,
             and foldersync says so.
-            """)
+            """,
+        subcommands: [
+            SyncFolder.self, ShareFolder.self, AcceptFolder.self, ListMembers.self, LeaveFolder.self,
+        ],
+        defaultSubcommand: SyncFolder.self)
+}
+
+/// The program without a verb.
+struct SyncFolder: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Keep a folder in sync.",
+        discussion: "The word sync may be left out, unless the folder has the name of a command.")
 
     @Argument(help: "The folder to keep in sync. It is created if it does not exist.")
     var folder: String
 
-    @Option(help: "The zone that holds the folder. Devices that name the same zone share it.")
-    var zone: String
+    @Option(help: "The zone that holds the folder. Devices that name the same zone share it. Needed the first time.")
+    var zone: String?
 
+    @OptionGroup var options: SyncOptions
+
+    func validate() throws {
+        try FolderPlace.check(zone)
+    }
+
+    func run() async throws {
+        try await FolderSyncError.told {
+            try await options.sync(folder, with: try FolderPlace.find(folder, zoneName: zone))
+        }
+    }
+}
+
+/// How a folder is kept in sync.
+struct SyncOptions: ParsableArguments {
     @Option(help: "This device's name in the names of conflicting files.")
     var device: String = ProcessInfo.processInfo.hostName
 
@@ -35,26 +68,9 @@ struct FolderSync: AsyncParsableCommand {
     @Flag(help: "Say what happens to each file.")
     var verbose = false
 
-    func validate() throws {
-        guard (1...255).contains(zone.utf8.count), zone.utf8.allSatisfy({ (0x20...0x7E).contains($0) }),
-            zone.first != "_"
-        else {
-            throw ValidationError(
-                "A zone's name has 1 to 255 printable ASCII characters. The first is not an underscore.")
-        }
-    }
-
-    func run() async throws {
-        do {
-            try await sync()
-        } catch {
-            throw FolderSyncError(error)
-        }
-    }
-
-    private func sync() async throws {
+    func sync(_ folder: String, with place: FolderPlace) async throws {
         let tree = try FileTree(root: folder)
-        let journal = try Journal(directory: tree.stateDirectory, zoneName: zone)
+        let journal = try Journal(directory: tree.stateDirectory, zoneName: place.zoneName, owner: place.owner)
         let report = TerminalReport(isVerbose: verbose)
         if let damage = journal.damage {
             report.problem(
@@ -65,7 +81,8 @@ struct FolderSync: AsyncParsableCommand {
                 """)
         }
         let syncer = Syncer(
-            tree: tree, journal: journal, zoneName: zone, deviceName: device, report: report)
+            tree: tree, journal: journal, zoneName: place.zoneName, owner: place.owner, deviceName: device,
+            report: report)
         if once {
             try await syncer.syncOnce()
         } else {

@@ -16,6 +16,14 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
     case linkedDirectory
     case accountChanged
     case zoneDeleted(String)
+    case zoneUnknown(String)
+    case notShared(String)
+    case notSharedYet
+    case notOwner(String)
+    case ownFolder(String)
+    case linkInvalid(String)
+    case memberUnknown(String)
+    case memberAmbiguous(String)
     case notSettled
     case incomplete(Int)
     case other(String)
@@ -46,6 +54,24 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
             "The account has changed. All files stay as they are. Start foldersync again to sync them with the new account."
         case .zoneDeleted(let name):
             "The zone \(name) was deleted on the server. All files stay as they are. Start foldersync again to upload them again."
+        case .zoneUnknown(let folder):
+            "\(folder) was never in sync. Name its zone: --zone ZONE. Or join a shared folder: foldersync accept LINK \(folder)"
+        case .notShared(let name):
+            "The folder \(name) is not shared with this account: its owner has ended that, or this account has left. All files stay "
+                + "as they are. To join again: foldersync accept LINK FOLDER"
+        case .notSharedYet:
+            "The folder is not shared with anybody. Share it: foldersync share FOLDER --with NAME, or --public read."
+        case .notOwner(let name):
+            "Only the owner of the folder \(name) ends the sharing. To leave it: foldersync leave FOLDER"
+        case .ownFolder(let name):
+            "The folder \(name) is this account's own, so there is nothing to accept or to leave. To keep it in sync: foldersync FOLDER "
+                + "--zone \(name). To end the sharing: foldersync share FOLDER --stop"
+        case .linkInvalid(let link):
+            "\(link) is no link to a folder. Take the whole line that foldersync share printed."
+        case .memberUnknown(let name):
+            "Nobody named \(name) takes part. See: foldersync members FOLDER"
+        case .memberAmbiguous(let name):
+            "Several people are named \(name). Give the ID that foldersync members FOLDER shows."
         case .notSettled:
             "Other devices keep changing the same files. Run foldersync again."
         case .incomplete(let count):
@@ -56,6 +82,15 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
     }
 
     var errorDescription: String? { description }
+
+    /// Runs `work`; what it throws becomes words for the person who started it.
+    static func told(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch {
+            throw FolderSyncError(error)
+        }
+    }
 
     /// Errors of Foundation and CloudKit keep their own texts.
     init(_ error: any Error) {

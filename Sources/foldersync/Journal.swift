@@ -94,11 +94,13 @@ final class Journal: @unchecked Sendable {
 
     private struct Line: Codable {
         var zone: String?
+        /// Beside `zone`: whose it is; nil: one's own.
+        var owner: String?
         var entry: Entry?
         var engine: CKSyncEngine.State.Serialization?
     }
 
-    private let zoneName: String
+    private let place: FolderPlace
     private let path: String
     private var handle: FileHandle
     private let lock: FileHandle
@@ -124,9 +126,11 @@ final class Journal: @unchecked Sendable {
     ///
     /// It is not known which file a damaged line was about. So the engine's state is dropped: all records arrive again
     /// and none is missed. The damaged file is kept.
-    init(directory: String, zoneName: String) throws {
-        self.zoneName = zoneName
-        path = "\(directory)/journal"
+    ///
+    /// - Parameter owner: whose zone it is, if somebody else shares the folder (``FolderPlace/owner``).
+    init(directory: String, zoneName: String, owner: String? = nil) throws {
+        place = FolderPlace(zoneName: zoneName, owner: owner)
+        path = Self.path(in: directory)
         lock = try Self.open("\(directory)/lock", O_CREAT)
         guard Self.take(lock) else { throw FolderSyncError.alreadyRunning }
         handle = try Self.open(path, O_CREAT)
@@ -150,11 +154,30 @@ final class Journal: @unchecked Sendable {
                 if index + 1 < lines.count { damagedCount += 1 }
                 continue
             }
-            if let zone = line.zone, zone != zoneName { throw FolderSyncError.otherZone(zone) }
+            if let zone = line.zone, FolderPlace(zoneName: zone, owner: line.owner) != place {
+                throw FolderSyncError.otherZone(zone)
+            }
             if let entry = line.entry { entries[FileRecord.name(of: entry.path)] = entry }
             if let engine = line.engine { engineState = engine }
         }
         return damagedCount
+    }
+
+    private static func path(in directory: String) -> String { "\(directory)/journal" }
+
+    /// The first line is not longer: it has two names.
+    private static let firstLineBytesMax = 65_536
+
+    /// The place of a folder at its last sync; nil if it was never synced. Asked without the lock, because the file
+    /// always begins with it.
+    static func place(ofFolder folder: String) throws -> FolderPlace? {
+        let path = path(in: "\(folder)/\(FileTree.stateDirectoryName)")
+        guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? handle.close() }
+        let bytes = try handle.read(upToCount: firstLineBytesMax) ?? Data()
+        let first = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        guard let line = try? JSONDecoder().decode(Line.self, from: first), let zone = line.zone else { return nil }
+        return FolderPlace(zoneName: zone, owner: line.owner)
     }
 
     /// - Returns: the name under which the file is kept, the first free one.
@@ -255,7 +278,7 @@ final class Journal: @unchecked Sendable {
         lineCount = 0
         var text = Data()
         let encoder = JSONEncoder()
-        try append(Line(zone: zoneName), to: &text, encoder)
+        try append(Line(zone: place.zoneName, owner: place.owner), to: &text, encoder)
         for entry in entries.values { try append(Line(entry: entry), to: &text, encoder) }
         if let engineState { try append(Line(engine: engineState), to: &text, encoder) }
         let new = try Self.open("\(path).new", O_CREAT | O_TRUNC)

@@ -49,8 +49,10 @@ extension Syncer {
         switch error.code {
         case .serverRecordChanged:
             break  // See `solveConflicts`.
+        case .zoneNotFound where place.isShared:
+            zoneEnded()
         case .zoneNotFound:
-            syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+            makeZone(syncEngine: syncEngine)
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         case .unknownItem:
             // It was on the server and is gone. It starts anew, without its tag.
@@ -83,7 +85,8 @@ extension Syncer {
     /// Merges records with files.
     func fetched(_ records: [CKRecord], syncEngine: CKSyncEngine) {
         let arrivals = records.compactMap { record -> Arrival? in
-            guard record.recordID.zoneID == zoneID else { return nil }
+            // The share is a record of the zone, and no file.
+            guard record.recordID.zoneID == zoneID, record.recordType != CKRecord.SystemType.share else { return nil }
             guard let content = FileRecord.Content(record) else {
                 cannotReceive(record)
                 return nil

@@ -12,6 +12,7 @@ actor Syncer: CKSyncEngineDelegate {
     let tree: FileTree
     let journal: Journal
     let report: TerminalReport
+    let place: FolderPlace
     let zoneID: CKRecordZone.ID
     let deviceName: String
     /// Set right after the engine is made. The engine calls nobody before that.
@@ -32,12 +33,17 @@ actor Syncer: CKSyncEngineDelegate {
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
 
-    init(tree: FileTree, journal: Journal, zoneName: String, deviceName: String, report: TerminalReport) {
+    /// - Parameter owner: whose zone it is, if somebody else shares the folder (``FolderPlace/owner``).
+    init(
+        tree: FileTree, journal: Journal, zoneName: String, owner: String? = nil, deviceName: String,
+        report: TerminalReport
+    ) {
         self.tree = tree
         self.journal = journal
         self.report = report
         self.deviceName = deviceName
-        zoneID = CKRecordZone.ID(zoneName: zoneName)
+        place = FolderPlace(zoneName: zoneName, owner: owner)
+        zoneID = place.zoneID
     }
 
     // MARK: Running
@@ -57,6 +63,8 @@ actor Syncer: CKSyncEngineDelegate {
         try recover()
         let engine = makeEngine(automaticallySync: false)
         try await engine.fetchChanges()
+        try ending?.get()
+        try await checkAccess(engine)
         try ending?.get()
         try await fetchMissing()
         scan()
@@ -124,6 +132,8 @@ actor Syncer: CKSyncEngineDelegate {
             // The engine keeps trying silently. A user who has mistyped a token wants to hear of it.
             report.problem("\(error.localizedDescription) Trying again until it works.")
         }
+        // If there is no connection, the engine hears of it later.
+        if let engine { try? await checkAccess(engine) }
         var pause = Self.firstPause
         while !Task.isCancelled {
             try? await Task.sleep(for: pause)
@@ -153,7 +163,7 @@ actor Syncer: CKSyncEngineDelegate {
 
     private func makeEngine(automaticallySync: Bool) -> CKSyncEngine {
         var configuration = CKSyncEngine.Configuration(
-            database: CKContainer.default().privateCloudDatabase,
+            database: place.database(of: CKContainer.default()),
             stateSerialization: journal.engineState,
             delegate: self)
         configuration.automaticallySync = automaticallySync
@@ -325,7 +335,7 @@ actor Syncer: CKSyncEngineDelegate {
     ) {
         switch change {
         case .signIn:
-            syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+            makeZone(syncEngine: syncEngine)
             scan()
         case .signOut, .switchAccounts:
             // The files belong to the previous user: they stay, and are not sent for another one.
@@ -347,19 +357,40 @@ actor Syncer: CKSyncEngineDelegate {
         }
     }
 
-    /// The server lost the data, and the user did not want that: everything is sent again.
+    /// Only its owner makes a zone.
+    func makeZone(syncEngine: CKSyncEngine) {
+        guard !place.isShared else { return }
+        syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+    }
+
+    /// The server lost the data, and the user did not want that: everything is sent again. Of a shared folder the owner's
+    /// devices do that, and invite anew.
     func remakeZone(syncEngine: CKSyncEngine) {
+        guard !place.isShared else { return zoneEnded() }
         journal.forgetRecords()
         persist()
-        syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+        makeZone(syncEngine: syncEngine)
         scan()
     }
 
-    /// Somebody deleted the zone on purpose: nothing is sent again unless the person here starts the program again. That
-    /// start is like the first one, which creates the zone, so the engine's state is dropped too.
+    /// Somebody deleted the zone on purpose, or the folder is not shared with this account any more: nothing is sent again
+    /// unless the person here starts the program again. That start is like the first one, which creates the zone, so the
+    /// engine's state is dropped too.
     func zoneEnded() {
         journal.forgetEverything()
         persist()
-        finish(FolderSyncError.zoneDeleted(zoneID.zoneName))
+        finish(
+            place.isShared
+                ? FolderSyncError.notShared(zoneID.zoneName) : FolderSyncError.zoneDeleted(zoneID.zoneName))
+    }
+
+    /// Ends if the folder is not shared with this account: an engine says nothing of a zone that it never had.
+    private func checkAccess(_ engine: CKSyncEngine) async throws {
+        guard place.isShared, !hasFailed else { return }
+        do {
+            _ = try await engine.database.recordZone(for: zoneID)
+        } catch let error as CKError where error.code == .zoneNotFound {
+            zoneEnded()
+        }
     }
 }

@@ -283,7 +283,7 @@ import TidemarkKit
             if isBoth { accept.acceptSharesResultBlock = { _ in said.say("new") } }
             await run(accept)
         }
-        let old = ["old serverRejectedRequest", "old serverRejectedRequest", "old success"]
+        let old = ["old partialFailure", "old success", "old success"]
         #expect(said.all == old + old.flatMap { ["new", $0] })
     }
 }

@@ -45,7 +45,7 @@ import Testing
 
     private static let programs = [
         ("GettingStarted", "NotesApp"), ("Assets", "KeptFiles"), ("EncryptedValues", "Diary"),
-        ("Queries", "AirportList"), ("Journal", "Thermometer"),
+        ("Queries", "AirportList"), ("Journal", "Thermometer"), ("Sharing", "SharedLists"),
     ]
 
     /// Whoever copies the blocks has a program that compiles.

@@ -8,8 +8,8 @@ struct Admin: ParsableCommand {
         abstract: "See and repair what is stored.",
         subcommands: [
             AdminAccounts.self, AdminAssets.self, AdminCredentials.self, AdminDevices.self, AdminKeys.self,
-            AdminContainers.self, AdminRoles.self, AdminZones.self, AdminCompact.self, AdminSchema.self,
-            AdminIndexes.self,
-            AdminRecords.self, AdminImport.self, AdminStoreCommand.self,
+            AdminContainers.self, AdminRoles.self, AdminZones.self, AdminShares.self, AdminExplain.self,
+            AdminCompact.self, AdminSchema.self, AdminIndexes.self, AdminRecords.self, AdminImport.self,
+            AdminStoreCommand.self,
         ])
 }

@@ -7,7 +7,9 @@ internal import TidemarkStore
 struct AdminAccounts: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts", abstract: "Accounts: who may sign in.",
-        subcommands: [Create.self, List.self, SetEncryption.self, Quota.self])
+        subcommands: [
+            Create.self, List.self, SetEncryption.self, Quota.self, AddAddress.self, RemoveAddress.self, Addresses.self,
+        ])
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create an account.")

@@ -98,7 +98,7 @@ struct AdminImport: ParsableCommand {
         guard let user = place.user else { throw RecordsOption.noDatabase(account, in: records.key) }
         let key = ZoneKey(database: place.database, name: zone)
         guard ZoneName.isValid(zone, limits: limits),
-            try await storage.records(named: [], in: key, bytesMax: 0).zone != nil
+            try await storage.records(named: [], in: key, bytesMax: 0, sharing: .nothing).zone != nil
         else {
             throw CommandError("There is no zone \(zone) in this database. Let an app create it, or omit --zone.")
         }

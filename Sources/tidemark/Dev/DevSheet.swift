@@ -30,6 +30,7 @@ struct DevSheet: Encodable {
 
     var text: String {
         let alice = variables(accounts.first?.token ?? "")
+        let bob = variables(accounts.last?.token ?? "")
         let tokens = accounts.map { "  \($0.name): \($0.token)" }.joined(separator: "\n")
         return """
             Tidemark serves \(container) at \(url)
@@ -39,6 +40,10 @@ struct DevSheet: Encodable {
             Keep two folders equal, each line in a terminal of its own:
               \(alice) swift run -c release foldersync a --zone files
               \(alice) swift run -c release foldersync b --zone files
+
+            Share the folder with bob. The first line prints a link; put it in the place of LINK:
+              \(alice) swift run -c release foldersync share a --public write
+              \(bob) swift run -c release foldersync accept LINK c
 
             Run an app that imports CloudKit (the product of this package) in place of Apple's:
               \(alice) swift run

@@ -37,6 +37,21 @@ enum ArticlePrograms {
         }
     }
 
+    static func sharing() async throws {
+        let lists = ShoppingLists(container: CKContainer.default())
+        await lists.start()
+        var list = CKRecordZone.ID(zoneName: "Shopping")
+        if let link = CommandLine.arguments.dropFirst().first, let url = URL(string: link) {
+            list = try await lists.join(url)
+        } else if let url = try await lists.publish(list, .readWrite) {
+            print("Others start this program with \(url.absoluteString)")
+        }
+        while let line = readLine() {
+            if !line.isEmpty { await lists.write(line, as: UUID().uuidString, in: list) }
+            for item in await lists.items.values { print(item.text) }
+        }
+    }
+
     static func journal() async throws {
         let thermometer = try Thermometer(directory: URL(fileURLWithPath: "readings"))
         try await thermometer.start(in: CKContainer.default().privateCloudDatabase)

@@ -56,8 +56,10 @@ import TidemarkTestSupport
         let server = try await DevServer.start(in: directory, dataName: "it's data")
         let lines = server.program.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         /// Types the line that ends so, with `program` in place of what would be built.
-        func type(_ ending: String, _ program: String, _ arguments: String = "") async throws -> String {
-            let line = try #require(lines.first { $0.hasSuffix(ending) })
+        func type(
+            _ ending: String, _ program: String, _ arguments: String = "", link: String = ""
+        ) async throws -> String {
+            let line = try #require(lines.first { $0.hasSuffix(ending) }).replacing(" LINK ", with: " \(link) ")
             let build = try #require(line.range(of: "swift run( -c release foldersync)?", options: .regularExpression))
             let result = try await Program.run(
                 "sh", ["-c", line.replacingCharacters(in: build, with: program) + arguments],
@@ -71,6 +73,11 @@ import TidemarkTestSupport
         #expect(try await type("foldersync a --zone files", foldersync, " --once").contains("1 sent"))
         #expect(try await type("foldersync b --zone files", foldersync, " --once").contains("1 received"))
         #expect(FileManager.default.contents(atPath: "\(directory.path)/b/file") == Data("content".utf8))
+        let link = try await type("foldersync share a --public write", foldersync).split(separator: "\n").joined()
+        #expect(link.hasPrefix("https://"))
+        let joined = try await type("foldersync accept LINK c", foldersync, " --once", link: link)
+        #expect(joined.contains("1 received"))
+        #expect(FileManager.default.contents(atPath: "\(directory.path)/c/file") == Data("content".utf8))
         let environment = Set(try await type(" swift run", "env").split(separator: "\n"))
         for (name, value) in server.site.environment() {
             #expect(environment.contains("\(name)=\(value)"))

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+
+/// The share of a folder: who may see it, as this account may know.
+struct SharedFolder {
+    let place: FolderPlace
+    let container: CKContainer
+
+    init(_ place: FolderPlace, in container: CKContainer = .default()) {
+        self.place = place
+        self.container = container
+    }
+
+    private var database: CKDatabase { place.database(of: container) }
+
+    private var shareID: CKRecord.ID {
+        CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: place.zoneID)
+    }
+
+    /// The share; nil if nobody else takes part.
+    func share() async throws -> CKShare? {
+        do {
+            return try await database.record(for: shareID) as? CKShare
+        } catch let error as CKError where error.code == .zoneNotFound && place.isShared {
+            throw FolderSyncError.notShared(place.zoneName)
+        } catch let error as CKError where error.code == .unknownItem || error.code == .zoneNotFound {
+            return nil
+        }
+    }
+
+    /// Somebody may accept, leave or change the share between the fetch and the save.
+    private static let attemptsMax = 5
+
+    /// Changes the share, and makes it first if there is none.
+    ///
+    /// - Parameter change: is called again if somebody else was first.
+    /// - Returns: the share with its link.
+    func change(_ change: (CKShare) async throws -> Void) async throws -> CKShare {
+        for _ in 1..<Self.attemptsMax {
+            do {
+                return try await changeOnce(change)
+            } catch let error as CKError where error.code == .serverRecordChanged {
+                continue
+            }
+        }
+        return try await changeOnce(change)
+    }
+
+    private func changeOnce(_ change: (CKShare) async throws -> Void) async throws -> CKShare {
+        let found = try await share()
+        let share = if let found { found } else { try await makeShare() }
+        try await change(share)
+        try await database.save(share)
+        // As everybody sees it now, with the link.
+        guard let saved = try await self.share() else { throw FolderSyncError.notSharedYet }
+        return saved
+    }
+
+    /// A share of the whole zone, which is made if there is none.
+    private func makeShare() async throws -> CKShare {
+        try await database.save(CKRecordZone(zoneID: place.zoneID))
+        let share = CKShare(recordZoneID: place.zoneID)
+        share[CKShare.SystemFieldKey.title] = place.zoneName
+        return share
+    }
+
+    /// Ends the share for everybody. The files stay, also those of the others.
+    func end() async throws {
+        guard !place.isShared else { throw FolderSyncError.notOwner(place.zoneName) }
+        try await database.deleteRecord(withID: shareID)
+    }
+
+    /// Gives the folder up for this account. Its owner and all others keep it.
+    func leave() async throws {
+        guard place.isShared else { throw FolderSyncError.ownFolder(place.zoneName) }
+        try await database.deleteRecordZone(withID: place.zoneID)
+    }
+
+    // MARK: Joining
+
+    /// Joins the share to which a link leads.
+    ///
+    /// - Parameter known: the place of the folder at its last sync. It cannot become another one.
+    static func accept(
+        _ link: String, known: FolderPlace?, in container: CKContainer = .default()
+    ) async throws -> FolderPlace {
+        guard let url = URL(string: link) else { throw FolderSyncError.linkInvalid(link) }
+        let metadata = try await container.shareMetadata(for: url)
+        let zoneID = metadata.share.recordID.zoneID
+        guard metadata.participantRole != .owner else { throw FolderSyncError.ownFolder(zoneID.zoneName) }
+        let place = FolderPlace(zoneName: zoneID.zoneName, owner: zoneID.ownerName)
+        if let known, known != place { throw FolderSyncError.otherZone(known.zoneName) }
+        _ = try await container.accept(metadata)
+        return place
+    }
+
+    // MARK: People
+
+    /// A person to invite, by an e-mail address, a telephone number with its country, or a user record's name.
+    func person(named name: String) async throws -> CKShare.Participant {
+        if name.contains("@") { return try await container.shareParticipant(forEmailAddress: name) }
+        if name.hasPrefix("+") { return try await container.shareParticipant(forPhoneNumber: name) }
+        return try await container.shareParticipant(forUserRecordID: CKRecord.ID(recordName: name))
+    }
+
+    /// The one participant with that name, address or ID.
+    static func participant(named name: String, of share: CKShare) throws -> CKShare.Participant {
+        let found = share.participants.filter { $0.names.contains(name) }
+        guard let first = found.first else { throw FolderSyncError.memberUnknown(name) }
+        guard found.count == 1 else { throw FolderSyncError.memberAmbiguous(name) }
+        return first
+    }
+}
+
+extension CKShare.Participant {
+    /// All by which a command can name the person. What people read comes first.
+    var names: [String] {
+        let identity = userIdentity
+        let parts = [identity.nameComponents?.givenName, identity.nameComponents?.familyName].compactMap { $0 }
+        let name = parts.isEmpty ? identity.nameComponents?.nickname : parts.joined(separator: " ")
+        let isCurrentUser = identity.userRecordID?.recordName == CKCurrentUserDefaultName
+        return [
+            name, identity.lookupInfo?.emailAddress, identity.lookupInfo?.phoneNumber,
+            isCurrentUser ? nil : identity.userRecordID?.recordName, participantID,
+        ].compactMap { $0 }.filter { !$0.isEmpty }
+    }
+}

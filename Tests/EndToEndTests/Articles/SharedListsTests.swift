@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Testing
+
+@testable import TidemarkTestKit
+
+/// What the article *Sharing* promises.
+@Suite struct SharedListsTests {
+    private let cloud = TestCloud()
+    private let list = CKRecordZone.ID(zoneName: "Shopping")
+
+    private func makeLists(_ account: String, _ device: String = "phone") async -> ShoppingLists {
+        let lists = ShoppingLists(container: cloud.account(account).device(device).container)
+        await lists.start()
+        return lists
+    }
+
+    private func texts(_ lists: ShoppingLists) async -> [String] {
+        await lists.items.values.map(\.text).sorted()
+    }
+
+    /// alice has milk on her list, and shares it by a link, with which bob joins.
+    private func share(
+        _ permission: CKShare.ParticipantPermission
+    ) async throws -> (alice: ShoppingLists, bob: ShoppingLists, joined: CKRecordZone.ID) {
+        let (alice, bob) = (await makeLists("alice"), await makeLists("bob"))
+        await alice.write("milk", as: "1", in: list)
+        try await cloud.settle()
+        let url = try #require(try await alice.publish(list, permission))
+        let joined = try await bob.join(url)
+        try await cloud.settle()
+        return (alice, bob, joined)
+    }
+
+    @Test func `R-317, R-320, R-323, R-555: two people edit one list`() async throws {
+        let (alice, bob, joined) = try await share(.readWrite)
+        #expect(joined.zoneName == "Shopping" && joined.ownerName != CKCurrentUserDefaultName)
+        #expect(await texts(bob) == ["milk"])
+        #expect(await bob.mayWrite(in: joined))
+
+        await bob.write("bread", as: "2", in: joined)
+        await alice.write("oat milk", as: "1", in: list)
+        try await cloud.settle()
+        for lists in [alice, bob] { #expect(await texts(lists) == ["bread", "oat milk"]) }
+        #expect(await alice.shares[list]?.participants.count == 2)
+        #expect(await alice.problems.isEmpty)
+        #expect(await bob.problems.isEmpty)
+
+        // Another device of bob's has it without joining again.
+        let laptop = await makeLists("bob", "laptop")
+        try await cloud.settle()
+        #expect(await texts(laptop) == ["bread", "oat milk"])
+        #expect(await laptop.mayWrite(in: joined))
+    }
+
+    @Test func `R-307, R-329: who may only read hears that an edit is refused, and has the list as it is`()
+        async throws
+    {
+        let (alice, bob, joined) = try await share(.readOnly)
+        #expect(await !bob.mayWrite(in: joined))
+        await bob.write("bread", as: "2", in: joined)
+        await bob.write("no milk", as: "1", in: joined)
+        try await cloud.settle()
+        #expect(await Set(bob.problems.keys) == ["1", "2"])
+        for lists in [alice, bob] { #expect(await texts(lists) == ["milk"]) }
+    }
+
+    @Test func `R-326, R-330: who leaves loses the list, and nobody else does; who stops sharing keeps it`()
+        async throws
+    {
+        let (alice, bob, joined) = try await share(.readWrite)
+        try await bob.leave(joined)
+        try await cloud.settle()
+        #expect(await texts(bob) == [])
+        #expect(await texts(alice) == ["milk"])
+        #expect(await bob.problems["Shopping"] != nil)
+
+        let url = try #require(await alice.shares[list]?.url)
+        #expect(try await bob.join(url) == joined)
+        try await cloud.settle()
+        #expect(await texts(bob) == ["milk"])
+        try await alice.stopSharing(list)
+        try await cloud.settle()
+        #expect(await texts(bob) == [])
+        #expect(await texts(alice) == ["milk"])
+        #expect(try await failure { try await bob.join(url) }.code == .unknownItem)
+        // the link leads there again.
+        #expect(try await alice.publish(list, .readWrite) == url)
+    }
+
+    @Test func `R-314, R-316, R-328: who is invited by an address is alone to join, until they are removed`()
+        async throws
+    {
+        let (alice, bob, carol) = (await makeLists("alice"), await makeLists("bob"), await makeLists("carol"))
+        cloud.core.database.addAddress("bob@example.org", account: "bob")
+        await alice.write("milk", as: "1", in: list)
+        try await cloud.settle()
+        let url = try #require(try await alice.share(list, with: ["Bob@Example.org"]))
+        #expect(try await failure { try await carol.join(url) }.code == .unknownItem)
+        _ = try await bob.join(url)
+        try await cloud.settle()
+        #expect(await texts(bob) == ["milk"])
+
+        let guest = try #require(await alice.shares[list]?.participants.last)
+        #expect(guest.role == .privateUser && guest.acceptanceStatus == .accepted)
+        try await alice.remove(guest, from: list)
+        try await cloud.settle()
+        #expect(await texts(bob) == [])
+        #expect(try await failure { try await bob.join(url) }.code == .unknownItem)
+    }
+}

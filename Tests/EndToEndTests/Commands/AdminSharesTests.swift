@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+
+/// Shares as an operator sees and ends them, with the real command and the real server.
+@Suite struct AdminSharesTests {
+    private static let zoneID = CKRecordZone.ID(zoneName: "Notes")
+    private static let noteID = CKRecord.ID(recordName: "shopping", zoneID: zoneID)
+
+    /// alice shares her notes with bob, who has the address and may read; bob and carol are in the container.
+    private struct SharedPlace {
+        let place: OperatorPlace
+        let share: CKShare
+        let url: URL
+        let alice: CKContainer
+        let bob: CKContainer
+        let carol: CKContainer
+
+        var owner: [String] { ["--account", "alice", "--container", place.site.container] }
+
+        func explain(_ account: String, _ record: String = "shopping") async throws -> String {
+            let explained = try await place.admin([
+                "explain", account, record, "--container", place.site.container, "--database", "private:alice",
+                "--zone", "Notes",
+            ])
+            #expect(explained.status == 0, "\(explained.output)")
+            return explained.output
+        }
+
+        /// What bob reads of the note.
+        func read() async throws -> CKRecord {
+            let zoneID = try #require(try await bob.sharedCloudDatabase.allRecordZones().first?.zoneID)
+            return try await bob.sharedCloudDatabase.record(
+                for: CKRecord.ID(recordName: "shopping", zoneID: zoneID))
+        }
+
+        func shares(_ arguments: String...) async throws -> (status: Int32, output: String) {
+            try await place.admin(["shares"] + arguments + owner)
+        }
+    }
+
+    private func with(_ body: (SharedPlace) async throws -> Void) async throws {
+        try await OperatorPlace.with(["--create-containers"]) { place in
+            let tokens = try place.makeAccounts(["bob", "carol"])
+            let (alice, bob, carol) = (
+                place.container(), place.container(token: tokens[0]), place.container(token: tokens[1])
+            )
+            for person in [bob, carol] { _ = try await person.userRecordID() }
+            #expect(try await place.admin("accounts", "add-address", "bob", "bob@example.org").status == 0)
+            try await alice.privateCloudDatabase.save(CKRecordZone(zoneID: Self.zoneID))
+            let note = CKRecord(recordType: "Note", recordID: Self.noteID)
+            note["text"] = "milk"
+            try await alice.privateCloudDatabase.save(note)
+            let share = CKShare(recordZoneID: Self.zoneID)
+            share.addParticipant(try await alice.shareParticipant(forEmailAddress: "bob@example.org"))
+            let saved = try #require(try await alice.privateCloudDatabase.save(share) as? CKShare)
+            let url = try #require(saved.url)
+            try await body(
+                SharedPlace(place: place, share: saved, url: url, alice: alice, bob: bob, carol: carol))
+        }
+    }
+
+    private func accept(_ shared: SharedPlace) async throws {
+        let metadata = try await shared.bob.shareMetadata(for: shared.url)
+        _ = try await shared.bob.accept(metadata)
+    }
+
+    @Test func `R-314: an operator records whose an address is, and an address is one account's`() async throws {
+        try await OperatorPlace.with { place in
+            _ = try place.makeAccounts(["bob"])
+            func addresses(_ verb: String, _ arguments: String...) async throws -> (status: Int32, output: String) {
+                try await place.admin(["accounts", verb] + arguments)
+            }
+            #expect(try await addresses("add-address", "bob", "Bob@Example.org").output.contains("bob@example.org"))
+            #expect(try await addresses("add-address", "bob", "+354 555-0100").status == 0)
+            let list = try await addresses("addresses", "bob").output
+            #expect(list.contains("bob@example.org") && list.contains("+3545550100"))
+            let taken = try await addresses("add-address", "alice", "BOB@example.org")
+            #expect(taken.status != 0 && taken.output.contains("remove-address"))
+            #expect(try await addresses("add-address", "bob", "example.org").status != 0)
+            #expect(try await addresses("remove-address", "alice", "bob@example.org").status != 0)
+            #expect(try await addresses("remove-address", "bob", "bob@example.org").status == 0)
+            #expect(try await addresses("add-address", "alice", "bob@example.org").status == 0)
+            let nobody = try await addresses("addresses", "nobody")
+            #expect(nobody.status != 0 && nobody.output.contains("tidemark admin accounts create nobody"))
+        }
+    }
+
+    @Test func `R-009, R-313, R-316, R-317, R-323: explain tells what an account may do, and the rule that says so`()
+        async throws
+    {
+        try await with { shared in
+            // bob is invited by an address, and nobody else learns whose that is.
+            let expected = [("alice", "R-009", "read"), ("bob", "R-316", "nothing"), ("carol", "R-316", "nothing")]
+            for (account, rule, may) in expected {
+                let output = try await shared.explain(account)
+                #expect(output.contains(rule) && output.contains(may), "\(account): \(output)")
+            }
+            try await accept(shared)
+            let reads = try await shared.explain("bob")
+            #expect(reads.contains("R-323") && reads.contains("readOnly") && !reads.contains("change"), "\(reads)")
+            #expect(try await shared.read()["text"] as? String == "milk")
+            #expect(try await shared.explain("bob", "cloudkit.zoneshare").contains("R-313"))
+
+            let unknown = try await shared.place.admin([
+                "explain", "bob", "none", "--container", shared.place.site.container, "--database", "private:alice",
+                "--zone", "Notes",
+            ])
+            #expect(unknown.status != 0 && unknown.output.contains("no record none"))
+        }
+    }
+
+    @Test func `R-008: explain names the roles by which a public record is read and changed`() async throws {
+        try await with { shared in
+            let page = CKRecord(recordType: "Page", recordID: CKRecord.ID(recordName: "page"))
+            try await shared.bob.publicCloudDatabase.save(page)
+            func explain(_ account: String) async throws -> String {
+                try await shared.place.admin([
+                    "explain", account, "page", "--container", shared.place.site.container,
+                ]).output
+            }
+            let creator = try await explain("bob")
+            for text in ["R-008", "_creator", "change"] { #expect(creator.contains(text), "\(creator)") }
+            let reader = try await explain("carol")
+            #expect(reader.contains("read"), "\(reader)")
+            for text in ["_creator", "change"] { #expect(!reader.contains(text), "\(reader)") }
+        }
+    }
+
+    @Test func `R-326, R-328, I-5: what an operator revokes is not given any more, and the owner's devices hear of it`()
+        async throws
+    {
+        try await with { shared in
+            let pending = try await shared.shares("show", "Notes").output
+            #expect(pending.contains("bob@example.org") && pending.contains("pending"), "\(pending)")
+            try await accept(shared)
+            let list = try await shared.shares("list").output
+            #expect(list.contains("Notes  none    1        0"), "\(list)")
+            let shown = try await shared.shares("show", "Notes").output
+            let row = try #require(shown.split(separator: "\n").first { $0.contains("accepted") })
+            let id = String(try #require(row.split(separator: " ").first))
+
+            #expect(try await shared.shares("revoke", "Notes", "--participant", id).status == 0)
+            #expect(try await shared.bob.sharedCloudDatabase.allRecordZones().isEmpty)
+            #expect(try await shared.explain("bob").contains("R-328"))
+            let again = try await shared.shares("revoke", "Notes", "--participant", id)
+            #expect(again.status != 0 && again.output.contains("no such participant"), "\(again.output)")
+            // the share has a new version, without bob.
+            let share = try await shared.alice.privateCloudDatabase.record(for: shared.share.recordID) as? CKShare
+            #expect(share?.recordChangeTag != shared.share.recordChangeTag)
+            #expect(share?.participants.count == 1)
+
+            #expect(try await shared.shares("revoke", "Notes").status == 0)
+            let error = try await failure {
+                try await shared.alice.privateCloudDatabase.record(for: shared.share.recordID)
+            }
+            #expect(error.code == .unknownItem)
+            #expect(try await shared.alice.privateCloudDatabase.record(for: Self.noteID).recordType == "Note")
+            #expect(try await shared.explain("bob").contains("R-326"))
+            let none = try await shared.shares("revoke", "Notes")
+            #expect(none.status != 0 && none.output.contains("does not share"))
+            #expect(try await !shared.shares("list").output.contains("Notes"))
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkKit
+import TidemarkTestSupport
+
+@testable import foldersync
+
+/// Folders of two accounts that one of them shares: the program itself, and a real server.
+@Suite struct FolderSharingTests {
+    /// alice's folder, and one that bob may join, on the server of all tests.
+    private func with(_ body: (_ alice: SyncedFolder, _ bob: SyncedFolder) async throws -> Void) async throws {
+        let site = try await DevServer.shared()
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let (alice, bob) = (try SyncedFolder("a", site, directory), try SyncedFolder("b", site, directory))
+        bob.account = "bob"
+        try await body(alice, bob)
+        for folder in [alice, bob] {
+            guard let program = folder.program, program.isRunning else { continue }
+            #expect(try await program.stop() == 0, "\(program.output)")
+        }
+    }
+
+    /// Runs a command as the person who has the folder.
+    private func run(
+        _ folder: SyncedFolder, _ arguments: String...
+    ) async throws -> (status: Int32, output: String) {
+        try await Program.run(
+            "foldersync", arguments, environment: folder.site.environment(folder.account),
+            directory: folder.directory.path)
+    }
+
+    private func link(_ folder: SyncedFolder, _ arguments: String...) async throws -> String {
+        let shared = try await Program.run(
+            "foldersync", ["share", folder.path] + arguments, environment: folder.site.environment(folder.account),
+            directory: folder.directory.path)
+        #expect(shared.status == 0, "\(shared.output)")
+        return shared.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Joins, and keeps the folder in sync from then on.
+    private func join(_ folder: SyncedFolder, _ link: String) async throws {
+        let program = try Program(
+            "foldersync", ["accept", link, folder.path, "--device", folder.name],
+            environment: folder.site.environment(folder.account), directory: folder.directory.path)
+        folder.program = program
+        try await eventually("\(folder.name) watches") {
+            guard program.isRunning else { throw NeverHappened(description: program.output) }
+            return program.output.contains("watching")
+        }
+    }
+
+    @Test func `R-317, R-320, R-323: two people's folders are kept equal, and the zone is named once`() async throws {
+        try await with { alice, bob in
+            try alice.write("one", to: "one.txt")
+            try await alice.start()
+            try await eventually("alice's file is sent") { alice.program?.output.contains("1 sent") == true }
+            // While another foldersync keeps the folder in sync, and without its zone.
+            let link = try await link(alice, "--public", "write")
+            #expect(link.hasPrefix("https://"))
+            try await join(bob, link)
+            try await equal(alice, bob, ["one.txt"])
+            try bob.write("two", to: "two.txt")
+            try alice.write("one, edited", to: "one.txt")
+            try await equal(alice, bob, ["one.txt", "two.txt"])
+            try await eventually("bob has the edit") { bob.text("one.txt") == "one, edited" }
+
+            let program = try #require(bob.program)
+            #expect(try await program.stop() == 0, "\(program.output)")
+            try alice.write("three", to: "three.txt")
+            let again = try await run(bob, bob.path, "--once")
+            #expect(again.status == 0, "\(again.output)")
+            try await equal(alice, bob, ["one.txt", "two.txt", "three.txt"])
+            #expect(try await self.link(alice, "--public", "write") == link)
+        }
+    }
+
+    @Test func `R-330: who leaves keeps the files and gets no more of them, and the program ends`() async throws {
+        try await with { alice, bob in
+            try alice.write("one", to: "one.txt")
+            try await alice.once()
+            try await join(bob, try await link(alice, "--public", "write"))
+            try await equal(alice, bob, ["one.txt"])
+            let members = try await run(alice, "members", alice.path)
+            #expect(members.output.contains("owner") && members.output.contains("by link"), "\(members.output)")
+
+            let left = try await run(bob, "leave", bob.path)
+            #expect(left.status == 0 && left.output.contains("Left."), "\(left.output)")
+            let program = try #require(bob.program)
+            #expect(try await program.exit() != 0)
+            #expect(program.output.contains("not shared with this account"), "\(program.output)")
+            try alice.write("two", to: "two.txt")
+            try await alice.once()
+            let once = try await run(bob, bob.path, "--once")
+            #expect(once.status != 0 && once.output.contains("not shared with this account"), "\(once.output)")
+            #expect(bob.text("one.txt") == "one" && bob.text("two.txt") == nil)
+            #expect(try await !run(alice, "members", alice.path).output.contains("by link"))
+            #expect(try await run(alice, "leave", alice.path).output.contains("this account's own"))
+        }
+    }
+
+    @Test func `R-307, R-329: who may only read has an edit refused, keeps it, and nobody else gets it`() async throws {
+        try await with { alice, bob in
+            try alice.write("one", to: "one.txt")
+            try await alice.once()
+            let link = try await link(alice, "--public", "read")
+            let joined = try await run(bob, "accept", link, bob.path, "--once")
+            #expect(joined.status == 0 && bob.text("one.txt") == "one", "\(joined.output)")
+            try bob.write("edited", to: "one.txt")
+            let refused = try await run(bob, bob.path, "--once")
+            #expect(refused.status != 0 && refused.output.contains("1 files are not in sync"), "\(refused.output)")
+            try await alice.once()
+            #expect(alice.text("one.txt") == "one" && bob.text("one.txt") == "edited")
+            // As soon as it is allowed, it is sent.
+            _ = try await self.link(alice, "--public", "write")
+            #expect(try await run(bob, bob.path, "--once").status == 0)
+            try await alice.once()
+            #expect(alice.text("one.txt") == "edited")
+        }
+    }
+
+    @Test func `R-316, R-326: without an invitation, and after the end, a link leads nowhere`() async throws {
+        try await with { alice, bob in
+            try alice.write("one", to: "one.txt")
+            try await alice.once()
+            // Invited is somebody else.
+            let link = try await link(alice, "--with", "carol@example.org")
+            let refused = try await run(bob, "accept", link, bob.path, "--once")
+            #expect(refused.status != 0 && refused.output.contains("Share not found"), "\(refused.output)")
+            #expect(try await run(alice, "members", alice.path).output.contains("carol@example.org"))
+
+            #expect(try await self.link(alice, "--public", "read") == link)
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            let stopped = try await run(alice, "share", alice.path, "--stop")
+            #expect(stopped.status == 0, "\(stopped.output)")
+            let ended = try await run(bob, bob.path, "--once")
+            #expect(ended.status != 0 && ended.output.contains("not shared with this account"), "\(ended.output)")
+            #expect(bob.text("one.txt") == "one")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").output.contains("Share not found"))
+        }
+    }
+
+    @Test func `what is missing or does not fit is named, with what to do`() async throws {
+        try await with { alice, bob in
+            try await alice.once()
+            let link = try await link(alice, "--public", "write")
+            #expect(try await run(alice, "accept", link, alice.path).output.contains("this account's own"))
+            try await bob.once()
+            // A folder that is in sync with bob's own zone does not become alice's.
+            #expect(try await run(bob, "accept", link, bob.path).output.contains("is in sync with the zone Files"))
+            #expect(try await run(bob, "members", bob.path).output.contains("not shared with anybody"))
+            let cases: [([String], String)] = [
+                (["share", alice.path], "--with"),
+                (["share", alice.path, "--with", "x@y.z", "--public", "read"], "not both"),
+                (["share", alice.path, "--stop", "--public", "read"], "--stop"),
+                (["share", alice.path, "--public", "none", "--remove", "nobody"], "Nobody named nobody"),
+                (["members", "\(alice.path)/none"], "--zone"), (["accept", "", alice.path], "is no link"),
+            ]
+            for (arguments, text) in cases {
+                let ended = try await Program.run(
+                    "foldersync", arguments, environment: alice.site.environment("alice"),
+                    directory: alice.directory.path)
+                #expect(ended.status != 0 && ended.output.contains(text), "\(arguments): \(ended.output)")
+            }
+        }
+    }
+
+    @Test func `a folder remembers whose zone it is in sync with`() throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let state = "\(directory.path)/\(FileTree.stateDirectoryName)"
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+        #expect(try Journal.place(ofFolder: directory.path) == nil)
+        #expect(throws: FolderSyncError.zoneUnknown(directory.path)) {
+            try FolderPlace.find(directory.path, zoneName: nil)
+        }
+        let place = FolderPlace(zoneName: "Files", owner: "_alice")
+        do {
+            let journal = try Journal(directory: state, zoneName: "Files", owner: "_alice")
+            // Also while another process has it open.
+            #expect(try Journal.place(ofFolder: directory.path) == place)
+            withExtendedLifetime(journal) {}
+        }
+        for name in [nil, "Files"] { #expect(try FolderPlace.find(directory.path, zoneName: name) == place) }
+        #expect(place.zoneID.ownerName == "_alice")
+        #expect(throws: FolderSyncError.otherZone("Files")) { try FolderPlace.find(directory.path, zoneName: "Other") }
+        // One's own zone of that name is another one.
+        #expect(throws: FolderSyncError.otherZone("Files")) { try Journal(directory: state, zoneName: "Files") }
+        #expect(try Journal(directory: state, zoneName: "Files", owner: "_alice").paths.isEmpty)
+    }
+}
