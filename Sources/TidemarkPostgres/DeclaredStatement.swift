@@ -62,6 +62,7 @@ package struct Call<Row>: Sendable {
 
 extension Call where Row == Void {
     package static var begin: Call { Call(bound: .begin) { _ in } }
+    package static var beginSnapshot: Call { Call(bound: .beginSnapshot) { _ in } }
     package static var commit: Call { Call(bound: .commit) { _ in } }
 }
 

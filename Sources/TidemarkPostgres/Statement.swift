@@ -99,6 +99,9 @@ package struct BoundStatement: Sendable {
     let values: [PostgresValue]
 
     package static let begin = Statement(.begin, "begin", "BEGIN")()
+    /// All that follows up to the COMMIT reads one snapshot.
+    package static let beginSnapshot = Statement(
+        .begin, "begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")()
     package static let commit = Statement(.commit, "commit", "COMMIT")()
     package static let rollback = Statement(.rollback, "rollback", "ROLLBACK")()
 }
