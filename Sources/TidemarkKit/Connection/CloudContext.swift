@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+internal import Foundation
 internal import Synchronization
 internal import TidemarkCrypto
 package import TidemarkScheduling

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
-package import TidemarkPostgres
+internal import TidemarkPostgres
 package import TidemarkService
 
 /// How an operator says which addresses belong to an account, for `tidemark admin accounts`.

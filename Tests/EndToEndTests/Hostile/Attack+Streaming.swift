@@ -68,14 +68,14 @@ extension Attack {
     /// The server answers by what it has found out itself. If each question went to the store, the neighbour would wait for
     /// thousands of them, and longer than a campaign allows.
     private static let healthQuestions = Attack(
-        testDescription: "questions for health", company: .streams, connections: 40, isShared: true, underWay: 0,
+        testDescription: "questions for health", company: .questions, connections: 40, isShared: true, underWay: 0,
         course: StreamCourse(opening: .bytes(head), host: 5, pause: .milliseconds(5))
     ) { _, _ in }
 
     /// The answers are not read. If each request of a connection were answered, and not the first alone, nobody would be
     /// cut off until all that waits is too much.
     private static let pipelines = Attack(
-        testDescription: "requests of HTTP one after the other", company: .streams, underWay: 0,
+        testDescription: "requests of HTTP one after the other", company: .questions, underWay: 0,
         course: StreamCourse(
             opening: .bytes(head), flood: .bytes(Array(repeatElement(head, count: 1_500).joined())), readBytesMax: 0,
             host: 6)
@@ -83,7 +83,7 @@ extension Attack {
 
     /// If a head had no bound (I-7), the server would grow by all that comes in the ten seconds of a handshake.
     private static let hugeHeads = Attack(
-        testDescription: "heads without an end", company: .streams, underWay: 0,
+        testDescription: "heads without an end", company: .heads, underWay: 0,
         course: StreamCourse(
             opening: .bytes(RawPeer.upgrade("/", subprotocol: "tidemark.v1").dropLast(2) + Array("X-Long: ".utf8)),
             flood: .bytes([UInt8](repeating: UInt8(ascii: "x"), count: 65_536)), readBytesMax: 0, host: 7)
@@ -92,7 +92,7 @@ extension Attack {
     /// More than the server's connections. If newcomers had no bound of their own, they would take all places, and
     /// the neighbour would be refused.
     private static let halfHeads = Attack(
-        testDescription: "halves of heads", company: .streams, connections: 560, isShared: true, underWay: 0,
+        testDescription: "halves of heads", company: .heads, connections: 560, isShared: true, underWay: 0,
         course: StreamCourse(
             opening: .bytes(Array("GET / HTTP/1.1\r\nHost: localhost\r\n".utf8)), host: 8, pause: .milliseconds(200)),
         options: ["--connections", "512"]

@@ -43,7 +43,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
 
     /// Attacks that the short form makes at once, on one server.
     enum Company: Sendable {
-        case streams, keys, stored, assets
+        case questions, heads, streams, keys, stored, assets
     }
 
     let testDescription: String
