@@ -55,9 +55,11 @@ extension StorageConformance {
             let hers = [sent: AssetClaims(senders: [alice.user])]
             try expectEqual(try await claims([alice.user, bob.user]), hers, "alice did")
             try await store.name([sent], in: key, record: "a", time: 20)
-            let record = try await store.first.records(named: ["a"], in: key).records["a"]
-            let holder = try require(record, "it was saved")
-            let named = AssetClaims.Holder(name: "a", type: holder.type, createdBy: holder.createdBy)
+            let read = try await store.first.records(named: ["a"], in: key)
+            let holder = try require(read.records["a"], "it was saved")
+            let zone = try require(read.zone, "it lives")
+            let named = AssetClaims.Holder(
+                name: "a", type: holder.type, createdBy: holder.createdBy, zone: zone.id)
             try expectEqual(
                 try await claims([bob.user]), [sent: AssetClaims(holders: [named])], "whoever may read it may")
             try await store.first.forgetSenders(before: at(10))

@@ -11,9 +11,9 @@ package struct AssetClaims: Sendable, Equatable {
         package let type: String
         package let createdBy: UserID
         /// The record's zone. Whoever takes part in a share may read nothing outside its zone.
-        package let zone: ZoneID?
+        package let zone: ZoneID
 
-        package init(name: String, type: String, createdBy: UserID, zone: ZoneID? = nil) {
+        package init(name: String, type: String, createdBy: UserID, zone: ZoneID) {
             self.name = name
             self.type = type
             self.createdBy = createdBy

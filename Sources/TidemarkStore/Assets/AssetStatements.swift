@@ -45,7 +45,7 @@ struct AssetStatements: Sendable {
     >(
         .read, "asset_holders",
         """
-        SELECT k.ordinal, r.name, r.type, r.created_by
+        SELECT k.ordinal, u.zone_id, r.name, r.type, r.created_by
           FROM unnest(\(\.assets, \.database), \(\.assets, \.content.sha256)) WITH ORDINALITY
                AS k (database_id, sha256, ordinal)
          CROSS JOIN LATERAL (
@@ -61,7 +61,7 @@ struct AssetStatements: Sendable {
         """
     ) { row throws(PostgresError) in
         let holder = AssetClaims.Holder(
-            name: try row["name"], type: try row["type"], createdBy: try row["created_by"])
+            name: try row["name"], type: try row["type"], createdBy: try row["created_by"], zone: try row["zone_id"])
         return (try row["ordinal"], holder)
     }
 

@@ -82,7 +82,8 @@ extension MemoryTables {
             guard let zone = zones[use.zone], zone.state.removal == nil, let record = zone.record(use.recordName),
                 !record.isDeleted
             else { return nil }
-            return AssetClaims.Holder(name: record.name, type: record.type, createdBy: record.createdBy)
+            return AssetClaims.Holder(
+                name: record.name, type: record.type, createdBy: record.createdBy, zone: use.zone)
         }
         return AssetClaims(
             senders: assetSenders[asset]?[user] == nil ? [] : [user], holders: holders.sorted { $0.name < $1.name })

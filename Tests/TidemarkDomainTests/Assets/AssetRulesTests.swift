@@ -141,7 +141,7 @@ import TidemarkFields
             save(name, type: type, try self.naming(asset))
         }
         func page(_ type: String, by creator: UserID) -> AssetClaims {
-            AssetClaims(holders: [AssetClaims.Holder(name: "there", type: type, createdBy: creator)])
+            AssetClaims(holders: [AssetClaims.Holder(name: "there", type: type, createdBy: creator, zone: ZoneID(70))])
         }
         let rows: [(claims: AssetClaims, expected: FailureReason?)] = [
             (AssetClaims(), .assetMissing), (AssetClaims(senders: [alice]), .assetMissing),
@@ -182,7 +182,9 @@ import TidemarkFields
         zone.assetClaims = [asset: AssetClaims(senders: [alice])]
         zone.run(request(&zone, by: alice, saves: [save("a", type: "Page", try naming(asset))]))
         zone.assetClaims = [
-            asset: AssetClaims(holders: [AssetClaims.Holder(name: "a", type: "Page", createdBy: alice)])
+            asset: AssetClaims(holders: [
+                AssetClaims.Holder(name: "a", type: "Page", createdBy: alice, zone: ZoneID(70))
+            ])
         ]
         let group = [
             request(&zone, by: alice, deletes: ["a"]),

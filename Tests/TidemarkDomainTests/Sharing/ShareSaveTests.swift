@@ -332,8 +332,8 @@ import TidemarkFields
         let own = ZoneID(70)
         for (holders, isSender, mayName) in [
             ([], false, false), ([], true, true), ([own], false, true), ([ZoneID(71)], false, false),
-            ([nil], false, false), ([ZoneID(71), own], false, true),
-        ] as [([ZoneID?], Bool, Bool)] {
+            ([ZoneID(71), own], false, true),
+        ] as [([ZoneID], Bool, Bool)] {
             var zone = sharedZone()
             zone.assets = [asset]
             zone.assetClaims[asset] = AssetClaims(
