@@ -58,7 +58,7 @@ extension FailureReason {
 
     /// Replaces the text of a missing right in a zone that is shared with the user.
     static let readOnlyText =
-        "WRITE operation not permitted. The share lets this user read. Its owner can give the permission readWrite."
+        "WRITE operation not permitted. The share lets this user only read. Its owner can grant readWrite."
 
     /// The text; for a limit with the numbers: how many are allowed, and how many there are.
     ///
@@ -170,16 +170,17 @@ extension FailureReason {
         case .zoneNotShareable:
             "The zone cannot be shared. Share a custom zone of the private database."
         case .shareInvalid:
-            "The share does not fit. Make it by CKShare(recordZoneID:) or CKShare(rootRecord:). It has no parent, no "
-                + "children, and no references with the action deleteSelf."
+            "Only a share made by CKShare(recordZoneID:) can have the type cloudkit.share or the name cloudkit.zoneshare. "
+                + "It cannot have a parent, children or references with the action deleteSelf."
         case .hierarchiesUnavailable:
             "This server shares whole zones. Move what is to be shared to a zone of its own, and share that."
         case .zoneHasShares:
             "Records of the zone are shared, so the zone cannot be shared as a whole. End those shares first."
         case .participantInvalid:
-            "A participant cannot be saved. Look the person up, and give them a role and a permission that can be given."
+            "A participant is not valid. Look the person up again. Use the role privateUser or administrator, and the "
+                + "permission readOnly or readWrite."
         case .participantsFixed:
-            "Participants of a public share are neither added nor removed. Set publicPermission to none first."
+            "Nobody can be added to a public share or removed from it. Set publicPermission to none first."
         case .tooManyParticipants:
             "The share cannot have more participants. Remove some of them."
         case .notShareAdministrator:
@@ -234,8 +235,8 @@ extension FailureReason {
             "The database's storage is full. Delete what is not needed (assets free their space once the server has "
                 + "collected them), or have the operator raise the quota: tidemark admin containers quota."
         case .uploadsFull:
-            "This account uploads too much at once. Wait until uploads end, then try again. Abandoned uploads make "
-                + "room on their own."
+            "This account has too many unfinished uploads. Wait until some end, then try again. The server removes "
+                + "abandoned uploads."
         case .assetsUnavailable:
             "This server keeps no assets. Its operator can give it a directory for them (--asset-directory)."
         default:

@@ -43,7 +43,7 @@ package struct RecordAccess: Hashable, Sendable {
     /// all read.
     package var viewer: UserID? { scope == .shared ? user : nil }
 
-    /// What stands in this database for one of the caller's devices, or for a life of one.
+    /// The bits that identify one of the caller's devices, or a device's life, in this database.
     ///
     /// Two accounts may use the same bits. A private database has its owner's devices alone, and keeps their
     /// bits as they are. Elsewhere the user is mixed in. So nobody reads, or takes the place of, what another's device
@@ -53,7 +53,8 @@ package struct RecordAccess: Hashable, Sendable {
         return user.map(device.marked(with:)) ?? .nobody
     }
 
-    /// What the caller may do with one record. This is the only place that decides it, for reading as for writing.
+    /// What the caller may do with one record. Each request that reads or writes records asks this function. A shared
+    /// database's list of zones does not: SQL filters it by a copy of the rule (`SharedFeedStatements.access`).
     package func effectivePermission(on place: RecordPlace) -> Permissions {
         switch scope {
         case .private:

@@ -96,12 +96,14 @@ extension AccessReason {
         switch self {
         case .ownDatabase: "The record is in the account's own private database."
         case .grants(let roles):
-            "The record is public. For it the account has the roles "
-                + roles.map(\.name).sorted().joined(separator: ", ") + ", and the schema grants them this."
+            "The record is in the public database. For this record the account has the roles "
+                + roles.map(\.name).sorted().joined(separator: ", ")
+                + ". The schema grants these rights to them."
         case .zoneNotShared: "The zone is not shared."
         case .shareEnded: "The zone's share has ended."
         case .notInvited: "The zone is shared, but not with the account."
-        case .mayJoin: "The account takes no part. The share is public: with its link the account can join."
+        case .mayJoin:
+            "The account is not a participant. The share is public, so the account can join with its link."
         case .invited: "The account is invited, and has not accepted yet."
         case .removed(let number): "The account was removed, or has left, with change \(number) of the zone."
         case .participant(let permission): "The account takes part, with the permission \(permission.name)."

@@ -48,7 +48,8 @@ package struct ShareAccess: Hashable, Sendable {
         isOwner || parts.contains { $0.share == share && $0.role == .administrator }
     }
 
-    /// What the user may do with a record of the zone. This is the only place that decides it.
+    /// What the user may do with a record of the zone. ``RecordAccess/effectivePermission(on:)`` asks it for each record.
+    /// Whether the zone is in the user's list is ``isParticipant``, which SQL has a copy of (`SharedFeedStatements.access`).
     package func permission(on place: RecordPlace) -> Permissions {
         if isOwner { return .all }
         var sum: Permissions = []

@@ -26,7 +26,7 @@ extension AdminAccounts {
             }
             guard isAdded else {
                 throw CommandError(
-                    "\(address.text) is an account's already. Remove it there first: tidemark admin accounts "
+                    "\(address.text) belongs to another account. Remove it there first: tidemark admin accounts "
                         + "remove-address")
             }
             print("\(address.text) is \(name)'s.")
@@ -35,7 +35,7 @@ extension AdminAccounts {
 
     struct RemoveAddress: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove-address", abstract: "Take an address from an account.",
+            commandName: "remove-address", abstract: "Remove an address from an account.",
             discussion: "What the account has accepted stays. Invitations of the address wait for whoever has it next.")
 
         @Argument(help: "The account's name.") var name: String

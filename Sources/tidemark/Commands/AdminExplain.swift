@@ -11,8 +11,8 @@ struct AdminExplain: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Say what an account may do with a record, and which rule says so.",
         discussion: """
-            It asks the same function that decides for every request. The rules are in Tests/RULES.md. To change a record \
-            includes to delete it.
+            The answer comes from the function that decides every request. The rules are in Tests/RULES.md. Whoever may \
+            change a record may also delete it.
 
               tidemark admin explain bob shopping --container C --database private:alice --zone Notes
               tidemark admin explain bob page-1 --container C
@@ -77,7 +77,7 @@ struct AdminExplain: ParsableCommand {
 
 extension Permissions {
     fileprivate var words: String {
-        let names: [(Permissions, String)] = [(.read, "read"), (.write, "change"), (.create, "create others")]
+        let names: [(Permissions, String)] = [(.read, "read"), (.write, "change"), (.create, "create")]
         let words = names.filter { contains($0.0) }.map(\.1)
         return words.isEmpty ? "nothing" : words.joined(separator: ", ")
     }

@@ -41,7 +41,7 @@ struct AdminShares: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show who takes part in a shared zone, who is invited, and who did.")
+            abstract: "Show the participants of a shared zone: accepted, invited and removed.")
 
         @Argument(help: "The zone's name.") var zone: String
         @OptionGroup var owner: AdminZones.Owner
@@ -75,10 +75,10 @@ struct AdminShares: ParsableCommand {
 
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End the sharing of a zone, or the part that one participant has in it.",
+            abstract: "Stop sharing a zone, or remove one participant.",
             discussion: """
-                Nothing of the zone is given to those who lose access, from the moment when the command has ended. The records \
-                stay. Who was removed from a public share can join again with its link: end the share instead.
+                Once the command has ended, servers give nothing of the zone to those who lost access. The records stay. \
+                Who was removed from a public share can join again with its link: end the share instead.
                 """)
 
         @Argument(help: "The zone's name.") var zone: String

@@ -41,7 +41,7 @@ struct DevSheet: Encodable {
               \(alice) swift run -c release foldersync a --zone files
               \(alice) swift run -c release foldersync b --zone files
 
-            Share the folder with bob. The first line prints a link; put it in the place of LINK:
+            Share the folder with bob. The first line prints a link; use it in place of LINK:
               \(alice) swift run -c release foldersync share a --public write
               \(bob) swift run -c release foldersync accept LINK c
 

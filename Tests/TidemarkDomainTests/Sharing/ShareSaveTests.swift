@@ -265,14 +265,14 @@ import TidemarkFields
                 let request = zone.asked(by: dave, [save("note", tag: tag)], deleting: [], policy: policy)
                 let failure = zone.run(request).saves.first?.failure
                 #expect(failure?.reason == .notPermitted && failure?.serverRecord == nil)
-                #expect(failure?.detail?.contains("The share lets this user read.") == true, "no word of roles")
+                #expect(failure?.detail?.contains("The share lets this user only read.") == true, "no word of roles")
                 // A repeat says the same.
                 #expect(zone.run(request).saves.first?.failure == failure)
             }
         }
         let new = zone.run(zone.asked(by: dave, [save("new-2")], deleting: ["note"]))
         #expect(new.reasons == [.createNotPermitted, .notPermitted])
-        #expect(new.saves.first?.failure?.detail?.contains("The share lets this user read.") == true)
+        #expect(new.saves.first?.failure?.detail?.contains("The share lets this user only read.") == true)
         #expect(zone.records == before)
     }
 
