@@ -55,22 +55,47 @@ extension StorageConformance {
         },
         Scenario("R-306: a link leads to one zone for as long as that lives") { store in
             let database = try await store.alice().privateDatabase
+            let list = try await store.bob().sharedDatabase
             let keys = try await store.createZones("notes", "other", in: database).map(\.key)
             let (hash, next) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
             let none = ZoneKey(database: database, name: "none")
             try expect(try await !store.first.pointLink(secretHash: hash, to: none), "there is no such zone")
-            try expectEqual(try await store.second.linkedZone(secretHash: hash), nil, "nor such a link")
+            try expectEqual(try await store.second.linkedZone(secretHash: hash, for: list), nil, "nor such a link")
             for storage in [store.first, store.second] {
                 try expect(try await storage.pointLink(secretHash: hash, to: keys[0]), "also if it is there")
-                try expectEqual(try await store.second.linkedZone(secretHash: hash), keys[0], "it leads there")
+                let linked = try await store.second.linkedZone(secretHash: hash, for: list)
+                try expectEqual(linked, keys[0], "it leads there")
             }
             try expect(try await store.first.pointLink(secretHash: next, to: keys[0]), "a zone may have several")
-            try expectEqual(try await store.second.linkedZone(secretHash: next), keys[0], "all lead there")
+            try expectEqual(try await store.second.linkedZone(secretHash: next, for: list), keys[0], "all lead there")
             try await store.changeZones(in: database, remove: ["notes"])
             try await store.changeZones(in: database, create: ["notes"])
             for gone in [hash, next, []] {
-                try expectEqual(try await store.second.linkedZone(secretHash: gone), nil, "another zone of that name")
+                let linked = try await store.second.linkedZone(secretHash: gone, for: list)
+                try expectEqual(linked, nil, "another zone of that name")
             }
+        },
+        Scenario("R-306: a link leads nowhere from another container or environment") { store in
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            let key = try require(try await store.createZones("notes", in: alice.privateDatabase).first, "a zone").key
+            let hash = [UInt8](repeating: 1, count: 32)
+            try expect(try await store.first.pointLink(secretHash: hash, to: key), "the zone lives")
+            for database in [bob.sharedDatabase, bob.privateDatabase, alice.sharedDatabase] {
+                let linked = try await store.second.linkedZone(secretHash: hash, for: database)
+                try expectEqual(linked, key, "whoever opens it in the container")
+            }
+            for (identifier, environment) in [
+                ("iCloud.other", ContainerEnvironment.development), ("iCloud.test", .production),
+            ] {
+                let elsewhere = try require(
+                    try await store.first.identity(
+                        credentialHash: Credentials.bob, container: identifier, environment: environment,
+                        containersMax: .max, now: StorageFixture.now), "bob has an identity there")
+                let linked = try await store.second.linkedZone(secretHash: hash, for: elsewhere.sharedDatabase)
+                try expectEqual(linked, nil, "in \(identifier), \(environment)")
+            }
+            let nobody = try await store.second.linkedZone(secretHash: hash, for: DatabaseID(1 << 40))
+            try expectEqual(nobody, nil, "in a database that does not exist")
         },
         Scenario("R-320: a viewer's list grants nothing, and has the zones to which they have access") { store in
             var zones: [SharedZone] = []

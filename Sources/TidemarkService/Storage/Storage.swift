@@ -234,7 +234,9 @@ package protocol Storage: AnyObject, Sendable {
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)?
 
     /// The living zone to which the link with this SHA-256 leads; nil: it leads nowhere. It grants nothing.
-    func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey?
+    ///
+    /// - Parameter viewer: the database of who opens it. No link leads from one container or environment to another.
+    func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey?
 
     /// Makes a link lead to a living zone. Called before the change that gives the zone the link's secret.
     ///

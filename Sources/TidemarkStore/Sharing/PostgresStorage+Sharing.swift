@@ -25,8 +25,10 @@ extension PostgresStorage {
         return (zone, shares)
     }
 
-    package func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
-        try await read(sql.sharing.linkedZone(secretHash)).first
+    package func linkedZone(
+        secretHash: [UInt8], for viewer: DatabaseID
+    ) async throws(StorageError) -> ZoneKey? {
+        try await read(sql.sharing.linkedZone((secretHash, viewer))).first
     }
 
     package func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {

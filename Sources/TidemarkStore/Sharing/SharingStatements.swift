@@ -175,13 +175,16 @@ struct SharingStatements: Sendable {
         """
     }
 
-    let linkedZone = DeclaredStatement<[UInt8], ZoneKey>(
+    /// None if the zone is in another container or environment than the viewer's database.
+    let linkedZone = DeclaredStatement<(secretHash: [UInt8], viewer: DatabaseID), ZoneKey>(
         .read, "linked_zone",
         """
         SELECT z.database_id, z.name
           FROM (SELECT owner_database_id AS database_id, zone_id AS id FROM share_link_target
-                 WHERE secret_hash = \(\.self)) AS i
+                 WHERE secret_hash = \(\.secretHash)) AS i
          CROSS JOIN LATERAL (\(livingByID)) AS z
+         WHERE (SELECT container_id FROM database WHERE id = z.database_id)
+             = (SELECT container_id FROM database WHERE id = \(\.viewer))
         """
     ) { row throws(PostgresError) in ZoneKey(database: try row["database_id"], name: try row["name"]) }
 

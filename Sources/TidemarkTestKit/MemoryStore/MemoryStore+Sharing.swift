@@ -30,10 +30,15 @@ extension MemoryStore {
         }
     }
 
-    package func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
+    package func linkedZone(
+        secretHash: [UInt8], for viewer: DatabaseID
+    ) async throws(StorageError) -> ZoneKey? {
         try await call { tables in
-            let zone = tables.links[secretHash].flatMap { tables.zones[$0]?.state }
-            return zone.flatMap { $0.removal == nil ? $0.key : nil }
+            guard let zone = tables.links[secretHash].flatMap({ tables.zones[$0]?.state }), zone.removal == nil,
+                let container = tables.databases[viewer]?.container,
+                tables.databases[zone.key.database]?.container == container
+            else { return nil }
+            return zone.key
         }
     }
 

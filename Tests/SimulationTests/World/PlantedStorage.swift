@@ -257,8 +257,8 @@ final class PlantedStorage: Storage {
         try await base.sharing(of: key, read)
     }
 
-    func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
-        try await base.linkedZone(secretHash: secretHash)
+    func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
+        try await base.linkedZone(secretHash: secretHash, for: viewer)
     }
 
     func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {

@@ -129,7 +129,10 @@ import TidemarkTestSupport
         (sql.sharing.sharedAsWhole, ["using share_living", "(zone_id >= k.zone_id)"]),
         (sql.sharing.pointedZones, ["(database_id >= k.viewer_id)", "(id >= shared_zone.zone_id)"]),
         (sql.sharing.pointLink, ["using share_link_target_zone", "using share_link_pkey", "TID Cond"]),
-        (sql.sharing.linkedZone, ["using share_link_target_pkey", "(id >= share_link_target.zone_id)"]),
+        (
+            sql.sharing.linkedZone,
+            ["using share_link_target_pkey", "(id >= share_link_target.zone_id)", "using database_pkey"]
+        ),
         (sql.sharedFeeds.page, ["(database_id = $1) AND (zone_id > $2)"] + access),
         (sql.sharedFeeds.databaseFeed, ["using shared_zone_pkey", "using feed_entry_number"] + access),
         (sql.sharedFeeds.numberZones, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),

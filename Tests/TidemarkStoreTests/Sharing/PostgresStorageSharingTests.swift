@@ -145,15 +145,15 @@ import TidemarkTestSupport
             let none = ZoneKey(database: zone.database, name: "None")
             #expect(try await !storage.pointLink(secretHash: [1], to: none))
             for hash: [UInt8] in [[1], [2], [1]] { #expect(try await storage.pointLink(secretHash: hash, to: zone)) }
-            #expect(try await storage.linkedZone(secretHash: [1]) == zone)
-            #expect(try await storage.linkedZone(secretHash: [3]) == nil)
+            #expect(try await storage.linkedZone(secretHash: [1], for: fixture.bob.sharedDatabase) == zone)
+            #expect(try await storage.linkedZone(secretHash: [3], for: fixture.bob.sharedDatabase) == nil)
             // The zone takes the secret of the first.
             try fixture.execute(
                 "INSERT INTO share_link SELECT database_id, id, 'secret' FROM zone WHERE name = 'Notes'",
                 "UPDATE share_link_target SET secret_hash = sha256('secret') WHERE secret_hash = '\\x01'",
                 "UPDATE share_link_target SET made_at = now() - interval '2 hours'")
             #expect(try await storage.pointLink(secretHash: [4], to: zone))
-            #expect(try await storage.linkedZone(secretHash: [2]) == nil)
+            #expect(try await storage.linkedZone(secretHash: [2], for: fixture.bob.sharedDatabase) == nil)
             #expect(try await fixture.numbers("SELECT count(*) FROM share_link_target") == [2])
         }
     }
@@ -164,7 +164,7 @@ import TidemarkTestSupport
             #expect(try await storage.pointLink(secretHash: [1], to: zone))
             try await fixture.share(with: fixture.bobs(.accepted))
             #expect(try await AdminStore(storage).endZone(zone, reason: .deleted))
-            #expect(try await storage.linkedZone(secretHash: [1]) == nil)
+            #expect(try await storage.linkedZone(secretHash: [1], for: fixture.bob.sharedDatabase) == nil)
             #expect(try await storage.sharing(of: zone, .whole) == nil)
             try await storage.forgetEndedZones(of: zone.database, keeping: 0)
             #expect(try await fixture.numbers("SELECT count(*) FROM zone WHERE name = 'Notes'") == [1])
