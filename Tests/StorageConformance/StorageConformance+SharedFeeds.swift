@@ -112,7 +112,7 @@ extension StorageConformance {
                     try await store.leave(zone)
                     if before == "an end that was told" { try await store.advance(zone) }
                 }
-                try expect(try await store.first.pointViewer(zone.list, to: zone.key), "the zone lives")
+                try await store.point(zone)
                 let early = try await store.feed(zone, after: 0)
                 let states = (early.entries + early.unnumbered).filter { $0.zone == zone.zone }
                 try expectEqual(states.contains { $0.removal == nil }, false, "after \(before): it is not there")
@@ -179,7 +179,7 @@ extension StorageConformance {
             var marks = [try await store.mark(of: zone.list)]
             for step in 0..<7 {
                 switch step {
-                case 0: _ = try await store.first.pointViewer(zone.list, to: zone.key)
+                case 0: try await store.point(zone)
                 case 1, 4: try await store.join(zone)
                 case 2: try await store.write([RecordDraft("x")], in: zone.key)
                 case 3: try await store.leave(zone)
@@ -308,7 +308,7 @@ extension StorageFixture {
             case 2, 3: try await leave(zone)
             case 4: try await write([RecordDraft("r\(round)")], in: zone.key)
             case 5: try await inviteAgain(zone)
-            default: try expect(try await first.pointViewer(zone.list, to: zone.key), "the zone lives")
+            default: try await point(zone)
             }
         }
     }

@@ -102,12 +102,11 @@ extension StorageConformance {
             for name in ["a", "b", "c"] { zones.append(try await store.shareZone(name)) }
             let (bob, list) = (zones[0].viewer.user, zones[0].list)
             let none = ZoneKey(database: zones[0].key.database, name: "none")
-            try expect(try await !store.first.pointViewer(list, to: none), "there is no such zone")
+            try expectEqual(
+                try await store.first.pointViewer(list, to: none, atMost: 9), .zoneMissing, "there is no such zone")
             try expectEqual(try await store.pointed(list), [], "the list is empty")
             for zone in zones.reversed() {
-                for storage in [store.first, store.second] {
-                    try expect(try await storage.pointViewer(list, to: zone.key), "also if it is there")
-                }
+                for storage in [store.first, store.second] { try await store.point(zone, on: storage) }
             }
             try expectEqual(try await store.pointed(list), Set(zones.map(\.key)), "all zones of the list")
             try expectEqual(try await store.listed(list, for: bob), [], "but bob takes no part")
@@ -124,6 +123,40 @@ extension StorageConformance {
             try expectEqual(try await store.listed(list, for: alice.user), [], "R-322: owners take no part")
             try expectEqual(try await store.listed(alice.sharedDatabase, for: bob), [], "not in another's list")
             try expectEqual(try await store.pointed(alice.sharedDatabase), [], "another's list")
+        },
+        Scenario("R-770: a viewer's list has room for so many zones, and those that have ended take none") { store in
+            var zones: [SharedZone] = []
+            for name in ["a", "b", "c", "d"] { zones.append(try await store.shareZone(name)) }
+            let (list, keys) = (zones[0].list, zones.map(\.key))
+            func point(_ index: Int) async throws -> PointedViewer {
+                try await store.second.pointViewer(list, to: keys[index], atMost: 2)
+            }
+            try await store.accept(zones[0])
+            let token = try await store.advance(list).head
+            try expectEqual(try await point(1), .done, "there is room")
+            for index in [2, 3] { try expectEqual(try await point(index), .full, "there is none") }
+            for index in [0, 1] { try expectEqual(try await point(index), .done, "they are there already") }
+            try await store.changeZones(in: keys[0].database, remove: ["a"])
+            try expectEqual(try await point(2), .done, "one has ended")
+            try expectEqual(try await point(3), .full, "but one alone")
+            try expectEqual(try await point(0), .zoneMissing, "which does not come again")
+            let ends = try await store.advance(list, after: token).entries
+            try expectEqual(ends.map(\.zone), [zones[0].zone], "I-2: its end is told, although it took no room")
+            try await store.changeZones(in: keys[0].database, remove: ["b"])
+            try expectEqual(try await point(3), .done, "one that was never told of has ended")
+            try expectEqual(try await store.pointed(list).count, 2, "and is not in the list any more")
+        },
+        Scenario("R-770: two servers do not give the same room twice") { store in
+            let (zone, other) = (try await store.shareZone("a"), try await store.shareZone("b"))
+            let calls = [(zone, store.first), (other, store.second)].map { zone, storage in
+                store.scheduler.runThrowing {
+                    try await storage.pointViewer(zone.list, to: zone.key, atMost: 1)
+                }
+            }
+            var answers: [PointedViewer] = []
+            for call in calls { answers.append(try await call.value) }
+            try expectEqual(answers.count { $0 == .done }, 1, "one has the room")
+            try expectEqual(answers.count { $0 == .full }, 1, "and the other has none")
         },
         Scenario("R-034: the zones of a database that are shared are told from the others") { store in
             var zones: [SharedZone] = []
@@ -174,6 +207,10 @@ extension StorageFixture {
         let keys = try await second.pointedZones(of: [list])[list] ?? []
         try expectEqual(Set(keys).count, keys.count, "each once")
         return Set(keys)
+    }
+
+    fileprivate func advance(_ list: DatabaseID, after: ChangeNumber? = nil) async throws -> DatabaseFeedRead {
+        try await second.advanceDatabaseFeed(of: list, after: after, entriesMax: 9).value
     }
 
     fileprivate func listed(

@@ -82,8 +82,11 @@ extension CloudService {
             if case .owner = opened.entry { return .failure(.shareIsOwn) }
             let key = opened.read.zone.key
             // Before the acceptance: if the server ends in between, the pointer leads to nothing that is accessible.
-            guard try await storage.pointViewer(bearer.viewer, to: key) else { return .failure(.shareUnknown) }
-            return .success(key)
+            switch try await storage.pointViewer(bearer.viewer, to: key, atMost: limits.sharedZonesMax) {
+            case .done: return .success(key)
+            case .zoneMissing: return .failure(.shareUnknown)
+            case .full: return .failure(.tooManySharedZones)
+            }
         }
         switch pointed {
         case .failure(let reason): return .failure(reason)

@@ -246,8 +246,13 @@ package protocol Storage: AnyObject, Sendable {
     /// Puts a living zone into the list of a viewer's shared database. Grants nothing. Called before the change that gives
     /// the viewer access.
     ///
-    /// - Returns: false if the zone does not live.
-    func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool
+    /// - Parameters:
+    ///   - viewer: a shared database.
+    ///   - countMax: how many zones the list may have afterwards. If it has so many, those that say nothing any
+    ///     more are removed first: of zones that have ended, and of zones without access for an hour.
+    func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer
 
     /// The zones in a viewer's list to which this user has access, by id, after `after`.
     func sharedZones(
@@ -454,6 +459,16 @@ package struct ZoneMoment: Sendable, Hashable {
         self.changeNumber = changeNumber
         self.writeNumber = writeNumber
     }
+}
+
+/// What became of a zone for a viewer's list.
+package enum PointedViewer: Sendable, Equatable {
+    /// The list has it, perhaps since before.
+    case done
+    /// It does not live.
+    case zoneMissing
+    /// The list has no room for another.
+    case full
 }
 
 /// A database whose set of zones is locked. End it with either ``commit(_:now:)`` or ``rollback()``, exactly once.

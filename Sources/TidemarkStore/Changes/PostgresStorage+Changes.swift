@@ -121,7 +121,7 @@ extension PostgresStorage {
         let database = SharedDatabase(viewer: viewer, user: user)
         let (_, _, _, _, _, _, entries) = try await write(
             sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.sharedFeeds.numberZones(database),
-            sql.changes.moveFeed(viewer), sql.sharedFeeds.dropPointers(database),
+            sql.changes.moveFeed(viewer), sql.sharedFeeds.dropPointers((database, 0)),
             sql.compaction.forgetOldestZones((viewer, Self.sharedEndsMax, Self.sharedEndsMax)), feed)
         return Self.feed(entries.rows, entriesMax: entriesMax)
     }

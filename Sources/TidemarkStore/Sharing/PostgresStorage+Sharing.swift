@@ -35,8 +35,18 @@ extension PostgresStorage {
         try await writeRepeatably(sql.sharing.pointLink((secretHash, key))).affectedCount > 0
     }
 
-    package func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await writeRepeatably(sql.sharing.pointViewer((viewer, key))).affectedCount > 0
+    package func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer {
+        guard let user = try await viewers(among: [viewer])[viewer] else {
+            throw StorageError(.rejected, detail: "no shared database")
+        }
+        let database = SharedDatabase(viewer: viewer, user: user)
+        // Under a lock, so that requests at the same moment do not exceed the limit together.
+        let (_, _, pointed) = try await writeRepeatably(
+            sql.zones.lockDatabase(viewer), sql.sharedFeeds.dropPointers((database, countMax)),
+            sql.sharedFeeds.pointViewer((database, key, countMax)))
+        return pointed.rows.first ?? .zoneMissing
     }
 
     package func sharedZones(

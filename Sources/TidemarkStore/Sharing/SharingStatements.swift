@@ -157,17 +157,8 @@ struct SharingStatements: Sendable {
            SET owner_database_id = excluded.owner_database_id, zone_id = excluded.zone_id, made_at = excluded.made_at
         """)
 
-    /// One row is written if the zone lives. A row that is there already says that it was written now, so that nobody
-    /// removes it while an acceptance is under way (``SharedFeedStatements/dropPointers``).
-    let pointViewer = DeclaredStatement<(viewer: DatabaseID, key: ZoneKey), Void>(
-        .write, "point_viewer",
-        """
-        INSERT INTO shared_zone (database_id, owner_database_id, zone_id, zone_name)
-        SELECT \(\.viewer), \(part: \.key, \.database), z.id, \(part: \.key, \.name) FROM (\(living(\.key))) AS z
-            ON CONFLICT (database_id, zone_id) DO UPDATE SET pointed_at = excluded.pointed_at
-        """)
-
-    private static func living<Input>(_ key: any KeyPath<Input, ZoneKey> & Sendable) -> SQL<Input> {
+    /// The id of the zone with this key, if it lives.
+    static func living<Input>(_ key: any KeyPath<Input, ZoneKey> & Sendable) -> SQL<Input> {
         """
         SELECT id FROM zone
          WHERE database_id = \(part: key, \.database)

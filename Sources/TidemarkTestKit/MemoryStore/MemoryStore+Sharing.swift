@@ -50,12 +50,10 @@ extension MemoryStore {
         }
     }
 
-    package func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await call { tables in
-            guard let zone = tables.livingZone(key) else { return false }
-            tables.databases[viewer]?.pointers[zone] = key
-            return true
-        }
+    package func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer {
+        try await call { $0.pointViewer(viewer, to: key, atMost: countMax) }
     }
 
     package func sharedZones(
@@ -181,11 +179,25 @@ extension MemoryTables {
         }
     }
 
+    /// Pointers to zones that have ended say nothing, but for those whose ends the feed has not told.
+    ///
     /// NB: a pointer to a living zone stays, even if the feed has told that the user's access ended. It may have been
-    /// set anew, for an acceptance that is under way.
+    /// set anew, for an acceptance that is under way. In PostgreSQL it stays for an hour, and here for ever.
     mutating func dropPointersToEndedZones(of viewer: DatabaseID) {
-        guard let pointers = databases[viewer]?.pointers, !pointers.isEmpty else { return }
-        let living = pointers.filter { isLiving($0.key) }
-        databases[viewer]?.pointers = living
+        guard let database = databases[viewer], !database.pointers.isEmpty else { return }
+        let kept = database.pointers.filter { isLiving($0.key) || database.feed.livingNumber(of: $0.key) != nil }
+        databases[viewer]?.pointers = kept
+    }
+
+    fileprivate mutating func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) -> PointedViewer {
+        guard let zone = livingZone(key) else { return .zoneMissing }
+        if let pointers = databases[viewer]?.pointers, pointers[zone] == nil, pointers.count >= countMax {
+            dropPointersToEndedZones(of: viewer)
+            guard pointers.keys.count(where: { isLiving($0) }) < countMax else { return .full }
+        }
+        databases[viewer]?.pointers[zone] = key
+        return .done
     }
 }

@@ -265,8 +265,10 @@ final class PlantedStorage: Storage {
         try await base.pointLink(secretHash: secretHash, to: key)
     }
 
-    func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await base.pointViewer(viewer, to: key)
+    func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer {
+        try await base.pointViewer(viewer, to: key, atMost: countMax)
     }
 
     func sharedZones(

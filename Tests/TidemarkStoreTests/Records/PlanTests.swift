@@ -136,6 +136,7 @@ import TidemarkTestSupport
         (sql.sharedFeeds.page, ["(database_id = $1) AND (zone_id > $2)"] + access),
         (sql.sharedFeeds.databaseFeed, ["using shared_zone_pkey", "using feed_entry_number"] + access),
         (sql.sharedFeeds.numberZones, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
+        (sql.sharedFeeds.pointViewer, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
         (sql.sharedFeeds.changeMarks, ["(database_id >= k.database_id)", "(id >= shared_zone.zone_id)"]),
         (sql.scan.page, ["using record_pkey", "(database_id = $2) AND (ROW(zone_id, name) > ROW($3, $4))"]),
     ]
