@@ -264,9 +264,6 @@ package protocol Storage: AnyObject, Sendable {
         among zones: [ZoneID], in database: DatabaseID
     ) async throws(StorageError) -> Set<ZoneID>
 
-    /// All zones in the lists of these viewers, whatever they grant: for pushes.
-    func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]]
-
     /// The verified addresses of a user's account, in their normal form.
     func addresses(of user: UserID) async throws(StorageError) -> Set<String>
 
@@ -400,6 +397,12 @@ package protocol Storage: AnyObject, Sendable {
     /// A mark of each of these databases, for the sweep that makes up for lost hints. It differs from the last answer if
     /// anything changed. All zones of the databases are read for it.
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark]
+
+    /// The same of shared databases, each with its user. It differs if the zones to which the user has access are others,
+    /// or if one of them has another change number. All else leaves it as it is (I-5).
+    func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark]
 }
 
 extension Storage {
@@ -499,9 +502,10 @@ package struct ZoneNotice: Sendable, Hashable {
 
 /// By which a server knows whether anything changed in a database.
 package struct ChangeMark: Sendable, Equatable {
-    /// The sum of its zones' change numbers, and of zone creations and ends.
+    /// The sum of its zones' change numbers, and of zone creations and ends. Of a shared database: a hash of its zones and
+    /// their numbers, of which nothing is known but whether it is the same.
     package let value: Int64
-    /// The zones that were read for it, with those that have ended.
+    /// The zones that were read for it, with those that have ended. Of a shared database: all in its list.
     package let zoneCount: Int
 
     package init(value: Int64, zoneCount: Int) {

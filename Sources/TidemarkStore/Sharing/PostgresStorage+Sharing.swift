@@ -62,13 +62,12 @@ extension PostgresStorage {
         Set(try await read(sql.sharing.sharedAsWhole((database, zones))))
     }
 
-    package func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
-        var zones: [DatabaseID: [ZoneKey]] = [:]
-        for viewer in viewers { zones[viewer] = [] }
-        for (viewer, zone) in try await read(sql.sharing.pointedZones(viewers)) {
-            zones[viewer, default: []].append(zone)
-        }
-        return zones.mapValues { $0.sorted() }
+    package func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark] {
+        let databases = viewers.map { SharedDatabase(viewer: $0.key, user: $0.value) }
+        let marks = try await read(sql.sharedFeeds.marks(databases))
+        return Dictionary(marks.map { ($0.database, $0.mark) }) { $1 }
     }
 
     package func addresses(of user: UserID) async throws(StorageError) -> Set<String> {

@@ -189,22 +189,20 @@ struct SharedFeedStatements: Sendable {
         return isPut ? .done : isLiving ? .full : .zoneMissing
     }
 
-    /// As ``ChangeStatements/changeMarks``, of the zones in the viewers' lists.
-    let changeMarks = DeclaredStatement<[DatabaseID], (database: DatabaseID, mark: ChangeMark)>(
-        .read, "shared_change_marks",
+    /// The marks of many lists. NB: with a sum, one zone that moves might hide that another is gone.
+    let marks = DeclaredStatement<[SharedDatabase], (database: DatabaseID, mark: ChangeMark)>(
+        .read, "shared_marks",
         """
         SELECT k.database_id, m.mark, m.zone_count
-          FROM unnest(\(\.self)) AS k (database_id)
+          FROM unnest(\(\.self, \.viewer), \(\.self, \.user)) AS k (database_id, user_id)
          CROSS JOIN LATERAL (
-               SELECT coalesce(sum(z.change_number + 1 + (z.removal IS NOT NULL)::integer), 0)::bigint AS mark,
+               SELECT coalesce(bit_xor(hashint8extended(v.id, v.change_number)) FILTER (WHERE v.is_visible), 0) AS mark,
                       count(*) AS zone_count
-                 FROM (SELECT owner_database_id, zone_id FROM shared_zone
-                        WHERE database_id BETWEEN k.database_id AND k.database_id
-                        ORDER BY database_id, zone_id OFFSET 0) AS v
-                CROSS JOIN LATERAL (
-                      SELECT change_number, removal FROM zone
-                       WHERE database_id = v.owner_database_id AND id BETWEEN v.zone_id AND v.zone_id
-                       ORDER BY id LIMIT 1) AS z) AS m
+                 FROM (SELECT i.id, z.change_number, z.id IS NOT NULL AND \(access(of: "k.user_id")) AS is_visible
+                         FROM (SELECT owner_database_id AS database_id, zone_id AS id FROM shared_zone
+                                WHERE database_id BETWEEN k.database_id AND k.database_id
+                                ORDER BY database_id, zone_id OFFSET 0) AS i
+                         LEFT JOIN LATERAL (\(SharingStatements.livingByID)) AS z ON true OFFSET 0) AS v) AS m
         """
     ) { row throws(PostgresError) in
         let zoneCount: Int64 = try row["zone_count"]

@@ -185,22 +185,6 @@ struct SharingStatements: Sendable {
          WHERE database_id = i.database_id AND id BETWEEN i.id AND i.id AND removal IS NULL ORDER BY id LIMIT 1
         """
 
-    let pointedZones = DeclaredStatement<[DatabaseID], (viewer: DatabaseID, zone: ZoneKey)>(
-        .read, "pointed_zones",
-        """
-        SELECT i.viewer_id, z.database_id, z.name
-          FROM (SELECT k.viewer_id, v.owner_database_id AS database_id, v.zone_id AS id
-                  FROM unnest(\(\.self)) AS k (viewer_id)
-                 CROSS JOIN LATERAL (
-                       SELECT owner_database_id, zone_id FROM shared_zone
-                        WHERE database_id BETWEEN k.viewer_id AND k.viewer_id
-                        ORDER BY database_id, zone_id OFFSET 0) AS v) AS i
-         CROSS JOIN LATERAL (\(livingByID)) AS z
-        """
-    ) { row throws(PostgresError) in
-        (try row["viewer_id"], ZoneKey(database: try row["database_id"], name: try row["name"]))
-    }
-
     /// Those of some zones of a database that are shared as a whole. One look-up for each zone.
     let sharedAsWhole = DeclaredStatement<(database: DatabaseID, zones: [ZoneID]), ZoneID>(
         .read, "zones_shared_as_whole",

@@ -79,14 +79,13 @@ extension MemoryStore {
         }
     }
 
-    package func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
+    package func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         try await call { tables in
-            Dictionary(
-                viewers.map { viewer in
-                    let pointers = tables.databases[viewer]?.pointers ?? [:]
-                    return (viewer, pointers.filter { tables.isLiving($0.key) }.values.sorted())
-                }
-            ) { first, _ in first }
+            var marks: [DatabaseID: ChangeMark] = [:]
+            for (viewer, user) in viewers { marks[viewer] = tables.mark(of: viewer, user) }
+            return marks
         }
     }
 
@@ -177,6 +176,22 @@ extension MemoryTables {
             return ZoneState(
                 id: id, key: key, createdAt: Timestamp(milliseconds: 0), changeNumber: number, removal: .deleted)
         }
+    }
+
+    fileprivate func mark(of viewer: DatabaseID, _ user: UserID) -> ChangeMark {
+        let ids = (databases[viewer]?.pointers ?? [:]).keys
+        let shown = ids.filter { sharing(of: $0, .access(of: [user]))?.admits(user) ?? false }
+        let hashes = shown.compactMap { zones[$0]?.state }.map(Self.hash)
+        return ChangeMark(value: hashes.reduce(0, ^), zoneCount: ids.count)
+    }
+
+    /// Of a zone and its change number, as random as PostgreSQL's.
+    private static func hash(_ zone: ZoneState) -> Int64 {
+        var bits = UInt64(bitPattern: zone.id.rawValue) &* 0x9E37_79B9_7F4A_7C15
+        bits ^= UInt64(bitPattern: zone.changeNumber)
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int64(bitPattern: bits ^ (bits >> 31))
     }
 
     /// Pointers to zones that have ended say nothing, but for those whose ends the feed has not told.

@@ -283,10 +283,6 @@ final class PlantedStorage: Storage {
         try await base.sharedZones(among: zones, in: database)
     }
 
-    func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
-        try await base.pointedZones(of: viewers)
-    }
-
     func addresses(of user: UserID) async throws(StorageError) -> Set<String> {
         try await base.addresses(of: user)
     }
@@ -373,6 +369,12 @@ final class PlantedStorage: Storage {
 
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         try await base.changeMarks(of: databases)
+    }
+
+    func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark] {
+        try await base.sharedMarks(of: viewers)
     }
 
     /// Commits whatever the zones hold now.

@@ -127,7 +127,6 @@ import TidemarkTestSupport
         ),
         (sql.sharing.readWhole, [living, shares, "(share_number >= share.number)", "using share_link_pkey"]),
         (sql.sharing.sharedAsWhole, ["using share_living", "(zone_id >= k.zone_id)"]),
-        (sql.sharing.pointedZones, ["(database_id >= k.viewer_id)", "(id >= shared_zone.zone_id)"]),
         (sql.sharing.pointLink, ["using share_link_target_zone", "using share_link_pkey", "TID Cond"]),
         (
             sql.sharing.linkedZone,
@@ -137,7 +136,7 @@ import TidemarkTestSupport
         (sql.sharedFeeds.databaseFeed, ["using shared_zone_pkey", "using feed_entry_number"] + access),
         (sql.sharedFeeds.numberZones, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
         (sql.sharedFeeds.pointViewer, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
-        (sql.sharedFeeds.changeMarks, ["(database_id >= k.database_id)", "(id >= shared_zone.zone_id)"]),
+        (sql.sharedFeeds.marks, ["(database_id >= k.database_id)", "(id >= shared_zone.zone_id)"] + access),
         (sql.scan.page, ["using record_pkey", "(database_id = $2) AND (ROW(zone_id, name) > ROW($3, $4))"]),
     ]
 

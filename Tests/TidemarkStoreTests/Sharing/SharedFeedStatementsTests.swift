@@ -154,27 +154,6 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `the mark of a shared database moves with the zones in its list`() async throws {
-        try await SharingFixture.run { fixture in
-            let databases = [fixture.bob.sharedDatabase, fixture.alice.privateDatabase]
-            func marks() async throws -> [ChangeMark] {
-                // A server that has seen neither of them sign in.
-                let storage = try PostgresStorage(
-                    url: fixture.url, loop: fixture.storage.pool.loop, connections: 1, queryTimes: .patient)
-                let marks = try await storage.changeMarks(of: databases)
-                await storage.stop()
-                return databases.compactMap { marks[$0] }
-            }
-            #expect(try await marks().map(\.zoneCount) == [0, 2])
-            try await fixture.point()
-            let before = try await marks()
-            #expect(before.map(\.zoneCount) == [1, 2])
-            try await fixture.share(with: fixture.bobs(.accepted))
-            let after = try await marks()
-            #expect(after[0].value == before[0].value + 1 && after[1].value == before[1].value + 1)
-        }
-    }
-
     @Test func `R-323: the list shows what the rules allow, whatever becomes of a participant`() async throws {
         try await SharingFixture.run { fixture in
             try await fixture.point()
