@@ -171,12 +171,10 @@ extension FailureReason {
         case .zoneNotShareable:
             "The zone cannot be shared. Share a custom zone of the private database."
         case .shareInvalid:
-            "Only a share made by CKShare(recordZoneID:) can have the type cloudkit.share or the name cloudkit.zoneshare. "
+            "Only a share made by CKShare(recordZoneID:) can have the name cloudkit.zoneshare, and only with its type. "
                 + "It cannot have a parent, children or references with the action deleteSelf."
         case .hierarchiesUnavailable:
             "This server shares whole zones. Move what is to be shared to a zone of its own, and share that."
-        case .zoneHasShares:
-            "Records of the zone are shared, so the zone cannot be shared as a whole. End those shares first."
         case .participantInvalid:
             "A participant is not valid. Look the person up again. Use the role privateUser or administrator, and the "
                 + "permission readOnly or readWrite."

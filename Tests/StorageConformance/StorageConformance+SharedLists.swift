@@ -186,7 +186,7 @@ extension StorageConformance {
             try await store.changeZones(in: zones[3].key.database, remove: ["gone"])
             // A public user may what everybody may, and that is nothing now.
             try await store.changeShares(in: zones[4].key) { sharing, number in
-                sharing.livingShare(ofRoot: nil).map { share in
+                sharing.livingShare.map { share in
                     var changes = SharingChanges(share.number, at: number)
                     changes.updatedShare = share
                     changes.updatedShare?.publicPermission = .noAccess

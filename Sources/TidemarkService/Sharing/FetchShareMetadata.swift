@@ -90,7 +90,7 @@ extension CloudService {
         let key = linked ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
         let read = try await sharedZone(key, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
-        guard let read, let secret, read.sharing.secrets[visitor.rootName] == secret,
+        guard let read, let secret, read.sharing.secret == secret,
             let (share, entry) = read.sharing.entry(of: visitor)
         else { return nil }
         return OpenedLink(read: read, share: share, entry: entry)

@@ -38,7 +38,7 @@ extension FailureReason {
             .recordTypeNotQueryable, .queryTooLarge, .operatorInvalid, .negationInvalid, .valueKindWrong,
             .queryFieldUnknown, .fieldEncrypted, .fieldNotComparable,
             .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired, .valueNotEncrypted,
-            .zoneNotShareable, .shareInvalid, .zoneHasShares, .participantInvalid, .participantsFixed, .shareIsOwn:
+            .zoneNotShareable, .shareInvalid, .participantInvalid, .participantsFixed, .shareIsOwn:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
         case .requestForgotten: FailureLine(.serverResponseLost)

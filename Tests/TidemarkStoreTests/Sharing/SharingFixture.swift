@@ -106,7 +106,7 @@ struct SharingFixture: Sendable {
     /// Changes the rows of the living share.
     func update(_ body: (inout SharingChanges, [Participant]) -> Void) async throws {
         try await change { number, sharing in
-            let share = sharing.livingShare(ofRoot: nil)?.number ?? ShareNumber(0)
+            let share = sharing.livingShare?.number ?? ShareNumber(0)
             var changes = SharingChanges(share, at: number)
             body(&changes, (sharing.participants[share] ?? [:]).values.sorted { $0.id < $1.id })
             return changes

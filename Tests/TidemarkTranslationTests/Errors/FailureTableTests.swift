@@ -41,7 +41,7 @@ import TidemarkWire
         (.sortInvalid, .invalidArguments), (.cursorInvalid, .invalidArguments), (.zoneRequired, .invalidArguments),
         (.queryTooSlow, .limitExceeded), (.tooMuchAtOnce, .zoneBusy), (.tooMuchStored, .limitExceeded),
         (.zoneNotShareable, .invalidArguments), (.shareInvalid, .invalidArguments),
-        (.hierarchiesUnavailable, .serverRejectedRequest), (.zoneHasShares, .invalidArguments),
+        (.hierarchiesUnavailable, .serverRejectedRequest),
         (.participantInvalid, .invalidArguments), (.participantsFixed, .invalidArguments),
         (.tooManyParticipants, .tooManyParticipants), (.notShareAdministrator, .permissionFailure),
         (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments), (.tooManySharedZones, .limitExceeded),
