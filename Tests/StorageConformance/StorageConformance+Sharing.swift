@@ -224,10 +224,15 @@ extension StorageFixture {
 }
 
 extension ZoneSharing {
-    /// As much as is asked for.
+    /// As much as is asked for: of shares that have ended no participants.
     fileprivate func reduced(to read: SharingRead) -> ZoneSharing {
-        guard case .access(let users) = read else { return self }
-        let rows = participants.mapValues { rows in
+        let living = participants.filter { shares[$0.key]?.isLiving ?? false }
+        guard case .access(let users) = read else {
+            return ZoneSharing(
+                owner: owner, shares: Array(shares.values), participants: living.mapValues { Array($0.values) },
+                secret: secret)
+        }
+        let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }
         }
         return ZoneSharing(owner: owner, shares: Array(shares.values), participants: rows, isWhole: false)

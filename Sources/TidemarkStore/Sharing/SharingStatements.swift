@@ -27,20 +27,22 @@ struct SharingWrite: Sendable {
 /// The SQL of shares. Their rows are written under the lock of their zone. See ``RecordStatements`` for the form of
 /// look-ups.
 struct SharingStatements: Sendable {
-    /// All shares of zones, with all participants and the secret of the URL.
-    let readWhole = reading("read_sharing", \.self, secret: secret, participants: allParticipants)
+    /// All shares of zones, with all participants of the living ones and the secret of the URL.
+    let readWhole = reading("read_sharing", \.self, link: link, participants: allParticipants)
 
-    /// All shares of zones, with the rows of some users. One look-up for each share and user, however many take part.
-    let readAccess = reading("read_share_access", \.zones, secret: "NULL::bytea", participants: someParticipants)
+    /// All shares of zones, with the rows of some users in the living ones. One look-up for each user, however many take
+    /// part.
+    let readAccess = reading("read_share_access", \.zones, link: noLink, participants: someParticipants)
 
-    /// At least one row for each zone that lives and has an owner.
+    /// At least one row for each zone that lives and has an owner. Participants of a share that has ended are not read:
+    /// their rows grant nothing.
     private static func reading<Input>(
-        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, secret: SQL<Input>, participants: SQL<Input>
+        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, link: SQL<Input>, participants: SQL<Input>
     ) -> DeclaredStatement<Input, SharingRow> {
         DeclaredStatement(
             .read, name,
             """
-            SELECT k.ordinal, d.user_id AS owner_id, \(secret) AS secret, s.number AS share_number,
+            SELECT k.ordinal, d.user_id AS owner_id, l.secret, s.number AS share_number,
                    s.ended_number AS share_ended_number, s.public_permission, s.record_name, p.id, p.user_id, p.address,
                    p.role, p.permission, p.status, p.accepted_number, p.ended_number, p.added_at
               FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
@@ -48,6 +50,7 @@ struct SharingStatements: Sendable {
              CROSS JOIN LATERAL (
                    SELECT user_id FROM database
                     WHERE id BETWEEN k.database_id AND k.database_id AND user_id IS NOT NULL ORDER BY id LIMIT 1) AS d
+              LEFT JOIN LATERAL (\(link)) AS l ON true
               LEFT JOIN LATERAL (
                    SELECT * FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                     ORDER BY database_id, zone_id, number OFFSET 0) AS s ON true
@@ -57,21 +60,25 @@ struct SharingStatements: Sendable {
         ) { row throws(PostgresError) in try SharingRow(row) }
     }
 
-    private static let secret: SQL<[ZoneKey]> = """
-        (SELECT secret FROM share_link
-          WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY database_id, zone_id LIMIT 1)
+    /// NB: a join, because a column would be looked up for each participant.
+    private static let link: SQL<[ZoneKey]> = """
+        SELECT secret FROM share_link
+         WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY database_id, zone_id LIMIT 1
         """
+
+    private static let noLink: SQL<AccessQuery> = "SELECT NULL::bytea AS secret"
 
     private static let allParticipants: SQL<[ZoneKey]> = """
         SELECT * FROM share_participant
          WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
+           AND s.ended_number IS NULL
          ORDER BY share_number OFFSET 0
         """
 
     private static let someParticipants: SQL<AccessQuery> = """
         SELECT f.*
           FROM (SELECT w.user_id FROM unnest(\(\.users, \.place), \(\.users, \.user)) AS w (place, user_id)
-                 WHERE w.place = k.ordinal OFFSET 0) AS w
+                 WHERE w.place = k.ordinal AND s.ended_number IS NULL OFFSET 0) AS w
          CROSS JOIN LATERAL (
                SELECT * FROM share_participant
                 WHERE database_id = k.database_id AND zone_id = z.id AND share_number = s.number

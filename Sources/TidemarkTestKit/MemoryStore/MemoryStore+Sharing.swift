@@ -123,31 +123,40 @@ extension ZoneSharing {
 extension MemoryTables {
     fileprivate func isLiving(_ zone: ZoneID) -> Bool { zones[zone].map { $0.state.removal == nil } ?? false }
 
-    /// The shares of a living zone, as much as is asked for; nil if nothing is, or if the zone is no user's.
+    /// The shares of a living zone, as much as is asked for; nil if nothing is, or if the zone is no user's. The
+    /// participants of shares that have ended are left out.
     func sharing(of zone: ZoneID, _ read: SharingRead) -> ZoneSharing? {
         // Most reads ask for nothing, and nothing is looked for.
-        if read == .nothing { return nil }
-        guard let state = zones[zone]?.state, state.removal == nil,
-            let owner = users.values.first(where: { $0.database == state.key.database })?.id
-        else { return nil }
-        let whole = sharing[zone] ?? ZoneSharing(owner: owner)
-        guard case .access(let users) = read else { return whole }
-        let rows = whole.participants.mapValues { rows in
+        guard read != .nothing, let stored = storedSharing(of: zone) else { return nil }
+        let living = stored.participants.filter { stored.shares[$0.key]?.isLiving ?? false }
+        let shares = Array(stored.shares.values)
+        guard case .access(let users) = read else {
+            return ZoneSharing(
+                owner: stored.owner, shares: shares, participants: living.mapValues { Array($0.values) },
+                secret: stored.secret)
+        }
+        let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }
         }
         return ZoneSharing(
-            owner: owner, shares: Array(whole.shares.values), participants: rows.filter { !$0.value.isEmpty },
-            isWhole: false)
+            owner: stored.owner, shares: shares, participants: rows.filter { !$0.value.isEmpty }, isWhole: false)
+    }
+
+    private func storedSharing(of zone: ZoneID) -> ZoneSharing? {
+        guard let state = zones[zone]?.state, state.removal == nil,
+            let owner = users.values.first(where: { $0.database == state.key.database })?.id
+        else { return nil }
+        return sharing[zone] ?? ZoneSharing(owner: owner)
     }
 
     mutating func write(_ changes: SharingChanges, in zone: ZoneID) {
-        sharing[zone] = sharing(of: zone, .whole)?.applying(changes)
+        sharing[zone] = storedSharing(of: zone)?.applying(changes)
     }
 
     /// What PostgreSQL would refuse of the changes of shares, or what breaks the rules of numbers; nil if nothing does.
     func complaint(aboutSharing changes: ZoneChanges) -> String? {
         guard !changes.sharing.isEmpty else { return nil }
-        guard var sharing = self.sharing(of: changes.zone, .whole), let zone = zones[changes.zone]?.state else {
+        guard var sharing = storedSharing(of: changes.zone), let zone = zones[changes.zone]?.state else {
             return "a zone that is no user's is shared"
         }
         for change in changes.sharing {
