@@ -209,10 +209,10 @@ package protocol Storage: AnyObject, Sendable {
     func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError)
 
     /// The first `zonesMax` living zones after the one with the id `after`, by id. With `after` nil: of all zones. A
-    /// newer zone of a database has a larger id.
+    /// newer zone of a database has a larger id. They say whether they are shared (``ZoneState/isShared``).
     func zones(in database: DatabaseID, after: ZoneID?, zonesMax: Int) async throws(StorageError) -> [ZoneState]
 
-    /// The living zones among `names`, in any order.
+    /// The living zones among `names`, in any order. They say whether they are shared.
     func zones(named names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneState]
 
     /// Why the last incarnation of each zone ended, by name. Zones that never ended are left out.
@@ -258,11 +258,6 @@ package protocol Storage: AnyObject, Sendable {
     func sharedZones(
         of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
     ) async throws(StorageError) -> [ZoneState]
-
-    /// Those of these living zones of a database that are shared as a whole.
-    func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID>
 
     /// The verified addresses of a user's account, in their normal form.
     func addresses(of user: UserID) async throws(StorageError) -> Set<String>

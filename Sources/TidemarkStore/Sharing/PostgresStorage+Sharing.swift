@@ -56,12 +56,6 @@ extension PostgresStorage {
         return try await read(sql.sharedFeeds.page((database, after ?? ZoneID(0), zonesMax)))
     }
 
-    package func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID> {
-        Set(try await read(sql.sharing.sharedAsWhole((database, zones))))
-    }
-
     package func sharedMarks(
         of viewers: [DatabaseID: UserID]
     ) async throws(StorageError) -> [DatabaseID: ChangeMark] {

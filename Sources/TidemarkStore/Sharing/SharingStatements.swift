@@ -192,20 +192,6 @@ struct SharingStatements: Sendable {
          WHERE database_id = i.database_id AND id BETWEEN i.id AND i.id AND removal IS NULL ORDER BY id LIMIT 1
         """
 
-    /// Those of some zones of a database that are shared as a whole. One look-up for each zone.
-    let sharedAsWhole = DeclaredStatement<(database: DatabaseID, zones: [ZoneID]), ZoneID>(
-        .read, "zones_shared_as_whole",
-        """
-        SELECT k.zone_id
-          FROM unnest(\(\.zones)) AS k (zone_id)
-         CROSS JOIN LATERAL (
-               SELECT FROM share
-                WHERE database_id = \(\.database) AND zone_id BETWEEN k.zone_id AND k.zone_id AND ended_number IS NULL
-                  AND record_name = '\(Share.zoneWideName)'
-                ORDER BY zone_id LIMIT 1) AS s
-        """
-    ) { row throws(PostgresError) in try row["zone_id"] }
-
     // MARK: Owners
 
     let ownersNamed = DeclaredStatement<(names: [String], container: ContainerKey), ZoneOwner>(

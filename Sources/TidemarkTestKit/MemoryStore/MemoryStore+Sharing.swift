@@ -26,7 +26,7 @@ extension MemoryStore {
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
         try await call { tables in
             guard let id = tables.livingZone(key), let zone = tables.zones[id]?.state else { return nil }
-            return tables.sharing(of: id, read).map { (zone: zone, sharing: $0) }
+            return tables.sharing(of: id, read).map { (zone: tables.listed(zone), sharing: $0) }
         }
     }
 
@@ -64,18 +64,6 @@ extension MemoryStore {
             let listed = pointers.keys.sorted().filter { id in after.map { $0 < id } ?? true }
             let zones = listed.filter { tables.sharing(of: $0, .access(of: [user]))?.admits(user) ?? false }
             return zones.prefix(zonesMax).compactMap { tables.zones[$0]?.state }
-        }
-    }
-
-    package func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID> {
-        try await call { tables in
-            Set(
-                zones.filter { zone in
-                    tables.zones[zone]?.state.key.database == database
-                        && tables.sharing(of: zone, .whole)?.livingShare(named: Share.zoneWideName) != nil
-                })
         }
     }
 
@@ -122,6 +110,13 @@ extension ZoneSharing {
 
 extension MemoryTables {
     fileprivate func isLiving(_ zone: ZoneID) -> Bool { zones[zone].map { $0.state.removal == nil } ?? false }
+
+    /// The zone, with whether it is shared.
+    func listed(_ zone: ZoneState) -> ZoneState {
+        var listed = zone
+        listed.isShared = sharing[zone.id]?.livingShare(named: Share.zoneWideName) != nil
+        return listed
+    }
 
     /// The shares of a living zone, as much as is asked for; nil if nothing is, or if the zone is no user's. The
     /// participants of shares that have ended are left out.

@@ -277,12 +277,6 @@ final class PlantedStorage: Storage {
         try await base.sharedZones(of: viewer, for: user, after: after, zonesMax: zonesMax)
     }
 
-    func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID> {
-        try await base.sharedZones(among: zones, in: database)
-    }
-
     func addresses(of user: UserID) async throws(StorageError) -> Set<String> {
         try await base.addresses(of: user)
     }

@@ -52,8 +52,11 @@ import TidemarkTestSupport
             ]
         ),
         (sql.zones.lockNamed, ["(name >= n.name)", "(id >= zone.id)"]),
-        (sql.zones.named, ["using zone_living", "AND (name >= k.name)"]),
-        (sql.zones.page, ["using zone_pkey", "(database_id = $1) AND (id > $2)"]),
+        (sql.zones.named, ["using zone_living", "AND (name >= k.name)", "using share_living", "AND (zone_id >= "]),
+        (
+            sql.zones.page,
+            ["using zone_pkey", "(database_id = $1) AND (id > $2)", "using share_living", "AND (zone_id >= "]
+        ),
         (
             sql.records.readRecords,
             [livingOnce, "(database_id = ($4)[k.place]) AND (zone_id = ($2)[k.place]) AND (name >= k.record_name)"]
@@ -126,7 +129,6 @@ import TidemarkTestSupport
             [living, shares, "(share_number = share.number) AND (user_id >= w.user_id)", "using database_pkey"]
         ),
         (sql.sharing.readWhole, [living, shares, "(share_number >= share.number)", "using share_link_pkey"]),
-        (sql.sharing.sharedAsWhole, ["using share_living", "(zone_id >= k.zone_id)"]),
         (sql.sharing.pointLink, ["using share_link_target_zone", "using share_link_pkey", "TID Cond"]),
         (
             sql.sharing.linkedZone,
