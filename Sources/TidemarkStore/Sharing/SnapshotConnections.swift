@@ -82,7 +82,9 @@ extension PostgresStorage {
         reading.add(Call.commit)
         let nothing = SharedSnapshot<Row, Other>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
         do {
-            return try await snapshots.run(reading, into: nothing)
+            let found = try await snapshots.run(reading, into: nothing)
+            noteAccess(sharing, in: zones, found.shares)
+            return found
         } catch {
             throw StorageError(error, duringCommit: false)
         }

@@ -137,6 +137,14 @@ extension MemoryTables {
             owner: stored.owner, shares: shares, participants: rows.filter { !$0.value.isEmpty }, isWhole: false)
     }
 
+    /// The shares of a living zone to which the one who is asked about has no access: nothing else of it is read.
+    func refusedSharing(of key: ZoneKey, _ read: SharingRead) -> ZoneSharing? {
+        guard case .access(let users) = read, users.count == 1, let zone = livingZone(key),
+            let sharing = sharing(of: zone, read), !sharing.admits(users[0])
+        else { return nil }
+        return sharing
+    }
+
     private func storedSharing(of zone: ZoneID) -> ZoneSharing? {
         guard let state = zones[zone]?.state, state.removal == nil,
             let owner = users.values.first(where: { $0.database == state.key.database })?.id

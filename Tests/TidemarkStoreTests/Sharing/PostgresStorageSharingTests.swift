@@ -52,6 +52,28 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-316: for somebody without access no record is looked at`() async throws {
+        try await SharingFixture.run { fixture in
+            try await fixture.share(with: fixture.bobs(.pending))
+            let (storage, zone, access) = (fixture.storage, fixture.zone, SharingRead.access(of: [fixture.bob.user]))
+            let lease = try await fixture.other.acquire()
+            // Whoever looks at records or keys waits, until PostgreSQL ends the statement.
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record, zone_key IN ACCESS EXCLUSIVE MODE")
+            let page = try await storage.zonePage(fixture.page())
+            #expect(page.value.zone == nil && page.value.sharing != nil)
+            let attached = try await storage.databaseFeed(
+                of: fixture.bob.sharedDatabase, after: nil, entriesMax: 9, then: fixture.page()
+            ).page
+            #expect(attached?.value.zone == nil && attached?.value.sharing != nil)
+            let found = try await storage.records(named: ["a"], in: zone, bytesMax: 1_000, sharing: access)
+            #expect(found.zone == nil && found.sharing != nil)
+            let keys = try await storage.zoneKeys(of: [zone.name], in: zone.database, keysMax: 9, sharing: access)
+            #expect(keys.map(\.keys) == [nil])
+            try await lease.connection.executeScript("COMMIT")
+            fixture.other.release(lease)
+        }
+    }
+
     @Test func `R-700: who waited for a zone has the access that is left`() async throws {
         try await SharingFixture.run { fixture in
             try await fixture.share(with: fixture.bobs(.accepted))
