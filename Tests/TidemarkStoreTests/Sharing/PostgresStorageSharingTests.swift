@@ -12,15 +12,19 @@ import TidemarkTestSupport
 @Suite struct PostgresStorageSharingTests {
     @Test func `R-328, I-5: a page and the access by which it was read are of one snapshot`() async throws {
         try await SharingFixture.run { fixture in
-            try await fixture.share(with: fixture.bobs(.accepted))
+            let carol = try await SharingFixture.identity("carol", in: fixture.storage).user
+            var carols = fixture.bobs(.accepted, id: 2)
+            carols.user = carol
+            try await fixture.share(with: fixture.bobs(.accepted), carols)
             let storage = fixture.storage
             let lease = try await fixture.other.acquire()
-            // Each connection for snapshots prepares its statements, so that the page below waits where it is run.
+            // Each connection for snapshots prepares its statements, so that the page below waits where it is run. One
+            // account has not all of them.
             try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
             async let first = storage.zonePage(fixture.page())
             async let second = storage.zonePage(fixture.page())
             async let third = storage.zonePage(fixture.page())
-            async let fourth = storage.zonePage(fixture.page())
+            async let fourth = storage.zonePage(fixture.page(for: carol))
             try await fixture.waitForWaiting(4, application: "tidemark-shared")
             try await lease.connection.executeScript("COMMIT")
             for page in [try await first, try await second, try await third, try await fourth] {
@@ -48,6 +52,22 @@ import TidemarkTestSupport
             let after = try await storage.zonePage(fixture.page()).value
             #expect(after.records.map(\.name).sorted() == [Share.zoneWideName, "new"])
             #expect(after.sharing != nil && fixture.bobsAccess.sharing(after.sharing) == nil)
+            fixture.other.release(lease)
+        }
+    }
+
+    @Test func `R-711: who reads others' zones leaves a connection for snapshots to other accounts`() async throws {
+        try await SharingFixture.run { fixture in
+            let carol = try await SharingFixture.identity("carol", in: fixture.storage).user
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let lease = try await fixture.other.acquire()
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
+            let pages = (0..<5).map { _ in Task { try await fixture.storage.zonePage(fixture.page()).value } }
+            try await fixture.waitForWaiting(3, application: "tidemark-shared")
+            let found = try #require(try await fixture.storage.sharing(of: fixture.zone, .access(of: [carol])))
+            #expect(!ShareAccess(of: carol, in: found.sharing).isParticipant)
+            try await lease.connection.executeScript("COMMIT")
+            for page in pages { #expect(try await page.value.records.map(\.name) == [Share.zoneWideName]) }
             fixture.other.release(lease)
         }
     }
