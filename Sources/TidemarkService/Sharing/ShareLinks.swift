@@ -55,7 +55,9 @@ extension CloudService {
     private func givingLink(_ part: RecordsRequest) async -> Result<RecordsRequest, FailureReason> {
         let secret = SecureRandom.bytes(ShareLinkSecret.byteCount)
         return await retry.run { () async throws(StorageError) in
-            guard try await storage.pointLink(secretHash: SHA256.hash(secret), to: part.key) else {
+            let isPointed = try await storage.pointLink(
+                secretHash: SHA256.hash(secret), to: part.key, atMost: limits.untakenLinksMax)
+            guard isPointed else {
                 let removals = try await storage.removals(ofZones: [part.key.name], in: part.key.database)
                 return .failure(.missingZone(removals[part.key.name]))
             }

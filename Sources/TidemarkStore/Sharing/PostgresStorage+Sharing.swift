@@ -31,8 +31,14 @@ extension PostgresStorage {
         try await read(sql.sharing.linkedZone((secretHash, viewer))).first
     }
 
-    package func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await writeRepeatably(sql.sharing.pointLink((secretHash, key))).affectedCount > 0
+    package func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        guard let zone = try await writeRepeatably(sql.sharing.pointLink((secretHash, key, countMax))).rows.first else {
+            throw StorageError(.rejected, detail: "a row is missing")
+        }
+        if zone.isFull { throw StorageError(.crowded, detail: "links that no share took", retryAfter: .seconds(600)) }
+        return zone.isLiving
     }
 
     package func pointViewer(

@@ -42,12 +42,12 @@ extension MemoryStore {
         }
     }
 
-    package func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await call { tables in
-            guard let zone = tables.livingZone(key) else { return false }
-            tables.links[secretHash] = zone
-            return true
-        }
+    package func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        let pointed = try await call { $0.pointLink(secretHash, to: key, atMost: countMax) }
+        guard let isPointed = pointed else { throw StorageError(.crowded, detail: "links that no share took") }
+        return isPointed
     }
 
     package func pointViewer(
@@ -214,6 +214,15 @@ extension MemoryTables {
         guard let database = databases[viewer], !database.pointers.isEmpty else { return }
         let kept = database.pointers.filter { isLiving($0.key) || database.feed.livingNumber(of: $0.key) != nil }
         databases[viewer]?.pointers = kept
+    }
+
+    /// Nil if too many links lead to the zone. Here those that no share took are kept for ever.
+    fileprivate mutating func pointLink(_ secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int) -> Bool? {
+        guard let zone = livingZone(key) else { return false }
+        guard sharing[zone]?.secret == nil else { return true }
+        guard links.count(where: { $0.value == zone && $0.key != secretHash }) < countMax else { return nil }
+        links[secretHash] = zone
+        return true
     }
 
     fileprivate mutating func pointViewer(

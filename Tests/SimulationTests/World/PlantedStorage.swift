@@ -261,8 +261,10 @@ final class PlantedStorage: Storage {
         try await base.linkedZone(secretHash: secretHash, for: viewer)
     }
 
-    func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await base.pointLink(secretHash: secretHash, to: key)
+    func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        try await base.pointLink(secretHash: secretHash, to: key, atMost: countMax)
     }
 
     func pointViewer(
