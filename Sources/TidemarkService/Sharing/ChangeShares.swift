@@ -45,8 +45,9 @@ extension CloudService {
                     .success(try await openedLink(secret, for: visitor, in: bearer.viewer))
                 }
                 let declined = await opened.asyncMap { opened in
-                    guard let key = opened?.read.zone.key else { return Result<Void, FailureReason>.success(()) }
-                    return await perform(.decline(visitor), on: key, for: bearer, askedBy: asker).map { _ in () }
+                    guard let opened else { return Result<Void, FailureReason>.success(()) }
+                    let action = ShareAction.decline(opened.visitor)
+                    return await perform(action, on: opened.read.zone.key, for: bearer, askedBy: asker).map { _ in () }
                 }
                 results.append(declined.flatMap { $0 })
             }
@@ -75,7 +76,7 @@ extension CloudService {
     ) async -> Result<ShareMetadata, FailureReason> {
         let id = ParticipantID(high: scheduler.randomBits(), low: scheduler.randomBits())
         let pointed = await retry.run(askedBy: asker) {
-            () async throws(StorageError) -> Result<ZoneKey, FailureReason> in
+            () async throws(StorageError) -> Result<OpenedLink, FailureReason> in
             guard let opened = try await openedLink(secret, for: visitor, in: bearer.viewer) else {
                 return .failure(.shareUnknown)
             }
@@ -83,12 +84,13 @@ extension CloudService {
             let key = opened.read.zone.key
             // Before the acceptance: if the server ends in between, the pointer leads to nothing that is accessible.
             guard try await storage.pointViewer(bearer.viewer, to: key) else { return .failure(.shareUnknown) }
-            return .success(key)
+            return .success(opened)
         }
         switch pointed {
         case .failure(let reason): return .failure(reason)
-        case .success(let key):
-            let accepted = await perform(.accept(visitor, as: id), on: key, for: bearer, askedBy: asker)
+        case .success(let opened):
+            let action = ShareAction.accept(opened.visitor, as: id)
+            let accepted = await perform(action, on: opened.read.zone.key, for: bearer, askedBy: asker)
             if case .failure(let reason) = accepted { return .failure(reason) }
             return await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer)
         }

@@ -104,7 +104,7 @@ struct SharedZoneHistory {
 
     private mutating func comeOrGo() -> String? {
         let user = random.pick(Self.people)
-        let visitor = NaiveSharing.Visitor(user: user, addresses: [], hasURL: chance(70), link: nil)
+        let visitor = NaiveSharing.Visitor(user: user, addresses: [], hasURL: chance(70))
         switch Int.random(in: 0..<10, using: &random) {
         case ..<6:
             let expected = naive.accept(visitor)
