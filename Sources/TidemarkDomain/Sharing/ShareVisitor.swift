@@ -130,6 +130,17 @@ extension ShareVisitor {
 }
 
 extension ZoneSharing {
+    /// Whether a user takes part in the living share, or is invited to it by name.
+    package func hasPlace(of user: UserID) -> Bool {
+        livingShare.flatMap { row(of: user, in: $0.number) }?.isLiving ?? false
+    }
+
+    /// A participant leaves. Nil if the user takes no part: nothing is left to do.
+    func leaving(_ user: UserID, at number: ChangeNumber) -> SharingChanges? {
+        guard let share = livingShare, let row = row(of: user, in: share.number), row.hasAccepted else { return nil }
+        return SharingChanges.ending([row], of: share.number, at: number)
+    }
+
     /// The owner ends a share by deleting its CKShare record. Nil if none lives.
     ///
     /// One row is written, whoever takes part.

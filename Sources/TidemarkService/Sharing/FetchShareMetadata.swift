@@ -36,7 +36,7 @@ extension CloudService {
             for secret in secrets {
                 let result: Result<ShareMetadata, FailureReason> =
                     room > 0 ? await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer) : .failure(.tooMuchAtOnce)
-                if case .success(let metadata) = result { room -= metadata.record.fields.byteCount }
+                if case .success(let metadata) = result { room -= metadata.byteCount }
                 results.append(result)
             }
             return results
@@ -116,6 +116,16 @@ extension Result where Failure == FailureReason {
     func asyncMap<Value>(_ transform: (Success) async -> Value) async -> Result<Value, FailureReason> {
         switch self {
         case .success(let value): .success(await transform(value))
+        case .failure(let reason): .failure(reason)
+        }
+    }
+
+    /// As `flatMap`, with work that waits.
+    func asyncFlatMap<Value>(
+        _ transform: (Success) async -> Result<Value, FailureReason>
+    ) async -> Result<Value, FailureReason> {
+        switch self {
+        case .success(let value): await transform(value)
         case .failure(let reason): .failure(reason)
         }
     }

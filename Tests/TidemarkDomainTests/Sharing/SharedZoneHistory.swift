@@ -112,7 +112,8 @@ struct SharedZoneHistory {
             note("accept: \(answer.map { "\($0)" } ?? "accepted")")
             return answer == expected ? nil : "\(visitor): \(String(describing: answer))"
         case ..<7:
-            naive.decline(visitor)
+            // Who is only invited does not see the zone, and cannot leave it.
+            if naive.isIn(user) { naive.decline(visitor) }
             zone.act(.leave(user))
             return nil
         default:
