@@ -44,7 +44,8 @@ extension CloudService {
                 return await opened.asyncFlatMap { opened in
                     guard let opened else { return .success(()) }
                     let action = ShareAction.decline(opened.visitor)
-                    return await perform(action, on: opened.read.zone.key, for: bearer, askedBy: asker).map { _ in () }
+                    let key = opened.read.zone.key
+                    return await perform(action, on: key, for: bearer, askedBy: asker).map { _ in () }
                 }
             }
         }

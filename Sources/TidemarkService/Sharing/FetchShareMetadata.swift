@@ -35,7 +35,8 @@ extension CloudService {
             var room = limits.answerBytesMax
             for secret in secrets {
                 let result: Result<ShareMetadata, FailureReason> =
-                    room > 0 ? await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer) : .failure(.tooMuchAtOnce)
+                    room > 0
+                    ? await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer) : .failure(.tooMuchAtOnce)
                 if case .success(let metadata) = result { room -= metadata.byteCount }
                 results.append(result)
             }

@@ -21,7 +21,8 @@ extension RecordsRequest {
         return share.refusal(in: access.scope, zoneNamed: key.name, within: limits) == nil
     }
 
-    fileprivate var savesShare: Bool { saves.contains { $0.share != nil } }
+    /// Whether it saves a CKShare record.
+    var savesShare: Bool { saves.contains { $0.share != nil } }
 
     /// The same, with a secret for the URL of the share that it makes.
     fileprivate func with(freshSecret: [UInt8], within limits: Limits) -> RecordsRequest {

@@ -75,7 +75,9 @@ import TidemarkTestSupport
                 case "closed":
                     try await fixture.share(nil, [carol.invited()], tag: tag, zone: zone, counter: counter, by: service)
                 case "ended": _ = try await service.modify(fixture.sharing(nil, zone: zone, counter: counter)).get()
-                case "left": _ = try await service.declineShares(ofLinks: [try #require(links.last)], for: bob.bearer).get()
+                case "left":
+                    let link = try #require(links.last)
+                    _ = try await service.declineShares(ofLinks: [link], for: bob.bearer).get()
                 default:
                     let request = ZonesRequest(
                         id: RequestID(DeviceID(high: 0, low: 9), counter), saves: [], deletes: [zone])

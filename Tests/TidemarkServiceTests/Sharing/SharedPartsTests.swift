@@ -38,7 +38,8 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-306, R-711: a share waits for its owner's turn before it has a link, and other saves do not`() throws {
+    @Test func `R-306, R-711: a share waits for its owner's turn before it has a link, and other saves do not`() throws
+    {
         let fixture = try ServiceFixture(zones: ["notes", "other"])
         let service = fixture.server()
         try fixture.scheduler.simulate {
@@ -166,6 +167,39 @@ import TidemarkTestSupport
             #expect(reasons(await first.value) == [nil] && reasons(await second.value) == [nil])
             let saved = try await fixture.records().first { $0.name == "x" }
             #expect(try saved?.fields == noted("2"))
+        }
+    }
+
+    @Test func `R-012, R-329: what a request of the same group allows a participant to save is known to the schema`() throws
+    {
+        let fixture = try ServiceFixture()
+        let script = FaultScript(first: [.commitSent: [.none, .none, .delay(.seconds(2))]])
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(.noAccess, [bob.invited(.readOnly)], counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            let tag = try await fixture.shareTag()
+            // While this is written, the others come together into the next transaction.
+            let holding = fixture.scheduler.run { [fixture] in
+                let request = try? fixture.saving(["a"], id: RequestID(DeviceID(high: 0, low: 3), 1))
+                if let request { _ = await service.modify(request) }
+            }
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            let raising = fixture.sharing(
+                ShareSave(tag: tag, participants: [bob.invited(.readWrite)]), counter: 2)
+            let raised = fixture.scheduler.run { await service.modify(raising) }
+            try await fixture.scheduler.sleep(for: .milliseconds(100))
+            let new = RecordSave(name: "b", type: "Task", tag: nil, fields: try noted("new"), parent: .unchanged)
+            let request = RecordsRequest(
+                id: RequestID(DeviceID(high: 0, low: 2), 1), key: fixture.key(), saves: [new], deletes: [],
+                policy: .allKeys, isAtomic: false, user: bob.user, access: bob.sharedAccess)
+            #expect(reasons(await service.modify(request)) == [nil])
+            #expect(reasons(await raised.value) == [nil])
+            await holding.value
+            #expect(script.count(.commitSent) == 4, "the two were one group")
+            let schema = try await MemoryStore(fixture.database).schema(of: fixture.identity.container)
+            #expect(schema.schema.types["Task"]?.fields["text"] != nil)
         }
     }
 
