@@ -82,6 +82,7 @@ extension FailureReason {
         case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references or children per deletion")
         case .tooManyZones: (Int64(limits.zonesMax), "zones per database")
         case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions per user")
+        case .tooManySharedZones: (Int64(limits.sharedZonesMax), "zones of others per user")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
         case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
@@ -188,6 +189,8 @@ extension FailureReason {
             "Share not found. It has ended, or this account is not invited. Ask its owner for an invitation."
         case .shareIsOwn:
             "The share is the user's own. Its zone is in the private database: there is nothing to accept."
+        case .tooManySharedZones:
+            "The shared database cannot have more zones. Leave some that are no longer needed."
         default: nil
         }
     }

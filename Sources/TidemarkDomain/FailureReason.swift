@@ -190,4 +190,6 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case shareUnknown = 98
     /// owners do not accept their own shares.
     case shareIsOwn = 99
+    /// ``Limits/sharedZonesMax``.
+    case tooManySharedZones = 100
 }

@@ -55,9 +55,15 @@ extension StorageFixture {
     /// - Returns: the number of the change; nil if the viewer took part already.
     @discardableResult
     func accept(_ zone: SharedZone, on storage: (any Storage)? = nil) async throws -> ChangeNumber? {
-        let storage = storage ?? first
-        try expect(try await storage.pointViewer(zone.list, to: zone.key), "the zone lives")
+        try await point(zone, on: storage)
         return try await join(zone, on: storage)
+    }
+
+    /// The first half of an acceptance.
+    func point(_ zone: SharedZone, on storage: (any Storage)? = nil) async throws {
+        let pointed = try await (storage ?? first).pointViewer(
+            zone.list, to: zone.key, atMost: Limits().sharedZonesMax)
+        try expectEqual(pointed, .done, "the zone lives, and the list has room")
     }
 
     /// The second half of an acceptance.

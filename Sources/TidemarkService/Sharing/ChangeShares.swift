@@ -81,8 +81,11 @@ extension CloudService {
             if case .owner = opened.entry { return .failure(.shareIsOwn) }
             let key = opened.read.zone.key
             // Before the acceptance: if the server ends in between, the pointer leads to nothing that is accessible.
-            guard try await storage.pointViewer(bearer.viewer, to: key) else { return .failure(.shareUnknown) }
-            return .success(opened)
+            switch try await storage.pointViewer(bearer.viewer, to: key, atMost: limits.sharedZonesMax) {
+            case .done: return .success(opened)
+            case .zoneMissing: return .failure(.shareUnknown)
+            case .full: return .failure(.tooManySharedZones)
+            }
         }
         return await pointed.asyncFlatMap { opened in
             let action = ShareAction.accept(opened.visitor, as: id)

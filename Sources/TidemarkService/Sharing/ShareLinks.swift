@@ -106,9 +106,10 @@ struct SharedParts: Sendable {
         }
     }
 
-    /// The same part with a link to its zone, if it makes the zone's first share.
+    /// The same part with a link to its zone, if it makes a share.
     ///
     /// The link leads to the zone before the share is there. A link that no share takes over grants nothing.
+    /// A zone that has a link keeps it.
     private func givingLink(_ part: RecordsRequest) async -> Result<RecordsRequest, FailureReason> {
         let limits = service.limits
         guard part.makesShare(within: limits) else { return .success(part) }
@@ -117,9 +118,9 @@ struct SharedParts: Sendable {
         return await service.inTurn(turn, askedBy: asker) {
             await service.retry.run(askedBy: asker) {
                 () async throws(StorageError) -> Result<RecordsRequest, FailureReason> in
-                // a zone keeps its link.
-                if try await storage.sharing(of: part.key, .whole)?.sharing.secret != nil { return .success(part) }
-                guard try await storage.pointLink(secretHash: SHA256.hash(secret), to: part.key) else {
+                let isPointed = try await storage.pointLink(
+                    secretHash: SHA256.hash(secret), to: part.key, atMost: limits.untakenLinksMax)
+                guard isPointed else {
                     let removals = try await storage.removals(ofZones: [part.key.name], in: part.key.database)
                     return .failure(.missingZone(removals[part.key.name]))
                 }

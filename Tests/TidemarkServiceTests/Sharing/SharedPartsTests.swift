@@ -66,23 +66,6 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-306: a zone that has a link gets no other one`() throws {
-        let script = FaultScript()
-        let fixture = try ServiceFixture(zones: ["notes", "other"])
-        let service = fixture.server(faults: script.plan)
-        try fixture.scheduler.simulate {
-            try await fixture.share(zone: "other", counter: 1, by: service)
-            var callCounts: [Int] = []
-            for counter in [2, 4] as [UInt64] {
-                let before = script.count(.callSent)
-                try await fixture.share(counter: counter, by: service)
-                callCounts.append(script.count(.callSent) - before)
-                _ = try await service.modify(fixture.sharing(nil, counter: counter + 1)).get()
-            }
-            #expect(callCounts[1] == callCounts[0] - 1, "\(callCounts)")
-        }
-    }
-
     @Test func `R-309, R-314: the users whom a share invites are looked up once the other parts are queued`() throws {
         let fixture = try ServiceFixture(zones: ["notes", "other"])
         let service = fixture.server()

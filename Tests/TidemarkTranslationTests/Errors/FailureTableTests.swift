@@ -44,7 +44,7 @@ import TidemarkWire
         (.hierarchiesUnavailable, .serverRejectedRequest),
         (.participantInvalid, .invalidArguments), (.participantsFixed, .invalidArguments),
         (.tooManyParticipants, .tooManyParticipants), (.notShareAdministrator, .permissionFailure),
-        (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments),
+        (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments), (.tooManySharedZones, .limitExceeded),
     ]
 
     @Test func `R-370: every reason has the code that the rules name, and a text`() {
