@@ -32,15 +32,29 @@ extension RequestRouter {
         return viewpoint.knowing(owners)
     }
 
-    /// The same view, which also knows the users whom a request invites to shares.
-    func knowingInvited(
-        by request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
-    ) async throws(Refusal) -> Viewpoint {
-        let names = request.invitedUsers
-        guard !names.isEmpty else { return viewpoint }
-        var viewpoint = viewpoint
-        viewpoint.userNames.merge(try await service.users(named: names, in: member.container).orRefusal()) { $1 }
-        return viewpoint
+    /// Reads a request again, once the users are known whom it invites to shares. Nil: it invites none by name.
+    func completion(
+        of request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
+    ) -> PartsCompletion? {
+        let invited = request.invitedUsers
+        guard !invited.isEmpty else { return nil }
+        return {
+            // no share has more. Several shares can come in several requests.
+            let names = invited.reduce(into: Set()) { $0.formUnion($1) }
+            guard names.count <= limits.participantsMax else {
+                return .failure(invited.count == 1 ? .tooManyParticipants : .tooManyItems)
+            }
+            return await service.users(named: names, in: member.container).flatMap { users in
+                var viewpoint = viewpoint
+                viewpoint.userNames.merge(users) { $1 }
+                do throws(Refusal) {
+                    let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
+                    return .success(parts.compactMap(\.request))
+                } catch {
+                    return .failure(error.code)
+                }
+            }
+        }
     }
 
     // MARK: What comes with CKShare records
@@ -107,12 +121,14 @@ extension RequestRouter {
 }
 
 extension WireModifyRecords {
-    fileprivate var invitedUsers: Set<String> {
-        var names: Set<String> = []
+    /// Whom each save of a share invites by name, if it invites somebody.
+    fileprivate var invitedUsers: [Set<String>] {
+        var names: [Set<String>] = []
         // NB: looked at in place, because most requests have no share, and a save has many parts to copy.
         for zone in zones.indices {
             for save in zones[zone].saves.indices where zones[zone].saves[save].hasShare {
-                names.formUnion(ShareSave.invitedUsers(in: zones[zone].saves[save]))
+                let invited = ShareSave.invitedUsers(in: zones[zone].saves[save])
+                if !invited.isEmpty { names.append(Set(invited)) }
             }
         }
         return names

@@ -55,7 +55,7 @@ struct ShareRevocation: Sendable {
     private func action(among rows: [ParticipantID: Participant]) -> ShareAction? {
         guard let participant else { return .end }
         guard let row = rows[participant], row.isLiving else { return nil }
-        if let user = row.user { return .leave(user) }
+        if let user = row.user { return .decline(ShareVisitor(user: user)) }
         return row.address.map { .decline(ShareVisitor(user: Self.nobody, addresses: [$0])) }
     }
 

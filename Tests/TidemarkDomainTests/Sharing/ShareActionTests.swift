@@ -93,13 +93,24 @@ import TidemarkFields
         for user in [bob, carol, dave] {
             let isIn = user != dave
             let before = zone.records
-            let plan = try zone.act(.leave(user)).get()
+            let action = user == carol ? ShareAction.decline(ShareVisitor(user: user)) : .leave(user)
+            let plan = try zone.act(action).get()
             #expect((plan.changes != nil) == isIn && (zone.records != before) == isIn)
-            #expect(try zone.act(.leave(user)).get().changes == nil, "once more")
+            #expect(try zone.act(action).get().changes == nil, "once more")
             #expect(zone.permission(user) == [] && zone.accept(user, hasURL: true) == .shareUnknown)
         }
         #expect(row(bob, zone)?.endedNumber == 4 && row(carol, zone)?.endedNumber == 5)
         #expect(zone.living(Share.zoneWideName)?.changeNumber == 5 && zone.living("note") != nil)
+    }
+
+    @Test func `R-330: a repeat of the request by which somebody left the zone ends no later invitation`() throws {
+        var zone = sharedZone()
+        zone.accept(bob)
+        #expect(try zone.act(.leave(bob)).get().changes != nil)
+        zone.share(with: [guest(bob), guest(carol, .readOnly)])
+        let before = zone.sharing
+        #expect(try zone.act(.leave(bob)).get().changes == nil && zone.sharing == before)
+        #expect(row(bob, zone)?.status == .pending && zone.accept(bob) == nil && zone.permission(bob) == .all)
     }
 
     @Test func `R-330: a participant who deletes the CKShare record leaves, and the share stays for the others`() throws
