@@ -201,7 +201,7 @@ struct SharedFeedStatements: Sendable {
                  FROM (SELECT i.id, z.change_number, z.id IS NOT NULL AND \(access(of: "k.user_id")) AS is_visible
                          FROM (SELECT owner_database_id AS database_id, zone_id AS id FROM shared_zone
                                 WHERE database_id BETWEEN k.database_id AND k.database_id
-                                ORDER BY database_id, zone_id OFFSET 0) AS i
+                                ORDER BY shared_zone.database_id, zone_id OFFSET 0) AS i
                          LEFT JOIN LATERAL (\(SharingStatements.livingByID)) AS z ON true OFFSET 0) AS v) AS m
         """
     ) { row throws(PostgresError) in

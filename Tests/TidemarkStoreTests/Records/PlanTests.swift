@@ -196,6 +196,8 @@ import TidemarkTestSupport
             // a page of keys is read, and no more.
             let keys = try await explain(sql.keys.readZoneKeys.statement, pool)
             #expect(!keys.contains("Sort"), "\(keys)")
+            let marks = try await explain(sql.sharedFeeds.marks.statement, pool)
+            #expect(!marks.contains("Sort"), "\(marks)")
             // The secret of a zone's URL is looked up once, however many take part.
             let whole = try await explain(sql.sharing.readWhole.statement, pool)
             #expect(!whole.contains("SubPlan"), "\(whole)")
