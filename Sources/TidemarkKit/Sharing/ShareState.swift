@@ -14,6 +14,9 @@ struct ShareState {
     var url: URL?
     /// What the server has, as far as it was fetched or saved; nil for a new share.
     var original: ShareTerms?
+    /// Whether the server has the share's record, and did not say who takes part. Then nothing here may be saved: it would
+    /// remove everybody.
+    var isUnknown = false
 
     /// A new share of that user.
     init(ownerName: String) {
@@ -49,6 +52,11 @@ struct ShareState {
 
     /// What the app did that no share may have; nil if nothing.
     func mistake(in shareID: CKRecord.ID) -> CKError? {
+        if isUnknown {
+            return CKError(
+                .invalidArguments,
+                message: "It is not known who takes part in this share. Fetch its record again, and save that.")
+        }
         if others.contains(where: { $0.shareID != shareID }) {
             return CKError(
                 .invalidArguments,
@@ -77,7 +85,7 @@ struct ShareState {
     /// What a save sends.
     var edit: ShareEdit {
         let terms = terms
-        return ShareEdit(terms: terms, isChange: terms != original)
+        return ShareEdit(terms: terms, isChange: !isUnknown && terms != original)
     }
 
     /// The server has taken over what was sent.
@@ -134,6 +142,8 @@ struct ShareState {
         owner = coder.optionalObject(of: CKShare.Participant.self, forKey: "Owner") ?? owner
         if coder.containsValue(forKey: "Participants") {
             others = Self.participants(coder, "Participants")
+        } else {
+            isUnknown = isSaved
         }
         url = coder.optionalString(forKey: "URL").flatMap { URL(string: $0) }
         guard isSaved else { return }
@@ -177,7 +187,7 @@ struct ShareState {
     func encode(with coder: NSCoder, of shareID: CKRecord.ID) {
         coder.encode(Int64(publicPermission.rawValue), forKey: "PublicPermission")
         coder.encode(owner, forKey: "Owner")
-        coder.encode(NSArray(array: others), forKey: "Participants")
+        if !isUnknown { coder.encode(NSArray(array: others), forKey: "Participants") }
         coder.encode(string: url?.absoluteString, forKey: "URL")
         guard let original, original != terms else { return }
         coder.encode(Int64(original.publicPermission.rawValue), forKey: "OriginalPermission")

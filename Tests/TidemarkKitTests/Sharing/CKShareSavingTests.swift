@@ -174,6 +174,23 @@ import TidemarkWire
         #expect(sent.last?.tag == [7] && sent.last?.share.setsParticipants == false, "nothing has changed since")
     }
 
+    @Test func `R-219, R-054: a share that comes back without its participants removes nobody`() throws {
+        let share = try fetched()
+        share.addParticipant(person("_dave"))
+        answer(Self.saved(2), found: .shareWithoutParticipants)
+        try save(share)
+        #expect(names(share) == ["__defaultOwner__", "_bob", "_carol", "_dave"] && share.changeTag == [2])
+        #expect(!share.hasSharingChanges)
+        var result = WireSaveResult()
+        result.failure.failure.code = .serverRecordChanged
+        result.failure.serverRecord = .shareWithoutParticipants
+        answer(result, found: nil)
+        share.addParticipant(person("_eve"))
+        let error = #expect(throws: CKError.self) { try save(share) }
+        #expect(error?.code == .serverRejectedRequest, "there is nothing to merge with")
+        #expect(names(share).count == 5 && share.hasSharingChanges)
+    }
+
     @Test func `R-054: a share that comes with the answer is not fetched`() throws {
         let share = CKShare(recordZoneID: zoneID)
         var result = Self.saved(7)
