@@ -105,7 +105,8 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0.saved(edit) }
     }
 
-    /// Takes over the server's share after a save of `edit`. What the app has changed since remains.
+    /// Takes over the server's share after a save of `edit`. What the app has changed since remains, and so do its
+    /// objects of participants.
     func follow(_ server: CKShare, savedBy edit: ShareEdit) {
         let theirs = server.sharing.withLock { $0.copied }
         sharing.withLock { $0.follow(theirs, after: edit.terms) }
@@ -116,7 +117,7 @@ public class CKShare: CKRecord, @unchecked Sendable {
         var changed = copy.sharing.withLock { $0.copied }
         let before = changed.original ?? ShareTerms(publicPermission: .none, participants: [])
         sharing.withLock { server in
-            changed.follow(server, after: before)
+            changed.rebase(onto: server, after: before)
             server = changed
         }
     }
