@@ -125,7 +125,7 @@ final class Journal: @unchecked Sendable {
     /// Reads the existing file. A last line that a crash cut short is skipped.
     ///
     /// It is not known which file a damaged line was about. So the engine's state is dropped: all records arrive again
-    /// and none is missed. The damaged file is kept.
+    /// and none is missed. The damaged file is kept. With a damaged first line nothing is read or changed.
     ///
     /// - Parameter owner: whose zone it is, if somebody else shares the folder (``FolderPlace/owner``).
     init(directory: String, zoneName: String, owner: String? = nil) throws {
@@ -147,15 +147,15 @@ final class Journal: @unchecked Sendable {
         let decoder = JSONDecoder()
         let lines = try Data(contentsOf: URL(fileURLWithPath: path))
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if let known = try Self.place(in: lines, of: path), known != place {
+            throw FolderSyncError.otherZone(known.zoneName)
+        }
         var damagedCount = 0
         for (index, line) in lines.enumerated() where !line.isEmpty {
             guard let line = try? decoder.decode(Line.self, from: line) else {
                 // A line without an end was being written when the program ended.
                 if index + 1 < lines.count { damagedCount += 1 }
                 continue
-            }
-            if let zone = line.zone, FolderPlace(zoneName: zone, owner: line.owner) != place {
-                throw FolderSyncError.otherZone(zone)
             }
             if let entry = line.entry { entries[FileRecord.name(of: entry.path)] = entry }
             if let engine = line.engine { engineState = engine }
@@ -170,13 +170,25 @@ final class Journal: @unchecked Sendable {
 
     /// The place of a folder at its last sync; nil if it was never synced. Asked without the lock, because the file
     /// always begins with it.
+    ///
+    /// - Throws: `placeDamaged` if the first line cannot be read.
     static func place(ofFolder folder: String) throws -> FolderPlace? {
         let path = path(in: "\(folder)/\(FileTree.stateDirectoryName)")
         guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? handle.close() }
         let bytes = try handle.read(upToCount: firstLineBytesMax) ?? Data()
-        let first = bytes.prefix { $0 != UInt8(ascii: "\n") }
-        guard let line = try? JSONDecoder().decode(Line.self, from: first), let zone = line.zone else { return nil }
+        return try place(
+            in: bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false), of: path)
+    }
+
+    /// What the first line says; nil if the file is empty.
+    ///
+    /// Nothing else says whose zone it is. To guess could send a shared folder to one's own zone.
+    private static func place(in lines: [Data], of path: String) throws -> FolderPlace? {
+        guard let first = lines.first, lines.count > 1 || !first.isEmpty else { return nil }
+        guard let line = try? JSONDecoder().decode(Line.self, from: first), let zone = line.zone else {
+            throw FolderSyncError.placeDamaged(path)
+        }
         return FolderPlace(zoneName: zone, owner: line.owner)
     }
 
