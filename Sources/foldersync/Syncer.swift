@@ -376,8 +376,11 @@ actor Syncer: CKSyncEngineDelegate {
     /// Somebody deleted the zone on purpose, or the folder is not shared with this account any more: nothing is sent again
     /// unless the person here starts the program again. That start is like the first one, which creates the zone, so the
     /// engine's state is dropped too.
+    ///
+    /// The zone of a shared folder is there, and may be shared with this account again. Then the versions of the last sync
+    /// tell what was deleted or edited since, there and here.
     func zoneEnded() {
-        journal.forgetEverything()
+        if place.isShared { journal.engineState = nil } else { journal.forgetEverything() }
         persist()
         finish(
             place.isShared

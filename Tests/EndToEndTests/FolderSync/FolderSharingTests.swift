@@ -101,6 +101,32 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-330: a folder that is joined again brings no deleted file back, and loses no edit`() async throws {
+        try await with { alice, bob in
+            for name in ["deleted", "deleted by bob", "edited", "edited by bob"] {
+                try alice.write("one", to: "\(name).txt")
+            }
+            try await alice.once()
+            let link = try await link(alice, "--public", "write")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            #expect(try await run(bob, "leave", bob.path).status == 0)
+            #expect(try await run(bob, bob.path, "--once").status != 0)
+            try alice.delete("deleted.txt")
+            try alice.write("two", to: "edited.txt")
+            try await alice.once()
+            try bob.delete("deleted by bob.txt")
+            try bob.write("three", to: "edited by bob.txt")
+
+            let joined = try await run(bob, "accept", link, bob.path, "--once")
+            #expect(joined.status == 0, "\(joined.output)")
+            try await alice.once()
+            for folder in [alice, bob] {
+                #expect(try folder.files.keys.map(\.text).sorted() == ["edited by bob.txt", "edited.txt"])
+                #expect(folder.text("edited.txt") == "two" && folder.text("edited by bob.txt") == "three")
+            }
+        }
+    }
+
     @Test func `R-307, R-329: who may only read has an edit refused, keeps it, and nobody else gets it`() async throws {
         try await with { alice, bob in
             try alice.write("one", to: "one.txt")
