@@ -20,6 +20,8 @@ final class Journal: @unchecked Sendable {
         private(set) var sent: [Sent] = []
         /// What is about to be written to the file; nil once it is written.
         var receiving: Arrival?
+        /// What the server did not take, because this account may only read the folder; nil if nothing.
+        var refused: Refused?
         /// The archived system fields of the record: identity and tag. Without them a save would be a conflict.
         private var systemFields: Data?
         private(set) var tag: String?
@@ -27,6 +29,11 @@ final class Journal: @unchecked Sendable {
         struct Sent: Codable {
             let version: String
             let stat: FileTree.Stat?
+        }
+
+        struct Refused: Codable {
+            /// The file's version; nil if the file was deleted.
+            let version: String?
         }
 
         /// What a record that has arrived says of its file.
@@ -43,9 +50,10 @@ final class Journal: @unchecked Sendable {
             self.path = path
         }
 
-        /// Whether a file of that version (nil: no file) may be missing on the server.
+        /// Whether a file of that version (nil: no file) may be missing on the server, and should be sent.
         func differs(from version: String?) -> Bool {
-            version != self.version || sent.contains { $0.version != version }
+            if let refused, refused.version == version { return false }
+            return version != self.version || sent.contains { $0.version != version }
         }
 
         /// The record with its system fields alone, to be filled and saved.
@@ -66,6 +74,7 @@ final class Journal: @unchecked Sendable {
             self.version = version
             stat = nil
             receiving = nil
+            refused = nil
         }
 
         /// The program ended after it had written the file, and before it could record that: the file was received, not
@@ -228,6 +237,9 @@ final class Journal: @unchecked Sendable {
     var arrivals: [RelativePath: Entry.Arrival] {
         entries.values.reduce(into: [:]) { $0[$1.path] = $1.receiving }
     }
+
+    /// What the server did not take, because this account may only read the folder.
+    var refusedPaths: Set<RelativePath> { Set(entries.values.filter { $0.refused != nil }.map(\.path)) }
 
     /// The records that were on the server at their last sync.
     func recordIDs(in zoneID: CKRecordZone.ID) -> [CKRecord.ID] {

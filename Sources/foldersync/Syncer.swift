@@ -214,7 +214,7 @@ actor Syncer: CKSyncEngineDelegate {
             case .file(let file):
                 guard !entry.differs(from: file.version) else { return true }
                 // The file was touched, not changed. The next check need not read it.
-                journal[path]?.stat = file.stat
+                if entry.version == file.version { journal[path]?.stat = file.stat }
                 return false
             case .unusable(let why):
                 report.problem("\(path): \(why)", once: true)
@@ -299,7 +299,9 @@ actor Syncer: CKSyncEngineDelegate {
             guard !hasFailed else { return }
             solveConflicts(sent.failedRecordSaves.map(\.error), syncEngine: syncEngine)
             report.sent(sent.savedRecords.count, pending: syncEngine.state.pendingRecordZoneChanges.count)
-            persist()
+            guard persist(), sent.failedRecordSaves.contains(where: { isReadOnly($0.error) }) else { return }
+            // If the connection is lost, it is done later.
+            try? await fetchMissing()
         case .sentDatabaseChanges(let sent):
             for failure in sent.failedZoneSaves {
                 report.problem("zone \(failure.zone.zoneID.zoneName): \(failure.error.localizedDescription)")
