@@ -33,7 +33,8 @@ extension Syncer {
         copy.refused = Journal.Entry.Refused(version: tree.look(at: kept.newPath).version)
         journal[kept.newPath] = copy
         guard kept.newPath != kept.path else { return }
-        report.line("\(kept.path) is as the others have it; this device's version is kept as \(kept.newPath), and not sent")
+        report.line(
+            "\(kept.path) is as the others have it; this device's version is kept as \(kept.newPath), and not sent")
     }
 
     /// The share of the folder has changed: what was refused may be allowed now.
