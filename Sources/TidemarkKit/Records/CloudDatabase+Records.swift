@@ -198,10 +198,10 @@ extension CloudDatabase {
                 results.saves[save.copy.recordID] = saved
             case .delete(let id):
                 guard let result = deleted.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
-                if case .failure(let failure) = result.result {
-                    results.deletes[id] = .failure(CKError(failure))
-                } else {
-                    results.deletes[id] = .success(())
+                switch result.result {
+                case .deleted: results.deletes[id] = .success(())
+                case .failure(let failure): results.deletes[id] = .failure(CKError(failure))
+                case nil: results.deletes[id] = .failure(Self.wrongAnswer(to: .modifyRecords))
                 }
             }
         }

@@ -29,9 +29,7 @@ import TidemarkWire
             return .fetchShareMetadata(answer)
         case .acceptShares(let request):
             var answer = WireAcceptSharesAnswer()
-            answer.results = request.links.map {
-                request.declines ? WireShareMetadataResult() : result(of: $0, .accepted)
-            }
+            answer.results = request.links.map { request.declines ? declined : result(of: $0, .accepted) }
             return .acceptShares(answer)
         case .fetchShareParticipants(let request):
             var answer = WireFetchShareParticipantsAnswer()
@@ -47,6 +45,13 @@ import TidemarkWire
             return .fetchShareParticipants(answer)
         default: return nil
         }
+    }
+
+    /// Servers say nothing more of a share that was declined.
+    private static var declined: WireShareMetadataResult {
+        var result = WireShareMetadataResult()
+        result.metadata = WireShareMetadata()
+        return result
     }
 
     private static func result(of link: String, _ status: WireParticipantStatus) -> WireShareMetadataResult {
@@ -244,6 +249,32 @@ import TidemarkWire
         let metadata = CKShare.Metadata.test(in: container, link: "open")
         #expect(code { _ = try await $0.shareMetadata(for: url) } == .internalError)
         #expect(code { _ = try await $0.accept(metadata) } == .serverResponseLost, "it may have been accepted")
+    }
+
+    @Test func `R-370: an item without a result is neither accepted nor declined, and nobody is found`() throws {
+        server.answer { envelope in
+            switch envelope.request {
+            case .fetchShareMetadata(let request):
+                var answer = WireFetchShareMetadataAnswer()
+                answer.results = request.links.map { _ in WireShareMetadataResult() }
+                return .fetchShareMetadata(answer)
+            case .acceptShares(let request):
+                var answer = WireAcceptSharesAnswer()
+                answer.results = request.links.map { _ in WireShareMetadataResult() }
+                return .acceptShares(answer)
+            case .fetchShareParticipants(let request):
+                var answer = WireFetchShareParticipantsAnswer()
+                answer.results = request.lookups.map { _ in WireParticipantLookupResult() }
+                return .fetchShareParticipants(answer)
+            default: return nil
+            }
+        }
+        let url = try url("https://a.example/share/open")
+        let metadata = CKShare.Metadata.test(in: container, link: "open")
+        #expect(code { _ = try await $0.shareMetadata(for: url) } == .internalError)
+        #expect(code { _ = try await $0.accept(metadata) } == .serverResponseLost)
+        #expect(code { try await $0.decline(metadata) } == .serverResponseLost)
+        #expect(code { _ = try await $0.shareParticipant(forEmailAddress: "a@b.c") } == .internalError)
     }
 
     // MARK: Operations
