@@ -89,6 +89,30 @@ import Testing
         #expect(try await alice.publish(list, .readWrite) == url)
     }
 
+    @Test func `R-304, R-306: an app that is started again goes on with its share, and a second share is refused`()
+        async throws
+    {
+        let phone = cloud.account("alice").device("phone")
+        let (alice, bob) = (ShoppingLists(container: phone.container), await makeLists("bob"))
+        let url = try #require(try await alice.publish(list, .readWrite))
+        let joined = try await bob.join(url)
+        // It has not fetched yet.
+        let restarted = ShoppingLists(container: phone.container)
+        #expect(try await restarted.publish(list, .readWrite) == url)
+        #expect(await restarted.shares[list]?.participants.count == 2)
+
+        let database = phone.container.privateCloudDatabase
+        let error = try await failure { try await database.save(CKShare(recordZoneID: list)) }
+        #expect(error.code == .serverRecordChanged)
+        #expect((error.serverRecord as? CKShare)?.participants.count == 2)
+        await bob.write("bread", as: "1", in: joined)
+        try await cloud.settle()
+        await restarted.start()
+        try await cloud.settle()
+        #expect(await texts(restarted) == ["bread"])
+        #expect(await bob.problems.isEmpty)
+    }
+
     @Test func `R-314, R-316, R-328: who is invited by an address is alone to join, until they are removed`()
         async throws
     {
