@@ -113,6 +113,31 @@ import Testing
         #expect(await bob.problems.isEmpty)
     }
 
+    @Test func `R-318, R-323: an app edits a zone that the test has shared with its user`() async throws {
+        let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
+        let lists = ShoppingLists(container: bob.device("phone").container)
+        await lists.start()
+        let list = try await alice.share(CKRecordZone.ID(zoneName: "Shopping"), with: bob)
+        await lists.write("bread", as: "1", in: list)
+        try await cloud.settle()
+        let bread = CKRecord.ID(recordName: "1", zoneID: CKRecordZone.ID(zoneName: "Shopping"))
+        #expect(try await alice.database.record(for: bread)["text"] as? String == "bread")
+    }
+
+    @Test func `R-157, R-317: an app that loses the answer to its acceptance has joined`() async throws {
+        let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
+        let phone = bob.device("phone")
+        let lists = ShoppingLists(container: phone.container)
+        await lists.start()
+        try await cloud.settle()
+        let url = try await alice.invite(bob, to: CKRecordZone.ID(zoneName: "Shopping"))
+        phone.loseNextAnswer()
+        let list = try await lists.join(url)
+        try await cloud.settle()
+        #expect(await lists.mayWrite(in: list))
+        #expect(phone.lostAnswerCount == 1)
+    }
+
     @Test func `R-314, R-316, R-328: who is invited by an address is alone to join, until they are removed`()
         async throws
     {
