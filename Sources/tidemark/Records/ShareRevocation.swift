@@ -29,7 +29,8 @@ struct ShareRevocation: Sendable {
         }
         try await transaction.commit([changes])
         // It is a hint: the servers' sweep makes up for a lost one.
-        try? await storage.post([.zone(ZoneNotice(database: key.database, life: .nobody, zoneName: key.name))])
+        let notice = ZoneNotice(database: key.database, life: .nobody, zoneName: key.name, changesShares: true)
+        try? await storage.post([.zone(notice)])
         return .done
     }
 
