@@ -116,7 +116,7 @@ extension PushCenter {
         }
         guard
             case .success(let zones) = await service.zonesShown(
-                in: viewer, to: user, zonesMax: SharedZoneLists.zonesMax)
+                in: viewer, to: user, zonesMax: settings.limits.sharedZonesMax)
         else { return false }
         state.withLock { $0.listRead(zones.map(\.key), of: viewer) }
         sendRest()

@@ -74,7 +74,7 @@ final class PushCenter: Sendable {
 
     let service: CloudService
     let scheduler: any Scheduler
-    private let settings: SessionSettings
+    let settings: SessionSettings
     private let siblings: HubSiblings
     let gates: RequestGates
     let state: Mutex<State>
@@ -334,7 +334,7 @@ final class PushCenter: Sendable {
             let candidates = state.watches.lazy.filter { $0.value.wantsPushes }.map { database, watch in
                 SweepPlan.Candidate(
                     database: database, account: watch.account,
-                    zoneCount: watch.zoneCount ?? (watch.scope == .shared ? SharedZoneLists.zonesMax : nil),
+                    zoneCount: watch.zoneCount ?? (watch.scope == .shared ? settings.limits.sharedZonesMax : nil),
                     lastSweep: watch.lastSweep)
             }
             return (SweepPlan(Array(candidates)), state.sweepCount)

@@ -30,9 +30,6 @@ struct SharedZoneLists {
     /// By owner's database.
     private var audiences: [DatabaseID: Audience] = [:]
 
-    /// The most zones of a list (I-7). Changes of others are found by the sweep.
-    static let zonesMax = 1_000
-
     /// Whether a viewer's list was set.
     func knows(_ viewer: DatabaseID) -> Bool { lists[viewer] != nil }
 
@@ -41,7 +38,7 @@ struct SharedZoneLists {
     /// - Parameter sweep: the number of the last sweep.
     /// - Returns: whether it has a zone that it did not have before.
     mutating func set(_ keys: [ZoneKey], of viewer: DatabaseID, afterSweep sweep: Int = 0) -> Bool {
-        let new = Set(keys.prefix(Self.zonesMax))
+        let new = Set(keys)
         let old = lists[viewer]?.zones ?? []
         for key in old where !new.contains(key) { unlink(key, viewer) }
         var hasNew = false

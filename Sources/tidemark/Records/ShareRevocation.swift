@@ -40,7 +40,7 @@ struct ShareRevocation: Sendable {
     }
 
     private func decide(_ snapshot: ZoneSnapshot?, store: StoreIncarnation, now: Timestamp) -> Decision {
-        guard let snapshot, let sharing = snapshot.sharing, let share = sharing.livingShare(ofRoot: nil) else {
+        guard let snapshot, let sharing = snapshot.sharing, let share = sharing.livingShare else {
             return .ended(.notShared)
         }
         guard let action = action(among: sharing.participants[share.number] ?? [:]) else {
