@@ -327,6 +327,7 @@ final class PushCenter: Sendable {
 
     /// Compares the databases of connected devices with the store. If some cannot be read now, the others still are.
     func sweep() async {
+        let sharedZonesMax = settings.limits.sharedZonesMax
         let begun = state.withLock { state -> (plan: SweepPlan, number: Int)? in
             guard !state.isSweeping else { return nil }
             state.isSweeping = true
@@ -334,7 +335,7 @@ final class PushCenter: Sendable {
             let candidates = state.watches.lazy.filter { $0.value.wantsPushes }.map { database, watch in
                 SweepPlan.Candidate(
                     database: database, account: watch.account,
-                    zoneCount: watch.zoneCount ?? (watch.scope == .shared ? settings.limits.sharedZonesMax : nil),
+                    zoneCount: watch.zoneCount ?? (watch.scope == .shared ? sharedZonesMax : nil),
                     lastSweep: watch.lastSweep)
             }
             return (SweepPlan(Array(candidates)), state.sweepCount)
