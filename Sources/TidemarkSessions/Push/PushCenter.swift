@@ -274,7 +274,8 @@ final class PushCenter: Sendable {
             }
             let unknown = old.filter { state.watches[$0]?.subscriptions?.isEmpty ?? true }
             return (
-                moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted(), listed.sorted()
+                moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted(),
+                listed.sorted()
             )
         }
         for viewer in listed { renewList(of: viewer) }

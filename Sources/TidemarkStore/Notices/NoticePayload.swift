@@ -31,7 +31,8 @@ enum NoticePayload {
     private static func line(_ notice: ServerNotice) -> String {
         switch notice {
         case .zone(let zone):
-            "\(zone.changesShares ? "s" : "z")\t\(zone.database.rawValue)\t\(Hex.encode(zone.life.bytes))\t\(zone.zoneName)\n"
+            (zone.changesShares ? "s" : "z")
+                + "\t\(zone.database.rawValue)\t\(Hex.encode(zone.life.bytes))\t\(zone.zoneName)\n"
         case .credentialRevoked(let credential):
             "c\t\(credential.rawValue)\n"
         }

@@ -31,7 +31,7 @@ import TidemarkService
         #expect(moves.isEmpty)
     }
 
-    @Test func `R-253, I-7: changes that come while one waits are one, and those after its beginning are told to all`() {
+    @Test func `R-253, I-7: changes that wait are one, and those after its beginning are told to all`() {
         var moves = SharedMoves()
         for life in 1...50 as ClosedRange<UInt64> { moves.add(notice("a", by: life), to: viewers(1...4)) }
         let first = moves.take(2)

@@ -20,8 +20,7 @@ import TidemarkTestSupport
             (0..<500).map { notice($0, name: String(repeating: "~ ", count: 120)) }
             + [
                 .credentialRevoked(CredentialID(7)), notice(1, name: ""),
-                .zone(
-                    ZoneNotice(database: DatabaseID(1), life: DeviceID(high: 1, low: .max), zoneName: "", changesShares: true)),
+                .zone(ZoneNotice(database: DatabaseID(1), life: .nobody, zoneName: "a", changesShares: true)),
             ]
         let payloads = NoticePayload.encode(notices + notices)
         #expect(payloads.allSatisfy { $0.utf8.count < 8_000 })
