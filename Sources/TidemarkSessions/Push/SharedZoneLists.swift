@@ -74,8 +74,15 @@ struct SharedZoneLists {
 
     /// The lists that were read longest ago, and not since this sweep.
     func oldest(_ countMax: Int, readBefore sweep: Int) -> [DatabaseID] {
-        let old = lists.filter { $0.value.readAfterSweep < sweep }.map { ($0.value.readAfterSweep, $0.key) }
-        return old.sorted { $0 < $1 }.prefix(countMax).map { $0.1 }
+        var oldest: [(Int, DatabaseID)] = []
+        // NB: one pass, because there may be very many lists.
+        for (viewer, list) in lists where list.readAfterSweep < sweep {
+            let one = (list.readAfterSweep, viewer)
+            if oldest.count == countMax, let last = oldest.last, last < one { continue }
+            oldest.insert(one, at: oldest.firstIndex { one < $0 } ?? oldest.count)
+            if oldest.count > countMax { oldest.removeLast() }
+        }
+        return oldest.map { $0.1 }
     }
 }
 
