@@ -19,7 +19,7 @@ extension StorageConformance {
             let zone = try await store.shareZone("notes", publicPermission: .noAccess, inviting: rows)
             var expected = ZoneSharing(
                 owner: zone.owner.user, shares: [Share(number: zone.share)], participants: [zone.share: rows],
-                secrets: [nil: secret])
+                secret: secret)
             try await store.expectEverywhere(expected, in: zone, "a new share")
             for (name, decide) in changesOfOneShare(with: bob) {
                 let number = try require(try await store.changeShares(in: zone.key, decide), "a change")
@@ -76,7 +76,7 @@ extension StorageConformance {
             let expected = ZoneSharing(
                 owner: zone.owner.user, shares: [Share(number: zone.share)],
                 participants: [zone.share: [row(3, bob, acceptedAt: before + 3), row(4, nil)]],
-                secrets: [nil: secret])
+                secret: secret)
             try await store.expectEverywhere(expected, in: zone, "the last one")
         },
         Scenario("a change of shares that is rolled back leaves nothing") { store in
@@ -87,7 +87,8 @@ extension StorageConformance {
             read.sharing = .whole
             let transaction = try await store.first.beginWrite([read])
             let sharing = try require(transaction.snapshots[0].sharing, "the shares")
-            try expect(sharing.leaving(zone.viewer.user, zone.share, at: 9) != nil, "there is something to change")
+            let leaving = ShareVisitor(user: zone.viewer.user).declining(in: sharing, at: 9)
+            try expect(leaving != nil, "there is something to change")
             await transaction.rollback()
             let after = try require(try await store.second.sharing(of: zone.key, .whole), "the zone").sharing
             try expectSharing(after, before, "as before")
@@ -118,13 +119,11 @@ extension StorageConformance {
             step("rows change, end and are new") { rowsChanging(in: $0, at: $1) },
             step("everybody may join") { sharing, number in
                 changing(sharing, at: number) { changes, _ in
-                    changes.updatedShare = sharing.livingShare(ofRoot: nil)
+                    changes.updatedShare = sharing.livingShare
                     changes.updatedShare?.publicPermission = .readOnly
                 }
             },
-            step("somebody leaves") { sharing, number in
-                sharing.livingShare(ofRoot: nil).flatMap { sharing.leaving(bob, $0.number, at: number) }
-            },
+            step("somebody leaves") { ShareVisitor(user: bob).declining(in: $0, at: $1) },
             step("what has ended is forgotten, or lives again") { sharing, number in
                 changing(sharing, at: number) { changes, rows in
                     changes.forgotten = [participant(2)]
@@ -179,7 +178,7 @@ extension StorageConformance {
     private static func changing(
         _ sharing: ZoneSharing, at number: ChangeNumber, _ change: (inout SharingChanges, [Participant]) -> Void
     ) -> SharingChanges? {
-        guard let share = sharing.livingShare(ofRoot: nil) else { return nil }
+        guard let share = sharing.livingShare else { return nil }
         var changes = SharingChanges(share.number, at: number)
         change(&changes, (sharing.participants[share.number] ?? [:]).values.sorted { $0.id < $1.id })
         return changes
@@ -225,10 +224,15 @@ extension StorageFixture {
 }
 
 extension ZoneSharing {
-    /// As much as is asked for.
+    /// As much as is asked for: of shares that have ended no participants.
     fileprivate func reduced(to read: SharingRead) -> ZoneSharing {
-        guard case .access(let users) = read else { return self }
-        let rows = participants.mapValues { rows in
+        let living = participants.filter { shares[$0.key]?.isLiving ?? false }
+        guard case .access(let users) = read else {
+            return ZoneSharing(
+                owner: owner, shares: Array(shares.values), participants: living.mapValues { Array($0.values) },
+                secret: secret)
+        }
+        let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }
         }
         return ZoneSharing(owner: owner, shares: Array(shares.values), participants: rows, isWhole: false)

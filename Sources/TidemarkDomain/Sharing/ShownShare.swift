@@ -29,6 +29,6 @@ extension ZoneSharing {
         let shown = participants(of: share.number, shownTo: viewer, invitedAs: invitation)
         guard !shown.isEmpty else { return nil }
         return ShownShare(
-            publicPermission: share.publicPermission, participants: shown, secret: secrets[share.rootName] ?? [])
+            publicPermission: share.publicPermission, participants: shown, secret: secret ?? [])
     }
 }

@@ -42,7 +42,7 @@ extension CloudService {
             var results: [Result<Void, FailureReason>] = []
             for secret in secrets {
                 let opened = await retry.run(askedBy: asker) { () async throws(StorageError) in
-                    .success(try await openedLink(secret, for: visitor))
+                    .success(try await openedLink(secret, for: visitor, in: bearer.viewer))
                 }
                 let declined = await opened.asyncMap { opened in
                     guard let key = opened?.read.zone.key else { return Result<Void, FailureReason>.success(()) }
@@ -76,19 +76,24 @@ extension CloudService {
         let id = ParticipantID(high: scheduler.randomBits(), low: scheduler.randomBits())
         let pointed = await retry.run(askedBy: asker) {
             () async throws(StorageError) -> Result<ZoneKey, FailureReason> in
-            guard let opened = try await openedLink(secret, for: visitor) else { return .failure(.shareUnknown) }
+            guard let opened = try await openedLink(secret, for: visitor, in: bearer.viewer) else {
+                return .failure(.shareUnknown)
+            }
             if case .owner = opened.entry { return .failure(.shareIsOwn) }
             let key = opened.read.zone.key
             // Before the acceptance: if the server ends in between, the pointer leads to nothing that is accessible.
-            guard try await storage.pointViewer(bearer.viewer, to: key) else { return .failure(.shareUnknown) }
-            return .success(key)
+            switch try await storage.pointViewer(bearer.viewer, to: key, atMost: limits.sharedZonesMax) {
+            case .done: return .success(key)
+            case .zoneMissing: return .failure(.shareUnknown)
+            case .full: return .failure(.tooManySharedZones)
+            }
         }
         switch pointed {
         case .failure(let reason): return .failure(reason)
         case .success(let key):
             let accepted = await perform(.accept(visitor, as: id), on: key, for: bearer, askedBy: asker)
             if case .failure(let reason) = accepted { return .failure(reason) }
-            return await shareMetadata(ofLink: secret, for: visitor)
+            return await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer)
         }
     }
 

@@ -35,7 +35,8 @@ extension CloudService {
             var room = limits.answerBytesMax
             for secret in secrets {
                 let result: Result<ShareMetadata, FailureReason> =
-                    room > 0 ? await shareMetadata(ofLink: secret, for: visitor) : .failure(.tooMuchAtOnce)
+                    room > 0
+                    ? await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer) : .failure(.tooMuchAtOnce)
                 if case .success(let metadata) = result { room -= metadata.record.fields.byteCount }
                 results.append(result)
             }
@@ -45,10 +46,10 @@ extension CloudService {
 
     /// The same for one link.
     func shareMetadata(
-        ofLink secret: [UInt8]?, for visitor: ShareVisitor
+        ofLink secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
     ) async -> Result<ShareMetadata, FailureReason> {
         let opened = await retry.run { () async throws(StorageError) in
-            .success(try await openedLink(secret, for: visitor))
+            .success(try await openedLink(secret, for: visitor, in: viewer))
         }
         switch opened {
         case .failure(let reason): return .failure(reason)
@@ -80,12 +81,16 @@ extension CloudService {
     /// The share to which a link leads, and how the visitor may come to it. Nil for whoever may not.
     ///
     /// Whatever the reason is, the store is asked the same, so that nobody learns it from the time that it takes.
-    func openedLink(_ secret: [UInt8]?, for visitor: ShareVisitor) async throws(StorageError) -> OpenedLink? {
-        let linked = try await storage.linkedZone(secretHash: SHA256.hash(secret ?? []))
+    ///
+    /// - Parameter viewer: the visitor's shared database. A link of another container or environment is none.
+    func openedLink(
+        _ secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
+    ) async throws(StorageError) -> OpenedLink? {
+        let linked = try await storage.linkedZone(secretHash: SHA256.hash(secret ?? []), for: viewer)
         let key = linked ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
         let read = try await sharedZone(key, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
-        guard let read, let secret, read.sharing.secrets[visitor.rootName] == secret,
+        guard let read, let secret, read.sharing.secret == secret,
             let (share, entry) = read.sharing.entry(of: visitor)
         else { return nil }
         return OpenedLink(read: read, share: share, entry: entry)

@@ -20,7 +20,7 @@ extension RequestRouter {
         var outcomes = decided[...]
         var others: Set<UserID> = []
         for case .success(let outcome) in decided { others.formUnion(outcome.users(besides: viewpoint.user)) }
-        let namingViewpoint = try await naming(others, for: await showing(requests, decided, for: viewpoint))
+        let namingViewpoint = try await naming(others, for: showing(requests, decided, for: viewpoint))
         // to a client that does not read, a conflict or a save is told without the record. It fetches that
         // when it reads again.
         var answer = RecordsAnswer(

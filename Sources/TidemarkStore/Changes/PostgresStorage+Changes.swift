@@ -121,7 +121,7 @@ extension PostgresStorage {
         let database = SharedDatabase(viewer: viewer, user: user)
         let (_, _, _, _, _, _, entries) = try await write(
             sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.sharedFeeds.numberZones(database),
-            sql.changes.moveFeed(viewer), sql.sharedFeeds.dropPointers(database),
+            sql.changes.moveFeed(viewer), sql.sharedFeeds.dropPointers((database, 0)),
             sql.compaction.forgetOldestZones((viewer, Self.sharedEndsMax, Self.sharedEndsMax)), feed)
         return Self.feed(entries.rows, entriesMax: entriesMax)
     }
@@ -131,15 +131,7 @@ extension PostgresStorage {
     private static let sharedEndsMax = 5_000
 
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
-        let users = try await viewers(among: databases)
-        let own = sql.changes.changeMarks(databases.filter { users[$0] == nil })
-        var marks = [(database: DatabaseID, mark: ChangeMark)]()
-        if users.isEmpty {
-            marks = try await read(own)
-        } else {
-            let (found, shared) = try await readAll(own, sql.sharedFeeds.changeMarks(Array(users.keys)))
-            marks = found.rows + shared.rows
-        }
+        let marks = try await read(sql.changes.changeMarks(databases))
         return Dictionary(marks.map { ($0.database, $0.mark) }) { $1 }
     }
 }

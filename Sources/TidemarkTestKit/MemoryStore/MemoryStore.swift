@@ -89,14 +89,14 @@ package final class MemoryStore: Storage {
     ) async throws(StorageError) -> [ZoneState] {
         let after = after ?? ZoneID(0)
         return try await call { tables in
-            Array(tables.livingZones(in: database).filter { $0.id > after }.prefix(zonesMax))
+            tables.livingZones(in: database).filter { $0.id > after }.prefix(zonesMax).map { tables.listed($0) }
         }
     }
 
     package func zones(named names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
         let names = Set(names)
         return try await call { tables in
-            tables.livingZones(in: database).filter { names.contains($0.key.name) }
+            tables.livingZones(in: database).filter { names.contains($0.key.name) }.map { tables.listed($0) }
         }
     }
 

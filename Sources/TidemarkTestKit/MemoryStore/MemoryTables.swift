@@ -259,9 +259,7 @@ struct MemoryTables {
     }
 
     func changeMark(of database: DatabaseID) -> ChangeMark {
-        let row = databases[database]
-        let ids = (row?.zones ?? []) + (row?.pointers ?? [:]).keys
-        let states = ids.compactMap { zones[$0]?.state }
+        let states = (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }
         let sum: Int64 = states.reduce(0) { $0 + $1.changeNumber + 1 + ($1.removal == nil ? 0 : 1) }
         return ChangeMark(value: sum, zoneCount: states.count)
     }

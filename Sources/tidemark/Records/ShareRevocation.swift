@@ -29,7 +29,8 @@ struct ShareRevocation: Sendable {
         }
         try await transaction.commit([changes])
         // It is a hint: the servers' sweep makes up for a lost one.
-        try? await storage.post([.zone(ZoneNotice(database: key.database, life: .nobody, zoneName: key.name))])
+        let notice = ZoneNotice(database: key.database, life: .nobody, zoneName: key.name, changesShares: true)
+        try? await storage.post([.zone(notice)])
         return .done
     }
 
@@ -39,7 +40,7 @@ struct ShareRevocation: Sendable {
     }
 
     private func decide(_ snapshot: ZoneSnapshot?, store: StoreIncarnation, now: Timestamp) -> Decision {
-        guard let snapshot, let sharing = snapshot.sharing, let share = sharing.livingShare(ofRoot: nil) else {
+        guard let snapshot, let sharing = snapshot.sharing, let share = sharing.livingShare else {
             return .ended(.notShared)
         }
         guard let action = action(among: sharing.participants[share.number] ?? [:]) else {

@@ -257,32 +257,24 @@ final class PlantedStorage: Storage {
         try await base.sharing(of: key, read)
     }
 
-    func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
-        try await base.linkedZone(secretHash: secretHash)
+    func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
+        try await base.linkedZone(secretHash: secretHash, for: viewer)
     }
 
     func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
         try await base.pointLink(secretHash: secretHash, to: key)
     }
 
-    func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await base.pointViewer(viewer, to: key)
+    func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer {
+        try await base.pointViewer(viewer, to: key, atMost: countMax)
     }
 
     func sharedZones(
         of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
     ) async throws(StorageError) -> [ZoneState] {
         try await base.sharedZones(of: viewer, for: user, after: after, zonesMax: zonesMax)
-    }
-
-    func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID> {
-        try await base.sharedZones(among: zones, in: database)
-    }
-
-    func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
-        try await base.pointedZones(of: viewers)
     }
 
     func addresses(of user: UserID) async throws(StorageError) -> Set<String> {
@@ -371,6 +363,12 @@ final class PlantedStorage: Storage {
 
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         try await base.changeMarks(of: databases)
+    }
+
+    func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark] {
+        try await base.sharedMarks(of: viewers)
     }
 
     /// Commits whatever the zones hold now.

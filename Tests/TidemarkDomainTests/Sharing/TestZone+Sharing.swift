@@ -137,7 +137,7 @@ extension TestZone {
             } ?? [])
         read.sharing = zone == nil ? nil : sharing.part(page.sharing)
         return QueryPage.make(
-            of: read, for: page, viewer: access.viewer, store: store, isTypeKnown: isTypeKnown)
+            of: read, for: page, by: access, store: store, isTypeKnown: isTypeKnown)
     }
 
     /// The keys of the zone, which are one.

@@ -97,9 +97,28 @@ import TidemarkTestSupport
                 }
             }
             #expect(questions.count == 1, "\(questions)")
-            #expect(
-                try await MemoryStore(fixture.database).pointedZones(of: [bob.sharedDatabase])[bob.sharedDatabase] == []
-            )
+            let marks = try await MemoryStore(fixture.database).sharedMarks(of: [bob.sharedDatabase: bob.user])
+            #expect(marks[bob.sharedDatabase]?.zoneCount == 0, "nothing is in his list")
+        }
+    }
+
+    @Test func `R-770: whose list of zones of others is full accepts no share, but one of these again`() throws {
+        let fixture = try ServiceFixture(zones: ["a", "b"])
+        var limits = Limits()
+        limits.sharedZonesMax = 1
+        let service = fixture.server(limits: limits)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            for (zone, counter) in [("a", 1), ("b", 2)] as [(String, UInt64)] {
+                try await fixture.share(zone: zone, counter: counter, by: service)
+            }
+            try await fixture.accept(bob, zone: "a", by: service)
+            let link = try await fixture.secret(zone: "b")
+            let refused = try await service.acceptShares(ofLinks: [link], for: bob.bearer).get()
+            #expect(refused.reasons == [.tooManySharedZones])
+            let zones = try await service.sharedZones([fixture.key("a"), fixture.key("b")], for: bob.user).get()
+            #expect(zones.map(\.reason) == [nil, .zoneNotFound])
+            try await fixture.accept(bob, zone: "a", by: service)
         }
     }
 

@@ -55,7 +55,7 @@ extension ServiceFixture {
     }
 
     func secret(zone: String = "notes") async throws -> [UInt8] {
-        try #require(try await MemoryStore(database).sharing(of: key(zone), .whole)?.sharing.secrets[nil])
+        try #require(try await MemoryStore(database).sharing(of: key(zone), .whole)?.sharing.secret)
     }
 
     /// A user takes part in the share of a zone.
