@@ -7,7 +7,7 @@ import TidemarkWire
 /// Attacks by zones that others share, by links, and by shares. Whoever has no credential is refused each of these requests.
 extension Attack {
     static let sharing = [
-        strangersRequests, madeUpOwners, wrongLinks, wrongAcceptances, lookups, acceptances, remadeShares, invitations,
+        strangersRequests, refusedSaves, madeUpOwners, wrongLinks, wrongAcceptances, lookups, acceptances, remadeShares, invitations,
         links, sharedEdits, manySharedZones, largeShares,
     ]
 
@@ -65,6 +65,22 @@ extension Attack {
             envelope.fetchZones.zones = [zone]
         }
     }
+
+    /// The neighbour lets everybody with the link read. Each save goes to the zone's writers, and is refused there. If whoever
+    /// may only read had no turn of their own, the neighbour's saves would wait for thousands of them.
+    private static let refusedSaves = Attack(
+        testDescription: "saves of somebody who may only read", company: .strangers, underWay: 100, period: nil,
+        byNobody: .none("nobody takes part"),
+        learn: { ground in
+            try await ground.join(try await ground.neighboursLink(), as: ground.account.credential)
+            return AttackKnowledge(words: [try await ground.userName(of: "neighbour")])
+        },
+        fillKnowing: { envelope, known in
+            envelope.modifyRecords = save("Stranger", ["text": "x"], in: "", envelope.id, .shared)
+            envelope.modifyRecords.zones[0].zone = zone("Neighbour", of: known.word)
+        },
+        holds: { $0.holds("NOT EXISTS (SELECT FROM record WHERE type = 'Stranger')") }
+    ) { _, _ in }
 
     /// Each names 400 owners, who must be looked up. If a save looked them up before its turn, thousands of look-ups
     /// would come before one of the neighbour's reads.
@@ -215,7 +231,7 @@ extension Attack {
         learn: { ground in
             let link = try await ground.share("Busy", by: ground.account.credential)
             let viewers = try await ground.joinAndSubscribe(link, 0..<(ground.isLong ? 99 : 10))
-            try ground.multiplyShare("Busy", of: ground.account.name, count: ground.isLong ? 50 : 5)
+            try ground.multiplyShare("Busy", of: ground.account.name, count: ground.isLong ? 400 : 5)
             return AttackKnowledge(listeners: viewers)
         },
         fillKnowing: { envelope, _ in
@@ -247,7 +263,7 @@ extension Attack {
     /// An answer has the participants with each share. If their bytes did not count, a few requests would take hundreds of
     /// megabytes.
     private static let largeShares = Attack(
-        testDescription: "200 shares of 99 people with the longest addresses", company: .viewers, connections: 4,
+        testDescription: "hundreds of shares of 99 people with the longest addresses", company: .viewers, connections: 4,
         underWay: 8, period: 2, byNobody: .none("nobody shares"),
         arrange: { ground in
             let credential = ground.account.credential
@@ -260,7 +276,7 @@ extension Attack {
             guard case .saved? = answer.modifyRecords.zones.first?.saves.first?.result else {
                 throw NeverHappened(description: "no share of very many people: \(answer)")
             }
-            try ground.multiplyShare("Large", of: ground.account.name, count: ground.isLong ? 199 : 39)
+            try ground.multiplyShare("Large", of: ground.account.name, count: ground.isLong ? 399 : 39)
         }
     ) { envelope, scope in
         if envelope.id.isMultiple(of: 2) {

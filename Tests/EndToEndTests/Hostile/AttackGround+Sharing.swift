@@ -47,6 +47,16 @@ extension AttackGround {
         return url.lastPathComponent
     }
 
+    /// The link of the zone in which the neighbour lives. Everybody who has it may read there.
+    func neighboursLink() async throws -> String {
+        let neighbour = try credential(of: "neighbour")
+        let zoneID = CKRecordZone.ID(zoneName: "Neighbour")
+        let id = CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: zoneID)
+        let found = try await place.database(token: neighbour).records(for: [id])[id]
+        if case .success(let record)? = found, let url = (record as? CKShare)?.url { return url.lastPathComponent }
+        return try await share(zoneID.zoneName, by: neighbour)
+    }
+
     /// Somebody joins a share.
     func join(_ link: String, as credential: String) async throws {
         let answer = try await ask(credential) {
