@@ -7,8 +7,8 @@ import TidemarkWire
 /// Attacks by zones that others share, by links, and by shares. Whoever has no credential is refused each of these requests.
 extension Attack {
     static let sharing = [
-        strangersRequests, refusedSaves, madeUpOwners, wrongLinks, wrongAcceptances, lookups, acceptances, remadeShares, invitations,
-        links, sharedEdits, manySharedZones, largeShares,
+        strangersRequests, refusedSaves, madeUpOwners, wrongLinks, wrongAcceptances, lookups, acceptances, remadeShares,
+        invitations, links, sharedEdits, manySharedZones, largeShares, endedShares,
     ]
 
     // MARK: By strangers
@@ -263,43 +263,39 @@ extension Attack {
     /// An answer has the participants with each share. If their bytes did not count, a few requests would take hundreds of
     /// megabytes.
     private static let largeShares = Attack(
-        testDescription: "hundreds of shares of 99 people with the longest addresses", company: .viewers, connections: 4,
-        underWay: 8, period: 2, byNobody: .none("nobody shares"),
+        testDescription: "hundreds of shares of 99 people with the longest addresses", company: .viewers,
+        connections: 4, underWay: 8, period: 2, byNobody: .none("nobody shares"),
         arrange: { ground in
-            let credential = ground.account.credential
-            try await ground.place.database(token: credential).save(CKRecordZone(zoneName: "Large"))
-            let answer = try await ground.ask(credential) {
-                let save = shareSave(
-                    inviting(99, round: 1, addressBytes: 320), fields: ["cloudkit.title": "\(UInt64.max)"])
-                $0.modifyRecords = modify([save], in: "Large", 2, .private)
-            }
-            guard case .saved? = answer.modifyRecords.zones.first?.saves.first?.result else {
-                throw NeverHappened(description: "no share of very many people: \(answer)")
-            }
+            try await ground.inviteAll("Large")
             try ground.multiplyShare("Large", of: ground.account.name, count: ground.isLong ? 399 : 39)
         }
     ) { envelope, scope in
         if envelope.id.isMultiple(of: 2) {
             envelope.queryRecords = query(CKRecord.SystemType.share, WirePredicate(), scope)
-            return
-        }
-        envelope.fetchRecords = WireFetchRecords()
-        envelope.fetchRecords.database = scope
-        envelope.fetchRecords.zones = (1...39).map {
-            var part = WireZoneRecordNames()
-            part.zone = zone("Large \($0)")
-            part.names = [CKRecordNameZoneWideShare]
-            return part
+        } else {
+            envelope.fetchRecords = fetchShares((1...399).map { "Large \($0)" }, scope)
         }
     }
+
+    /// Ten thousand people who were once invited to each zone. If they were read whenever a share is shown, an event loop
+    /// would be held by them.
+    private static let endedShares = Attack(
+        testDescription: "shares of zones that were shared 20 times before", company: .viewers, connections: 4,
+        underWay: 16, byNobody: .none("nobody shares"),
+        arrange: { ground in
+            try await ground.inviteAll("Ended")
+            try ground.endShares(of: "Ended")
+            try ground.multiplyShare("Ended", of: ground.account.name, count: ground.isLong ? 20 : 2)
+        }
+    ) { $0.fetchRecords = fetchShares(["Ended"] + (1...20).map { "Ended \($0)" }, $1) }
 }
 
 /// Of what requests for shares are made.
 extension Attack {
     static func zone(_ name: String, of owner: String) -> WireZoneID {
-        var zone = zone(name)
-        zone.owner = owner
-        return zone
+        var id = zone(name)
+        id.owner = owner
+        return id
     }
 
     /// As the server names users. Nobody has it.
@@ -314,6 +310,18 @@ extension Attack {
     private static func hexText(_ number: UInt64) -> String {
         let bytes: [UInt8] = (0..<16).map { $0 < 8 ? UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) : 0xA5 }
         return Hex.encode(bytes)
+    }
+
+    static func fetchShares(_ zoneNames: [String], _ scope: WireDatabaseScope) -> WireFetchRecords {
+        var request = WireFetchRecords()
+        request.database = scope
+        request.zones = zoneNames.map {
+            var part = WireZoneRecordNames()
+            part.zone = zone($0)
+            part.names = [CKRecordNameZoneWideShare]
+            return part
+        }
+        return request
     }
 
     /// A save of a zone's share of which the client knows no version.

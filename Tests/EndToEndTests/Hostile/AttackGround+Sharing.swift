@@ -57,6 +57,18 @@ extension AttackGround {
         return try await share(zoneID.zoneName, by: neighbour)
     }
 
+    /// The account makes a zone, and invites as many people as it may, by the longest addresses.
+    func inviteAll(_ zoneName: String) async throws {
+        try await place.database(token: account.credential).save(CKRecordZone(zoneName: zoneName))
+        let answer = try await ask(account.credential) {
+            let save = Attack.shareSave(Attack.inviting(99, round: 1, addressBytes: 320))
+            $0.modifyRecords = Attack.modify([save], in: zoneName, 2, .private)
+        }
+        guard case .saved? = answer.modifyRecords.zones.first?.saves.first?.result else {
+            throw NeverHappened(description: "no share of very many people: \(answer)")
+        }
+    }
+
     /// Somebody joins a share.
     func join(_ link: String, as credential: String) async throws {
         let answer = try await ask(credential) {
@@ -99,6 +111,26 @@ extension AttackGround {
         return try await client.answer(to: 2)
     }
 
+    /// Makes as many ended shares with as many people in a zone of the account as a server keeps (`endedSharesMax`,
+    /// `endedParticipantsMax`).
+    func endShares(of zoneName: String) throws {
+        let zone = "zone z ON z.database_id = \(database) AND z.name = '\(zoneName)' AND z.removal IS NULL"
+        try execute(
+            """
+            INSERT INTO share
+            SELECT c.* FROM share t JOIN \(zone) AND t.database_id = z.database_id AND t.zone_id = z.id
+             CROSS JOIN generate_series(1, 20) AS n
+             CROSS JOIN LATERAL jsonb_populate_record(t, jsonb_build_object('number', -n, 'ended_number', 1)) AS c
+            """,
+            """
+            INSERT INTO share_participant
+            SELECT c.* FROM share_participant t JOIN \(zone) AND t.database_id = z.database_id AND t.zone_id = z.id
+             CROSS JOIN generate_series(1, 20) AS n CROSS JOIN generate_series(1, 5)
+             CROSS JOIN LATERAL jsonb_populate_record(
+                   t, jsonb_build_object('share_number', -n, 'id', gen_random_uuid())) AS c
+            """)
+    }
+
     /// Makes further zones like one that is shared, with its share, its records, and everybody who takes part. To share
     /// them one by one would take minutes.
     ///
@@ -113,7 +145,8 @@ extension AttackGround {
             """
         let zones = """
             (SELECT o.database_id, o.id, m.id AS copy_id, m.name AS copy_name
-               FROM zone o JOIN zone m ON m.database_id = o.database_id AND m.name LIKE '\(name) %' AND m.removal IS NULL
+               FROM zone o
+               JOIN zone m ON m.database_id = o.database_id AND m.name LIKE '\(name) %' AND m.removal IS NULL
               WHERE o.database_id = \(database) AND o.name = '\(name)' AND o.removal IS NULL) AS z
             """
         try execute(
