@@ -205,22 +205,22 @@ extension Attack {
         }
     }
 
-    /// Each seems to make a share, and is given a link before it is refused. If the links that no share took over had no
-    /// bound, a million of them would be left in a minute.
+    /// Each seems to make a share, and is given a link before it is refused: it has somebody whom nobody knows. If the links
+    /// that no share took over had no bound, a million of them would be left in a minute.
     private static let links = Attack(
-        testDescription: "saves of a share that is there", company: .shares, underWay: 50, period: nil,
+        testDescription: "shares that are refused once they have a link", company: .shares, underWay: 50, period: nil,
         byNobody: .none("nobody shares"),
-        prepare: { database, _ in
-            let zoneID = CKRecordZone.ID(zoneName: "Linked")
-            try await database.save(CKRecordZone(zoneID: zoneID))
-            try await database.save(CKShare(recordZoneID: zoneID))
-        },
-        // A hundred that no share took over, the one of the share, and some that were made at once.
+        prepare: { database, _ in try await database.save(CKRecordZone(zoneName: "Linked")) },
+        // A hundred that no share took over, and some that were made at once.
         holds: {
             $0.holds(
                 "(SELECT count(*) FROM share_link_target WHERE owner_database_id = \($0.database)) BETWEEN 1 AND 200")
         }
-    ) { $0.modifyRecords = modify([shareSave(WireShareSave())], in: "Linked", $0.id, $1) }
+    ) { envelope, scope in
+        var share = inviting(1, round: 1)
+        share.participants[0].email = ""
+        envelope.modifyRecords = modify([shareSave(share)], in: "Linked", envelope.id, scope)
+    }
 
     // MARK: By shares of many people, and of many zones
 

@@ -71,6 +71,11 @@ import TidemarkWire
             return .fetchZones(request)
         },
         Question("a record") { zone, _ in .fetchRecords(fetching("a", in: zone)) },
+        Question("a record of a zone with a name that no zone can have") { zone, _ in
+            var unnamed = zone
+            unnamed.name = ""
+            return .fetchRecords(fetching("a", in: unnamed))
+        },
         Question("the share") { zone, _ in .fetchRecords(fetching(Share.zoneWideName, in: zone)) },
         Question("changes") { zone, _ in .fetchZoneChanges(changes(of: zone)) },
         Question("a query") { zone, _ in
