@@ -9,7 +9,7 @@ import TidemarkWire
 /// Carol, who takes no part in Alice's zone, asks for it. She learns nothing of zones, or of who there is.
 @Suite struct StrangersTests {
     /// A request for a zone of another.
-    struct Question: CustomTestStringConvertible, Sendable {
+    struct StrangerQuestion: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let ask: @Sendable (WireZoneID, TestClient) throws -> WireClientEnvelope.OneOfRequest
 
@@ -25,33 +25,33 @@ import TidemarkWire
     private static let hash = [UInt8](repeating: 7, count: 32)
 
     private static let writing = [
-        Question("a save") { zone, carol in .modifyRecords(try saving(in: zone, carol)) },
-        Question("a save of nothing, with a parent that has no name") { zone, carol in
+        StrangerQuestion("a save") { zone, carol in .modifyRecords(try saving(in: zone, carol)) },
+        StrangerQuestion("a save of nothing, with a parent that has no name") { zone, carol in
             var request = try saving(in: zone, carol)
             request.zones[0].saves[0].parentChange = .parentSet
             return .modifyRecords(request)
         },
-        Question("a save of a share") { zone, carol in
+        StrangerQuestion("a save of a share") { zone, carol in
             var request = try saving(in: zone, carol)
             request.zones[0].saves[0].name = Share.zoneWideName
             request.zones[0].saves[0].type = Share.recordType
             request.zones[0].saves[0].share.publicPermission = .readWrite
             return .modifyRecords(request)
         },
-        Question("a deletion") { zone, carol in .modifyRecords(try deleting("a", in: zone, carol)) },
-        Question("a deletion of the share") { zone, carol in
+        StrangerQuestion("a deletion") { zone, carol in .modifyRecords(try deleting("a", in: zone, carol)) },
+        StrangerQuestion("a deletion of the share") { zone, carol in
             .modifyRecords(try deleting(Share.zoneWideName, in: zone, carol))
         },
-        Question("leaving") { zone, carol in
+        StrangerQuestion("leaving") { zone, carol in
             var request = WireModifyZones()
             request.database = .shared
             request.stamp = carol.stamp()
             request.deletes = [zone]
             return .modifyZones(request)
         },
-        Question("a key") { zone, _ in .saveZoneKey(key(in: zone, byteCount: 16)) },
-        Question("a key with a damaged id") { zone, _ in .saveZoneKey(key(in: zone, byteCount: 3)) },
-        Question("the beginning of an upload") { zone, _ in
+        StrangerQuestion("a key") { zone, _ in .saveZoneKey(key(in: zone, byteCount: 16)) },
+        StrangerQuestion("a key with a damaged id") { zone, _ in .saveZoneKey(key(in: zone, byteCount: 3)) },
+        StrangerQuestion("the beginning of an upload") { zone, _ in
             var request = WirePrepareAssetUpload()
             request.database = .shared
             request.zone = zone
@@ -59,39 +59,39 @@ import TidemarkWire
             request.byteCount = 1_000
             return .prepareAssetUpload(request)
         },
-        Question("the first part of an upload") { zone, _ in .uploadAssetChunk(chunk(in: zone, at: 0)) },
-        Question("the last part of an upload") { zone, _ in .uploadAssetChunk(chunk(in: zone, at: 500)) },
+        StrangerQuestion("the first part of an upload") { zone, _ in .uploadAssetChunk(chunk(in: zone, at: 0)) },
+        StrangerQuestion("the last part of an upload") { zone, _ in .uploadAssetChunk(chunk(in: zone, at: 500)) },
     ]
 
     private static let reading = [
-        Question("a zone") { zone, _ in
+        StrangerQuestion("a zone") { zone, _ in
             var request = WireFetchZones()
             request.database = .shared
             request.zones = [zone]
             return .fetchZones(request)
         },
-        Question("a record") { zone, _ in .fetchRecords(fetching("a", in: zone)) },
-        Question("a record of a zone with a name that no zone can have") { zone, _ in
+        StrangerQuestion("a record") { zone, _ in .fetchRecords(fetching("a", in: zone)) },
+        StrangerQuestion("a record of a zone with a name that no zone can have") { zone, _ in
             var unnamed = zone
             unnamed.name = ""
             return .fetchRecords(fetching("a", in: unnamed))
         },
-        Question("the share") { zone, _ in .fetchRecords(fetching(Share.zoneWideName, in: zone)) },
-        Question("changes") { zone, _ in .fetchZoneChanges(changes(of: zone)) },
-        Question("a query") { zone, _ in
+        StrangerQuestion("the share") { zone, _ in .fetchRecords(fetching(Share.zoneWideName, in: zone)) },
+        StrangerQuestion("changes") { zone, _ in .fetchZoneChanges(changes(of: zone)) },
+        StrangerQuestion("a query") { zone, _ in
             var request = WireQueryRecords()
             request.database = .shared
             request.query.recordType = "Note"
             request.query.zone = zone
             return .queryRecords(request)
         },
-        Question("keys") { zone, _ in
+        StrangerQuestion("keys") { zone, _ in
             var request = WireFetchKeys()
             request.database = .shared
             request.zones = [zone]
             return .fetchKeys(request)
         },
-        Question("a part of an asset") { zone, _ in
+        StrangerQuestion("a part of an asset") { zone, _ in
             var request = WireFetchAssetChunk()
             request.database = .shared
             request.zone = zone
@@ -159,7 +159,7 @@ import TidemarkWire
 
     @Test(arguments: writing + reading)
     func `I-5, R-225: whoever takes no part gets one answer, whether the zone or its owner exists`(
-        _ question: Question
+        _ question: StrangerQuestion
     ) throws {
         let world = SessionWorld()
         let pair = try SharingPair(world)
