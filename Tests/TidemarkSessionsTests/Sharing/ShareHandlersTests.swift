@@ -59,6 +59,23 @@ import TidemarkWire
         #expect(try pair.alice.sharedChanges().changed.isEmpty)
     }
 
+    @Test func `R-041, R-174, R-300: a query for shares finds them, as who asks may see them`() throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        var request = WireQueryRecords()
+        request.query.recordType = Share.recordType
+        for (client, scope, zone) in [(pair.alice, .private, nil), (pair.bob, .shared, pair.zone)]
+            as [(TestClient, WireDatabaseScope, WireZoneID?)]
+        {
+            request.database = scope
+            if let zone { request.query.zone = zone }
+            let answer = try client.ask(.queryRecords(request))
+            guard case .queryRecords(let page)? = answer else { throw SessionWorld.Unexpected(answer) }
+            #expect(page.matches.map(\.record.name) == [Share.zoneWideName])
+            #expect(page.matches.first?.record.share.participants.map(\.role) == [.owner, .publicUser])
+        }
+    }
+
     @Test func `R-329: who may only read cannot write`() throws {
         let world = SessionWorld()
         let pair = try SharingPair(world, .readOnly)
