@@ -233,6 +233,11 @@ package protocol Storage: AnyObject, Sendable {
         of key: ZoneKey, _ read: SharingRead
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)?
 
+    /// Those of a database's zones that live, and their shares, in one snapshot and in any order.
+    func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)]
+
     /// The living zone to which the link with this SHA-256 leads; nil: it leads nowhere. It grants nothing.
     ///
     /// - Parameter viewer: the database of who opens it. No link leads from one container or environment to another.

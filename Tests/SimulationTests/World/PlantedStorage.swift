@@ -257,6 +257,12 @@ final class PlantedStorage: Storage {
         try await base.sharing(of: key, read)
     }
 
+    func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
+        try await base.sharings(of: names, in: database, read)
+    }
+
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
         try await base.linkedZone(secretHash: secretHash, for: viewer)
     }

@@ -203,7 +203,13 @@ import TidemarkTestSupport
                 found.append(await service.records(named: ["a"], in: fixture.key(), by: reader).reason)
             }
             #expect(found == [.zoneNotFound, nil])
-            #expect(await service.shares(in: fixture.key(), by: readers[0]).reason == .zoneNotFound)
+            var shownCounts: [Int] = []
+            for reader in readers {
+                let names: Set = ["notes", "none"]
+                let shares = await service.shares(of: names, in: fixture.key().database, by: reader)
+                shownCounts.append(try shares.get().count)
+            }
+            #expect(shownCounts == [0, 1])
         }
     }
 
