@@ -58,9 +58,11 @@ extension PostgresStorage {
             throw StorageError(.rejected, detail: "no shared database")
         }
         let database = SharedDatabase(viewer: viewer, user: user)
-        // Under a lock, so that requests at the same moment do not exceed the limit together.
-        let (_, _, pointed) = try await writeRepeatably(
-            sql.zones.lockDatabase(viewer), sql.sharedFeeds.dropPointers((database, countMax)),
+        // Under the feed's lock: requests at the same moment do not exceed the limit together, and the feed removes no
+        // pointer meanwhile, which could end in a deadlock.
+        let (_, _, _, pointed) = try await writeRepeatably(
+            sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer),
+            sql.sharedFeeds.dropPointers((database, countMax)),
             sql.sharedFeeds.pointViewer((database, key, countMax)))
         return pointed.rows.first ?? .zoneMissing
     }
