@@ -142,7 +142,12 @@ extension CloudService {
     private func tell(of key: ZoneKey, growth: ChangeNumber?, _ bearer: LinkBearer?) {
         var growths: [DatabaseID: Int64] = [:]
         growths[key.database] = growth
-        var notices = [ZoneNotice(database: key.database, life: bearer?.life ?? .nobody, zoneName: key.name)]
+        // An operator takes access away from others than who asks.
+        var notices = [
+            ZoneNotice(
+                database: key.database, life: bearer?.life ?? .nobody, zoneName: key.name,
+                changesShares: bearer == nil)
+        ]
         if let bearer { notices.append(ZoneNotice(database: bearer.viewer, life: .nobody, zoneName: "")) }
         onMoved(ZonesMoved(notices, growth: growths))
     }

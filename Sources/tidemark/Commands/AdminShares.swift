@@ -95,7 +95,8 @@ struct AdminShares: ParsableCommand {
                 let service = CloudService(storage: storage, scheduler: loop, limits: .standard, onMoved: { _ in })
                 let revoked = await service.revokeShare(of: key, participant: participant)
                 // It is a hint: the servers' sweep makes up for a lost one.
-                let notice = ZoneNotice(database: key.database, life: .nobody, zoneName: key.name)
+                let notice = ZoneNotice(
+                    database: key.database, life: .nobody, zoneName: key.name, changesShares: true)
                 if case .success(true) = revoked { try? await storage.post([.zone(notice)]) }
                 return revoked
             }

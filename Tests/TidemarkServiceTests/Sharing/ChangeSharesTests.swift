@@ -234,7 +234,8 @@ import TidemarkTestSupport
                 revoked.append(await operators.revokeShare(of: fixture.key(), participant: participant))
             }
             #expect(revoked == [.success(true), .success(false), .success(true), .success(false)])
-            let notice = ZoneNotice(database: fixture.key().database, life: .nobody, zoneName: "notes")
+            let notice = ZoneNotice(
+                database: fixture.key().database, life: .nobody, zoneName: "notes", changesShares: true)
             #expect(told.all.count == 2 && Set(told.all) == [notice])
             #expect(await service.records(named: ["a"], in: fixture.key(), by: bob.sharedAccess).reason == .zoneNotFound)
         }
