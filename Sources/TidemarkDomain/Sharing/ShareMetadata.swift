@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkFields
+
 /// What a link leads to, as one visitor may know it.
 package struct ShareMetadata: Sendable {
     package let owner: ZoneOwner

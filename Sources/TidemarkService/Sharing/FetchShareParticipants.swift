@@ -3,6 +3,7 @@
 internal import Synchronization
 package import TidemarkDomain
 package import TidemarkFairness
+internal import TidemarkScheduling
 
 extension CloudService {
     /// Counts the addresses that an account wants to look up.

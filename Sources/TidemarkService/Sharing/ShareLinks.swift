@@ -3,6 +3,7 @@
 internal import TidemarkCrypto
 internal import TidemarkDomain
 internal import TidemarkFairness
+internal import TidemarkScheduling
 
 /// The secret at the end of a share's URL.
 enum ShareLinkSecret {
