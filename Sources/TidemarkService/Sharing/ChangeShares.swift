@@ -113,6 +113,15 @@ extension CloudService {
     private func perform(
         _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, askedBy asker: Asker
     ) async -> Result<Bool, FailureReason> {
+        await sharedWrites.shareTurns.run(in: key) {
+            asker.hasLeft
+                ? .failure(.storeUnavailable) : await performInTurn(action, on: key, for: bearer, askedBy: asker)
+        }
+    }
+
+    private func performInTurn(
+        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, askedBy asker: Asker
+    ) async -> Result<Bool, FailureReason> {
         // After an attempt of which nobody knows whether it took place, everybody is told.
         var isUndecided = false
         return await retry.run(askedBy: asker) { () async throws(StorageError) in

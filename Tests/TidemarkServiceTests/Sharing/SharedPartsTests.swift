@@ -186,6 +186,30 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-727: those who accept one share wait for each other without a connection`() throws {
+        let fixture = try ServiceFixture(zones: ["notes", "other"])
+        let service = fixture.server()
+        let delays = [Fault](repeating: .delay(.seconds(1)), count: 3)
+        let script = FaultScript(first: [.beginLocked: delays])
+        let slow = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            var people: [Identity] = []
+            for name in ["bob", "carol", "dave"] { people.append(try await fixture.user(name, by: service)) }
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.share(zone: "other", counter: 2, by: service)
+            let (link, other) = (try await fixture.secret(), try await fixture.secret(zone: "other"))
+            let accepting = [link, link, other].enumerated().map { index, link in
+                fixture.scheduler.run { [bearer = people[index].bearer] in
+                    await slow.acceptShares(ofLinks: [link], for: bearer)
+                }
+            }
+            try await fixture.scheduler.sleep(for: .milliseconds(500))
+            #expect(script.count(.beginSent) == 2, "one in each zone")
+            for accepted in accepting { #expect(try await accepted.value.get().reasons == [nil]) }
+            #expect(script.count(.beginSent) == 3)
+        }
+    }
+
     @Test func `R-711: each acceptance takes its owner's turn anew`() throws {
         let fixture = try ServiceFixture(zones: ["a", "b", "c"])
         let service = fixture.server()
