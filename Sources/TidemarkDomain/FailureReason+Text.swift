@@ -149,7 +149,8 @@ extension FailureReason {
     private var keysText: String? {
         switch self {
         case .keysUnavailable:
-            "This server keeps no keys of encrypted values. Its operator can give it a master key (--master-key-file)."
+            "The server cannot read the keys of these encrypted values. It has no master key (--master-key-file), or the "
+                + "account, or that of the zone's owner, keeps its keys on its devices alone."
         case .masterKeyWrong:
             "The server cannot decrypt the account's key. It must be started with the master key file (--master-key-file) "
                 + "with which the database's keys are encrypted."

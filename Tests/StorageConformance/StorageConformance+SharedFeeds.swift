@@ -229,6 +229,9 @@ extension StorageConformance {
                 try await copy.readAll(from: store.second)
                 try expectEqual(copy.zones, expected, "seed \(seed)")
             }
+            _ = try await store.first.advanceDatabaseFeed(of: list, after: nil, entriesMax: 9)
+            let count = try await store.mark(of: zones[0]).zoneCount
+            try expect(count <= zones.count, "R-770: zones that ended are not in the list any more, seed \(seed)")
         },
     ]
 }
@@ -312,16 +315,20 @@ extension StorageFixture {
         try await write([RecordDraft("later")], in: zone.key)
     }
 
-    /// Begins and ends access to zones at random, and writes in them.
+    /// Begins and ends access to zones at random, writes in them, and makes them anew.
     fileprivate func live(in zones: [SharedZone], seed: UInt64) async throws {
         var chance = StepRandom(state: seed)
         for round in 0..<60 {
             let zone = zones[Int.random(in: zones.indices, using: &chance)]
-            switch Int.random(in: 0..<7, using: &chance) {
+            switch Int.random(in: 0..<8, using: &chance) {
             case 0, 1: try await accept(zone, on: round.isMultiple(of: 2) ? first : second)
             case 2, 3: try await leave(zone)
             case 4: try await write([RecordDraft("r\(round)")], in: zone.key)
             case 5: try await inviteAgain(zone)
+            case 6:
+                try await changeZones(in: zone.key.database, remove: [zone.key.name])
+                try await changeZones(in: zone.key.database, create: [zone.key.name])
+                _ = try await beginShare(in: zone.key)
             default: try await point(zone)
             }
         }

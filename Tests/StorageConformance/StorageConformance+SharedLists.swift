@@ -59,14 +59,14 @@ extension StorageConformance {
             let keys = try await store.createZones("notes", "other", in: database).map(\.key)
             let (hash, next) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
             let none = ZoneKey(database: database, name: "none")
-            try expect(try await !store.first.pointLink(secretHash: hash, to: none), "there is no such zone")
+            try expect(try await !store.first.point(hash, to: none), "there is no such zone")
             try expectEqual(try await store.second.linkedZone(secretHash: hash, for: list), nil, "nor such a link")
             for storage in [store.first, store.second] {
-                try expect(try await storage.pointLink(secretHash: hash, to: keys[0]), "also if it is there")
+                try expect(try await storage.point(hash, to: keys[0]), "also if it is there")
                 let linked = try await store.second.linkedZone(secretHash: hash, for: list)
                 try expectEqual(linked, keys[0], "it leads there")
             }
-            try expect(try await store.first.pointLink(secretHash: next, to: keys[0]), "a zone may have several")
+            try expect(try await store.first.point(next, to: keys[0]), "a zone may have several")
             try expectEqual(try await store.second.linkedZone(secretHash: next, for: list), keys[0], "all lead there")
             try await store.changeZones(in: database, remove: ["notes"])
             try await store.changeZones(in: database, create: ["notes"])
@@ -75,11 +75,27 @@ extension StorageConformance {
                 try expectEqual(linked, nil, "another zone of that name")
             }
         },
+        Scenario("R-306: a zone has few links that no share took, and none but its own once it has that") { store in
+            let list = try await store.bob().sharedDatabase
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
+            let hashes = (1...3).map { [UInt8](repeating: $0, count: 32) }
+            for hash in hashes[..<2] { try expect(try await store.first.point(hash, to: key, atMost: 2), "room") }
+            try await expectError(.crowded, "one too many") {
+                try await store.second.point(hashes[2], to: key, atMost: 2)
+            }
+            try expectEqual(try await store.first.linkedZone(secretHash: hashes[2], for: list), nil, "it leads nowhere")
+            try expect(try await store.second.point(hashes[1], to: key, atMost: 2), "it is there already")
+            _ = try await store.beginShare(in: key)
+            try expect(try await store.second.point(hashes[2], to: key, atMost: 2), "the zone has its link, and lives")
+            try expectEqual(try await store.first.linkedZone(secretHash: hashes[2], for: list), nil, "which stays")
+            try expectEqual(try await store.first.linkedZone(secretHash: hashes[0], for: list), key, "as others do")
+        },
         Scenario("R-306: a link leads nowhere from another container or environment") { store in
             let (alice, bob) = (try await store.alice(), try await store.bob())
             let key = try require(try await store.createZones("notes", in: alice.privateDatabase).first, "a zone").key
             let hash = [UInt8](repeating: 1, count: 32)
-            try expect(try await store.first.pointLink(secretHash: hash, to: key), "the zone lives")
+            try expect(try await store.first.point(hash, to: key), "the zone lives")
             for database in [bob.sharedDatabase, bob.privateDatabase, alice.sharedDatabase] {
                 let linked = try await store.second.linkedZone(secretHash: hash, for: database)
                 try expectEqual(linked, key, "whoever opens it in the container")
@@ -206,6 +222,14 @@ extension StorageConformance {
             try expectEqual(try await store.listed(list, for: bob), zones[..<2].map(\.zone), "who comes again")
         },
     ]
+}
+
+extension Storage {
+    fileprivate func point(
+        _ secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int = 9
+    ) async throws(StorageError) -> Bool {
+        try await pointLink(secretHash: secretHash, to: key, atMost: countMax)
+    }
 }
 
 extension StorageFixture {

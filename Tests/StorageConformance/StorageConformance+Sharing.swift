@@ -45,6 +45,20 @@ extension StorageConformance {
             await transaction.rollback()
             try expectEqual(transaction.snapshots.map(\.sharing), [nil], "nobody asked under the lock")
         },
+        Scenario("R-312: the shares of several zones are read together, of those that live") { store in
+            let zones = [try await store.shareZone("a"), try await store.shareZone("b")]
+            try await store.accept(zones[1])
+            let found = try await store.second.sharings(
+                of: ["b", "none", "a"], in: zones[0].key.database, .whole)
+            try expectEqual(found.map { $0.zone.key.name }.sorted(), ["a", "b"], "those that live")
+            for (zone, sharing) in found {
+                let alone = try require(try await store.second.sharing(of: zone.key, .whole), "the zone")
+                try expectEqual(zone, alone.zone, "as it is alone")
+                try expectSharing(sharing, alone.sharing, "as they are alone")
+            }
+            let bobs = found.filter { $0.sharing.admits(zones[1].viewer.user) }
+            try expectEqual(bobs.map { $0.zone.key.name }, ["b"], "each with its own")
+        },
         Scenario("R-308, R-317: of several changes in one transaction each is over the one before") { store in
             let zone = try await store.shareZone("notes", publicPermission: .noAccess)
             let bob = zone.viewer.user
@@ -93,6 +107,37 @@ extension StorageConformance {
             let after = try require(try await store.second.sharing(of: zone.key, .whole), "the zone").sharing
             try expectSharing(after, before, "as before")
         },
+        Scenario("I-5, R-316: of a zone without access nothing is read but its shares") { store in
+            let zone = try await store.shareZone("notes")
+            try await store.write([RecordDraft("x")], in: zone.key)
+            let gone = try await store.shareZone("gone")
+            try await store.changeZones(in: gone.key.database, remove: ["gone"])
+            let none = ZoneKey(database: zone.key.database, name: "none")
+            let incarnation = try await store.first.incarnation()
+            for (key, isLiving) in [(zone.key, true), (gone.key, false), (none, false)] {
+                let page = try await store.second.zonePage(key.page(for: zone.viewer.user))
+                let attached = try await store.second.databaseFeed(
+                    of: zone.list, after: nil, entriesMax: 9, then: key.page(for: zone.viewer.user)
+                ).page
+                for read in [page, try require(attached, "a page")] {
+                    try expect(read.value.zone == nil && read.value.records.isEmpty, "\(key.name): a page has nothing")
+                    try expectEqual(read.value.lastRemoval, nil, "\(key.name): nor says a page why")
+                    try expectEqual(read.value.sharing != nil, isLiving, "\(key.name): the shares")
+                    try expectEqual(read.store, incarnation, "\(key.name): the store")
+                }
+                let found = try await store.second.records(
+                    named: ["x"], in: key, bytesMax: 1_000, sharing: zone.access)
+                try expect(found.zone == nil && found.records.isEmpty, "\(key.name): there are no records")
+                try expectEqual(found.lastRemoval, nil, "\(key.name): nor is it said why")
+                let keys = try await store.second.zoneKeys(
+                    of: [key.name], in: key.database, keysMax: 9, sharing: zone.access)
+                try expectEqual(keys.map(\.keys), [nil], "\(key.name): there are no keys")
+                try expectEqual(keys.map(\.lastRemoval), [nil], "\(key.name): nor is it said why")
+            }
+            try await store.accept(zone)
+            let page = try await store.second.zonePage(zone.key.page(for: zone.viewer.user)).value
+            try expectEqual(page.records.map(\.name).sorted(), [Share.zoneWideName, "x"], "who accepts has all of it")
+        },
         Scenario("R-036: a zone that is gone has no shares, nor has the one that has its name now") { store in
             let zone = try await store.shareZone("notes")
             try await store.accept(zone)
@@ -102,7 +147,7 @@ extension StorageConformance {
             try expect(gone.zone == nil && gone.sharing == nil, "with a page")
             let keys = try await store.second.zoneKeys(
                 of: ["notes"], in: zone.key.database, keysMax: 9, sharing: zone.access)
-            try expectEqual(keys, [ZoneKeysRead(keys: nil, lastRemoval: .deleted)], "with keys")
+            try expectEqual(keys, [ZoneKeysRead(keys: nil)], "I-5: with keys, and no reason is told")
             try await store.changeZones(in: zone.key.database, create: ["notes"])
             let next = try require(try await store.second.sharing(of: zone.key, .whole), "the next one")
             try expectSharing(next.sharing, ZoneSharing(owner: zone.owner.user), "it begins without")

@@ -69,7 +69,7 @@ extension StorageFixture {
     /// The second half of an acceptance.
     @discardableResult
     func join(_ zone: SharedZone, on storage: (any Storage)? = nil) async throws -> ChangeNumber? {
-        let visitor = ShareVisitor(user: zone.viewer.user, hasURL: true)
+        let visitor = ShareVisitor(user: zone.viewer.user, secret: StorageConformance.secret)
         return try await changeShares(in: zone.key, on: storage) { sharing, number in
             let acceptance = visitor.accepting(
                 in: sharing, as: StorageConformance.participant(UInt64(number)), at: number, now: Self.now,

@@ -60,7 +60,8 @@ extension RecordAccess {
         case .shared:
             guard let user, let sharing else { return .zoneNotShared }
             // Whether they have the URL is not known: who could join by it is told so.
-            return sharing.reason(for: ShareVisitor(user: user, addresses: addresses, hasURL: true), on: place)
+            let visitor = ShareVisitor(user: user, addresses: addresses, secret: sharing.secret ?? [])
+            return sharing.reason(for: visitor, on: place)
         }
     }
 }

@@ -8,11 +8,13 @@ package enum ShareAction: Sendable {
     case accept(ShareVisitor, as: ParticipantID)
     /// Somebody declines, or leaves.
     case decline(ShareVisitor)
+    /// A participant leaves the zone. An invitation stays: who is only invited does not see the zone, so a repeat of the
+    /// request does not end what came after it.
+    case leave(UserID)
+    /// An operator ends one participant's part, or their invitation.
+    case remove(ParticipantID)
     /// An operator ends the share of the zone, as its owner does by deleting the CKShare record.
     case end
-
-    /// A user leaves a zone, or declines what they were invited to by name.
-    package static func leave(_ user: UserID) -> ShareAction { .decline(ShareVisitor(user: user)) }
 
     /// What must be read to decide an action: the CKShare record with its share.
     package static func read(of key: ZoneKey) -> ZoneRead {
@@ -63,6 +65,10 @@ extension ShareAction {
             }
         case .decline(let visitor):
             return visitor.declining(in: sharing, at: number).flatMap { table?.touchShare($0, now: now) }
+        case .leave(let user):
+            return sharing?.leaving(user, at: number).flatMap { table?.touchShare($0, now: now) }
+        case .remove(let id):
+            return sharing?.removing(id, at: number).flatMap { table?.touchShare($0, now: now) }
         case .end:
             if let sharing { table?.endShare(of: sharing.owner, now: now) }
             return nil

@@ -5,13 +5,18 @@ package struct ShareVisitor: Sendable, Hashable {
     package let user: UserID
     /// The verified addresses of the user's account, in their normal form.
     package let addresses: Set<String>
-    /// Whether they have the share's URL.
-    package let hasURL: Bool
+    /// The secret of the URL with which they come; nil: with none. Then they are whoever is invited or takes part.
+    package let secret: [UInt8]?
 
-    package init(user: UserID, addresses: Set<String> = [], hasURL: Bool = false) {
+    package init(user: UserID, addresses: Set<String> = [], secret: [UInt8]? = nil) {
         self.user = user
         self.addresses = addresses
-        self.hasURL = hasURL
+        self.secret = secret
+    }
+
+    /// The same user, who comes with a URL.
+    package func bringing(_ secret: [UInt8]) -> ShareVisitor {
+        ShareVisitor(user: user, addresses: addresses, secret: secret)
     }
 }
 
@@ -49,13 +54,19 @@ extension ZoneSharing {
     /// Nil is one answer for whoever may not, and means `shareUnknown`: there is no such share, it has ended, the
     /// visitor is not invited, or was removed.
     package func entry(of visitor: ShareVisitor) -> (share: Share, entry: ShareEntry)? {
-        guard let share = livingShare else { return nil }
+        guard let share = share(for: visitor) else { return nil }
         if visitor.user == owner { return (share, .owner) }
         if let row = row(of: visitor.user, in: share.number), row.isLiving {
             return (share, row.hasAccepted ? .participant(row) : .invited(row))
         }
         if let row = invitation(of: visitor, in: share.number) { return (share, .invited(row)) }
-        return share.isPublic && visitor.hasURL ? (share, .publicUser) : nil
+        return share.isPublic && visitor.secret != nil ? (share, .publicUser) : nil
+    }
+
+    /// The living share, unless the visitor comes with another URL than the zone's: their zone is gone, and another has
+    /// its name. Decided here, under the lock, because the zone may have been made anew since the link was looked up.
+    fileprivate func share(for visitor: ShareVisitor) -> Share? {
+        visitor.secret == nil || visitor.secret == secret ? livingShare : nil
     }
 
     /// The pending row that an address of the visitor opens. If several addresses are invited, the one that allows most,
@@ -109,7 +120,7 @@ extension ShareVisitor {
     /// looks like any other.
     package func declining(in sharing: ZoneSharing?, at number: ChangeNumber) -> SharingChanges? {
         precondition(sharing?.isWhole ?? true)
-        guard let sharing, let share = sharing.livingShare else { return nil }
+        guard let sharing, let share = sharing.share(for: self) else { return nil }
         let rows = sharing.rows(of: share.number).filter { row in
             guard row.isLiving else { return false }
             return row.user.map { $0 == user } ?? row.address.map(addresses.contains) ?? false
@@ -119,6 +130,23 @@ extension ShareVisitor {
 }
 
 extension ZoneSharing {
+    /// Whether a user takes part in the living share, or is invited to it by name.
+    package func hasPlace(of user: UserID) -> Bool {
+        livingShare.flatMap { row(of: user, in: $0.number) }?.isLiving ?? false
+    }
+
+    /// A participant leaves. Nil if the user takes no part: nothing is left to do.
+    func leaving(_ user: UserID, at number: ChangeNumber) -> SharingChanges? {
+        guard let share = livingShare, let row = row(of: user, in: share.number), row.hasAccepted else { return nil }
+        return SharingChanges.ending([row], of: share.number, at: number)
+    }
+
+    /// One participant is removed, or one invitation ends. Nil if there is none of that ID.
+    func removing(_ id: ParticipantID, at number: ChangeNumber) -> SharingChanges? {
+        guard let share = livingShare, let row = participants[share.number]?[id], row.isLiving else { return nil }
+        return SharingChanges.ending([row], of: share.number, at: number)
+    }
+
     /// The owner ends a share by deleting its CKShare record. Nil if none lives.
     ///
     /// One row is written, whoever takes part.

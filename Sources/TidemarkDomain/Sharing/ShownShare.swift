@@ -8,6 +8,11 @@ package struct ShownShare: Sendable, Hashable {
     /// The secret of the share's URL.
     package let secret: [UInt8]
 
+    /// What it takes in an answer, roughly.
+    package var byteCount: Int {
+        participants.reduce(100) { $0 + 100 + ($1.address?.utf8.count ?? 0) }
+    }
+
     /// The users among the participants, but for one.
     package func users(besides caller: UserID?) -> Set<UserID> {
         Set(participants.compactMap(\.user).filter { $0 != caller })

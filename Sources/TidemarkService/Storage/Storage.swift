@@ -233,15 +233,26 @@ package protocol Storage: AnyObject, Sendable {
         of key: ZoneKey, _ read: SharingRead
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)?
 
+    /// Those of a database's zones that live, and their shares, in one snapshot and in any order.
+    func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)]
+
     /// The living zone to which the link with this SHA-256 leads; nil: it leads nowhere. It grants nothing.
     ///
     /// - Parameter viewer: the database of who opens it. No link leads from one container or environment to another.
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey?
 
-    /// Makes a link lead to a living zone. Called before the change that gives the zone the link's secret.
+    /// Makes a link lead to a living zone. Called before the change that gives the zone the link's secret. If the zone has a
+    /// secret already, that one stays, and nothing is done.
     ///
+    /// - Parameter countMax: how many links that no change has taken over the zone may have. Those that are older than any
+    ///   change takes are removed, and do not count.
     /// - Returns: false if the zone does not live.
-    func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool
+    /// - Throws: ``StorageError/Code/crowded`` if the zone has too many.
+    func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool
 
     /// Puts a living zone into the list of a viewer's shared database. Grants nothing. Called before the change that gives
     /// the viewer access.

@@ -42,7 +42,7 @@ package final class SessionHub: Sendable {
         siblings = HubSiblings(poster)
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
-        router = RequestRouter(service: service, limits: settings.limits, pushes: pushes, queries: gates.queries)
+        router = RequestRouter(service: service, limits: settings.limits, pushes: pushes, gates: gates)
         authentication = Authentication(service: service, settings: settings) { [scheduler] in
             Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         }

@@ -32,15 +32,29 @@ extension RequestRouter {
         return viewpoint.knowing(owners)
     }
 
-    /// The same view, which also knows the users whom a request invites to shares.
-    func knowingInvited(
-        by request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
-    ) async throws(Refusal) -> Viewpoint {
-        let names = request.invitedUsers
-        guard !names.isEmpty else { return viewpoint }
-        var viewpoint = viewpoint
-        viewpoint.userNames.merge(try await service.users(named: names, in: member.container).orRefusal()) { $1 }
-        return viewpoint
+    /// Reads a request again, once the users are known whom it invites to shares. Nil: it invites none by name.
+    func completion(
+        of request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
+    ) -> PartsCompletion? {
+        let invited = request.invitedUsers
+        guard !invited.isEmpty else { return nil }
+        return {
+            // no share has more. Several shares can come in several requests.
+            let names = invited.reduce(into: Set()) { $0.formUnion($1) }
+            guard names.count <= limits.participantsMax else {
+                return .failure(invited.count == 1 ? .tooManyParticipants : .tooManyItems)
+            }
+            return await service.users(named: names, in: member.container).flatMap { users in
+                var viewpoint = viewpoint
+                viewpoint.userNames.merge(users) { $1 }
+                do throws(Refusal) {
+                    let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
+                    return .success(parts.compactMap(\.request))
+                } catch {
+                    return .failure(error.code)
+                }
+            }
+        }
     }
 
     // MARK: What comes with CKShare records
@@ -55,30 +69,22 @@ extension RequestRouter {
         _ records: [RecordState], in key: ZoneKey, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
         guard records.haveShare else { return viewpoint }
-        switch await service.shares(in: key, by: viewpoint.access) {
-        case .success(let read): return try await showing(read.sharing, of: read.zone.id, for: viewpoint)
-        case .failure(.zoneNotFound): return viewpoint
-        case .failure(let reason): throw Refusal(reason)
-        }
+        return try await showingShares(of: [key.name], in: key.database, for: viewpoint)
     }
 
     /// The same for records that were fetched by name, which come with the shares of their zone.
     func showing(_ lookup: RecordsLookup, for viewpoint: Viewpoint) async throws(Refusal) -> Viewpoint {
         guard let sharing = lookup.sharing else { return viewpoint }
-        return try await showing(sharing, of: lookup.zone.id, for: viewpoint)
+        return try await showing([lookup.zone.id: sharing], for: viewpoint)
     }
 
     /// The same for what a query found, if it looked for shares.
     func showing(
         _ page: QueryPage, of search: RecordsSearch, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
-        guard Share.isType(search.query.recordType) else { return viewpoint }
-        var viewpoint = viewpoint
-        for match in page.matches {
-            let key = ZoneKey(database: search.database, name: match.zoneName)
-            viewpoint = try await showing([match.record], in: key, for: viewpoint)
-        }
-        return viewpoint
+        guard Share.isType(search.query.recordType), !page.matches.isEmpty else { return viewpoint }
+        let names = Set(page.matches.map(\.zoneName))
+        return try await showingShares(of: names, in: search.database, for: viewpoint)
     }
 
     /// The same for the CKShare records that requests saved, or that were in their way. What was saved is: if this fails,
@@ -94,25 +100,37 @@ extension RequestRouter {
         return viewpoint
     }
 
-    private func showing(
-        _ sharing: ZoneSharing, of zone: ZoneID, for viewpoint: Viewpoint
+    private func showingShares(
+        of names: Set<String>, in database: DatabaseID, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
-        guard let user = viewpoint.user,
-            let share = sharing.share(named: Share.zoneWideName, shownTo: user)
-        else { return viewpoint }
+        let shares = try await service.shares(of: names, in: database, by: viewpoint.access).orRefusal()
+        return try await showing(shares, for: viewpoint)
+    }
+
+    private func showing(
+        _ shares: [ZoneID: ZoneSharing], for viewpoint: Viewpoint
+    ) async throws(Refusal) -> Viewpoint {
+        guard let user = viewpoint.user else { return viewpoint }
         var viewpoint = viewpoint
-        viewpoint.shares[zone] = share
-        return try await naming(share.users(besides: user), for: viewpoint)
+        var users: Set<UserID> = []
+        for (zone, sharing) in shares {
+            guard let share = sharing.share(named: Share.zoneWideName, shownTo: user) else { continue }
+            viewpoint.shares[zone] = share
+            users.formUnion(share.users(besides: user))
+        }
+        return try await naming(users, for: viewpoint)
     }
 }
 
 extension WireModifyRecords {
-    fileprivate var invitedUsers: Set<String> {
-        var names: Set<String> = []
+    /// Whom each save of a share invites by name, if it invites somebody.
+    fileprivate var invitedUsers: [Set<String>] {
+        var names: [Set<String>] = []
         // NB: looked at in place, because most requests have no share, and a save has many parts to copy.
         for zone in zones.indices {
             for save in zones[zone].saves.indices where zones[zone].saves[save].hasShare {
-                names.formUnion(ShareSave.invitedUsers(in: zones[zone].saves[save]))
+                let invited = ShareSave.invitedUsers(in: zones[zone].saves[save])
+                if !invited.isEmpty { names.append(Set(invited)) }
             }
         }
         return names

@@ -7,6 +7,9 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
+        if let refused = try await refusedRead(of: query.key, query.sharing) {
+            return Self.emptyPage(refused.sharing, in: refused.store)
+        }
         let found = try await read(zonePageCall(query), and: query.sharing, of: [query.key])
         return try await page(found.rows, found.sharing[0], of: query)
     }
@@ -17,8 +20,18 @@ extension PostgresStorage {
         var (page, store) = decodePage(rows, of: query)
         page.sharing = sharing
         if let store { return StoreRead(page, in: store) }
-        page.lastRemoval = try await records(named: [], in: query.key, bytesMax: 0, sharing: .nothing).lastRemoval
+        // I-5: a zone of another is not there, whatever became of it.
+        if query.sharing == .nothing {
+            page.lastRemoval = try await records(named: [], in: query.key, bytesMax: 0, sharing: .nothing).lastRemoval
+        }
         return StoreRead(page, in: try await incarnation())
+    }
+
+    /// A zone of another to which the reader has no access.
+    private static func emptyPage(_ sharing: ZoneSharing?, in store: StoreIncarnation) -> StoreRead<ZonePageRead> {
+        var page = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
+        page.sharing = sharing
+        return StoreRead(page, in: store)
     }
 
     private func zonePageCall(_ query: ZonePageQuery) -> Call<ZonePageRow> {
@@ -67,6 +80,10 @@ extension PostgresStorage {
         let user = try await viewers(among: [viewer])[viewer]
         let feed = feedCall(of: viewer, user, after: after, entriesMax: entriesMax)
         guard let query else { return (Self.feed(try await read(feed), entriesMax: entriesMax), nil) }
+        if let refused = try await refusedRead(of: query.key, query.sharing) {
+            let feedRead = Self.feed(try await read(feed), entriesMax: entriesMax)
+            return (feedRead, Self.emptyPage(refused.sharing, in: refused.store))
+        }
         guard query.sharing == .nothing else {
             let found = try await read(feed, zonePageCall(query), and: query.sharing, of: [query.key])
             let feedRead = Self.feed(found.rows, entriesMax: entriesMax)

@@ -143,26 +143,47 @@ struct SharingStatements: Sendable {
 
     // MARK: Pointers
 
-    /// One row is written if the zone lives. Targets whose secrets no save has taken are removed after a while.
-    let pointLink = DeclaredStatement<(secretHash: [UInt8], key: ZoneKey), Void>(
+    /// The row says whether the zone lives, and whether it has too many targets whose secrets no save has taken. Those are
+    /// removed after a while. If the zone has its secret, no target is written.
+    let pointLink = DeclaredStatement<
+        (secretHash: [UInt8], key: ZoneKey, countMax: Int), (isLiving: Bool, isFull: Bool)
+    >(
         .write, "point_link",
         """
         WITH z AS MATERIALIZED (\(living(\.key))),
+        s AS MATERIALIZED (
+            SELECT (SELECT 1 FROM share_link
+                     WHERE database_id = \(part: \.key, \.database)
+                       AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
+                     ORDER BY zone_id LIMIT 1) IS NOT NULL AS has_secret,
+                   (SELECT count(*) FROM share_link_target
+                     WHERE owner_database_id = \(part: \.key, \.database)
+                       AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
+                       AND secret_hash <> \(\.secretHash) AND NOT \(isOld)) AS untaken_count),
         gone AS (
             DELETE FROM share_link_target WHERE ctid = ANY (ARRAY(
                 SELECT t.ctid FROM share_link_target t
                  WHERE t.owner_database_id = \(part: \.key, \.database)
                    AND t.zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
-                   AND t.secret_hash <> \(\.secretHash) AND t.made_at < now() - interval '1 hour'
+                   AND t.secret_hash <> \(\.secretHash) AND \(isOld)
                    AND (SELECT 1 FROM share_link l
                          WHERE l.database_id = t.owner_database_id AND l.zone_id BETWEEN t.zone_id AND t.zone_id
                            AND sha256(l.secret) = t.secret_hash ORDER BY l.zone_id LIMIT 1) IS NULL
-                 ORDER BY t.zone_id LIMIT 1000)))
-        INSERT INTO share_link_target (secret_hash, owner_database_id, zone_id)
-        SELECT \(\.secretHash), \(part: \.key, \.database), id FROM z
-            ON CONFLICT (secret_hash) DO UPDATE
-           SET owner_database_id = excluded.owner_database_id, zone_id = excluded.zone_id, made_at = excluded.made_at
-        """)
+                 ORDER BY t.zone_id LIMIT 1000))),
+        put AS (
+            INSERT INTO share_link_target (secret_hash, owner_database_id, zone_id)
+            SELECT \(\.secretHash), \(part: \.key, \.database), id FROM z
+             WHERE (SELECT NOT has_secret AND untaken_count < \(\.countMax) FROM s)
+                ON CONFLICT (secret_hash) DO UPDATE
+               SET owner_database_id = excluded.owner_database_id, zone_id = excluded.zone_id,
+                   made_at = excluded.made_at)
+        SELECT (SELECT 1 FROM z) IS NOT NULL AS is_living,
+               (SELECT NOT has_secret AND untaken_count >= \(\.countMax) FROM s) AS is_full
+        """
+    ) { row throws(PostgresError) in (try row["is_living"], try row["is_full"]) }
+
+    /// Whether no save can take the secret of a target any more.
+    private static let isOld = "made_at < now() - interval '10 minutes'"
 
     /// The id of the zone with this key, if it lives.
     static func living<Input>(_ key: any KeyPath<Input, ZoneKey> & Sendable) -> SQL<Input> {

@@ -30,6 +30,19 @@ extension MemoryStore {
         }
     }
 
+    package func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
+        try await call { tables in
+            names.compactMap { name in
+                guard let id = tables.livingZone(ZoneKey(database: database, name: name)),
+                    let zone = tables.zones[id]?.state
+                else { return nil }
+                return tables.sharing(of: id, read).map { (zone: tables.listed(zone), sharing: $0) }
+            }
+        }
+    }
+
     package func linkedZone(
         secretHash: [UInt8], for viewer: DatabaseID
     ) async throws(StorageError) -> ZoneKey? {
@@ -42,12 +55,12 @@ extension MemoryStore {
         }
     }
 
-    package func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await call { tables in
-            guard let zone = tables.livingZone(key) else { return false }
-            tables.links[secretHash] = zone
-            return true
-        }
+    package func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        let pointed = try await call { $0.pointLink(secretHash, to: key, atMost: countMax) }
+        guard let isPointed = pointed else { throw StorageError(.crowded, detail: "links that no share took") }
+        return isPointed
     }
 
     package func pointViewer(
@@ -137,6 +150,14 @@ extension MemoryTables {
             owner: stored.owner, shares: shares, participants: rows.filter { !$0.value.isEmpty }, isWhole: false)
     }
 
+    /// The shares of a living zone to which the one who is asked about has no access: nothing else of it is read.
+    func refusedSharing(of key: ZoneKey, _ read: SharingRead) -> ZoneSharing? {
+        guard case .access(let users) = read, users.count == 1, let zone = livingZone(key),
+            let sharing = sharing(of: zone, read), !sharing.admits(users[0])
+        else { return nil }
+        return sharing
+    }
+
     private func storedSharing(of zone: ZoneID) -> ZoneSharing? {
         guard let state = zones[zone]?.state, state.removal == nil,
             let owner = users.values.first(where: { $0.database == state.key.database })?.id
@@ -206,6 +227,15 @@ extension MemoryTables {
         guard let database = databases[viewer], !database.pointers.isEmpty else { return }
         let kept = database.pointers.filter { isLiving($0.key) || database.feed.livingNumber(of: $0.key) != nil }
         databases[viewer]?.pointers = kept
+    }
+
+    /// Nil if too many links lead to the zone. Here those that no share took are kept for ever.
+    fileprivate mutating func pointLink(_ secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int) -> Bool? {
+        guard let zone = livingZone(key) else { return false }
+        guard sharing[zone]?.secret == nil else { return true }
+        guard links.count(where: { $0.value == zone && $0.key != secretHash }) < countMax else { return nil }
+        links[secretHash] = zone
+        return true
     }
 
     fileprivate mutating func pointViewer(

@@ -257,12 +257,20 @@ final class PlantedStorage: Storage {
         try await base.sharing(of: key, read)
     }
 
+    func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
+        try await base.sharings(of: names, in: database, read)
+    }
+
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
         try await base.linkedZone(secretHash: secretHash, for: viewer)
     }
 
-    func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await base.pointLink(secretHash: secretHash, to: key)
+    func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        try await base.pointLink(secretHash: secretHash, to: key, atMost: countMax)
     }
 
     func pointViewer(

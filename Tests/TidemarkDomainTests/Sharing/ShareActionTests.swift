@@ -93,13 +93,24 @@ import TidemarkFields
         for user in [bob, carol, dave] {
             let isIn = user != dave
             let before = zone.records
-            let plan = try zone.act(.leave(user)).get()
+            let action = user == carol ? ShareAction.decline(ShareVisitor(user: user)) : .leave(user)
+            let plan = try zone.act(action).get()
             #expect((plan.changes != nil) == isIn && (zone.records != before) == isIn)
-            #expect(try zone.act(.leave(user)).get().changes == nil, "once more")
+            #expect(try zone.act(action).get().changes == nil, "once more")
             #expect(zone.permission(user) == [] && zone.accept(user, hasURL: true) == .shareUnknown)
         }
         #expect(row(bob, zone)?.endedNumber == 4 && row(carol, zone)?.endedNumber == 5)
         #expect(zone.living(Share.zoneWideName)?.changeNumber == 5 && zone.living("note") != nil)
+    }
+
+    @Test func `R-330: a repeat of the request by which somebody left the zone ends no later invitation`() throws {
+        var zone = sharedZone()
+        zone.accept(bob)
+        #expect(try zone.act(.leave(bob)).get().changes != nil)
+        zone.share(with: [guest(bob), guest(carol, .readOnly)])
+        let before = zone.sharing
+        #expect(try zone.act(.leave(bob)).get().changes == nil && zone.sharing == before)
+        #expect(row(bob, zone)?.status == .pending && zone.accept(bob) == nil && zone.permission(bob) == .all)
     }
 
     @Test func `R-330: a participant who deletes the CKShare record leaves, and the share stays for the others`() throws
@@ -177,6 +188,19 @@ import TidemarkFields
         #expect(try zone.act(.end).get().changes == nil, "once more")
         var gone = TestZone(exists: false)
         #expect(try gone.act(.end).get().changes == nil)
+    }
+
+    @Test func `R-328: an operator removes one participant, or ends one invitation, by its ID`() throws {
+        var zone = sharedZone()
+        zone.accept(bob)
+        for user in [bob, carol] {
+            let id = try #require(row(user, zone)?.id)
+            let changes = try #require(try zone.act(.remove(id)).get().changes)
+            #expect(changes.sharing.map { $0.ended.map(\.id) } == [[id]] && changes.records.count == 1)
+            #expect(row(user, zone)?.endedNumber == changes.changeNumber && zone.permission(user) == [])
+            #expect(try zone.act(.remove(id)).get().changes == nil, "once more")
+        }
+        #expect(try zone.act(.remove(ParticipantID(high: 5, low: 5))).get().changes == nil)
     }
 
     @Test func `R-326: a share that has lost its record ends as well, and the zone can be shared again`() throws {

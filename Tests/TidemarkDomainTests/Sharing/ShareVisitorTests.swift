@@ -19,7 +19,7 @@ import TidemarkTestSupport
         let number = zone.number
         #expect(zone.accept(bob) == nil && zone.permission(bob) == .read)
         #expect(zone.row(bob)?.acceptedNumber == number + 1 && zone.row(bob)?.status == .accepted)
-        let carolsPhone = ShareVisitor(user: carol, addresses: ["other@x", "c@x"], hasURL: true)
+        let carolsPhone = ShareVisitor(user: carol, addresses: ["other@x", "c@x"], secret: zone.secret)
         #expect(zone.accept(carolsPhone) == nil && zone.permission(carol) == .all)
         let before = zone.sharing
         #expect(zone.accept(bob) == nil && zone.accept(carolsPhone) == nil)
@@ -32,11 +32,27 @@ import TidemarkTestSupport
         zone.invite(guest(.user(bob), &zone), guest(.address("c@x"), &zone))
         let before = zone.sharing
         let wrong = [
-            ShareVisitor(user: dave), ShareVisitor(user: dave, hasURL: true), ShareVisitor(user: carol),
-            ShareVisitor(user: carol, addresses: ["C@x", "c@y", ""], hasURL: true),
+            ShareVisitor(user: dave), ShareVisitor(user: dave, secret: zone.secret), ShareVisitor(user: carol),
+            ShareVisitor(user: carol, addresses: ["C@x", "c@y", ""], secret: zone.secret),
         ]
         for visitor in wrong { #expect(zone.accept(visitor) == .shareUnknown, "\(visitor)") }
         #expect(zone.sharing == before)
+    }
+
+    @Test func `R-316: a URL of an earlier zone of the name opens nothing, and ends nothing`() {
+        for permission in [SharePermission.noAccess, .readWrite] {
+            var zone = SharedTestZone()
+            zone.invite(guest(.user(bob), &zone))
+            if permission != .noAccess { zone.change(public: permission) }
+            zone.accept(carol, hasURL: true)
+            let before = zone.sharing
+            for user in [alice, bob, carol, dave] {
+                let visitor = ShareVisitor(user: user, secret: [7, 7])
+                #expect(zone.sharing?.entry(of: visitor) == nil && zone.accept(visitor) == .shareUnknown)
+                #expect(visitor.declining(in: zone.sharing, at: 99) == nil)
+            }
+            #expect(zone.sharing == before)
+        }
     }
 
     @Test func `R-316, R-327: five kinds of no are one answer`() throws {
@@ -46,7 +62,7 @@ import TidemarkTestSupport
         var entries: [Bool] = []
         func ask(_ zone: SharedTestZone, _ user: UserID) {
             var zone = zone
-            let visitor = ShareVisitor(user: user, addresses: ["x@x"], hasURL: true)
+            let visitor = ShareVisitor(user: user, addresses: ["x@x"], secret: zone.secret)
             entries.append(zone.sharing?.entry(of: visitor) != nil)
             answers.append(zone.accept(visitor))
         }
@@ -160,7 +176,7 @@ import TidemarkTestSupport
         var zone = SharedTestZone()
         zone.invite(guest(.user(bob), &zone, .readWrite, role: .administrator))
         func standing(_ user: UserID) -> String? {
-            zone.sharing?.entry(of: ShareVisitor(user: user, hasURL: true)).map { met in
+            zone.sharing?.entry(of: ShareVisitor(user: user, secret: zone.secret)).map { met in
                 let standing = met.entry.standing(in: met.share)
                 return "\(standing.role) \(standing.status) \(standing.permission)"
             }

@@ -114,7 +114,7 @@ struct SharedTestZone {
     mutating func accept(_ visitor: ShareVisitor) -> FailureReason? {
         var asked = visitor
         if mistake == .addressesAreIgnored { asked = visitor.with(addresses: SharingHistory.addresses) }
-        if mistake == .urlIsNotNeeded { asked = visitor.with(hasURL: true) }
+        if mistake == .urlIsNotNeeded { asked = visitor.bringing(secret) }
         let id = newID()
         let now = Timestamp(milliseconds: number)
         switch asked.accepting(in: sharing, as: id, at: number + 1, now: now, limits: effectiveLimits) {
@@ -127,8 +127,11 @@ struct SharedTestZone {
 
     @discardableResult
     mutating func accept(_ user: UserID, hasURL: Bool = false) -> FailureReason? {
-        accept(ShareVisitor(user: user, hasURL: hasURL))
+        accept(ShareVisitor(user: user, secret: hasURL ? secret : nil))
     }
+
+    /// What the zone's URL ends with; something that is in no URL if it has none.
+    var secret: [UInt8] { sharing?.secret ?? [] }
 
     mutating func decline(_ visitor: ShareVisitor) {
         write(visitor.declining(in: sharing, at: number + 1))
@@ -178,8 +181,7 @@ extension Participant {
 }
 
 extension ShareVisitor {
-    func with(addresses: Set<String>? = nil, hasURL: Bool? = nil) -> ShareVisitor {
-        ShareVisitor(
-            user: user, addresses: addresses ?? self.addresses, hasURL: hasURL ?? self.hasURL)
+    func with(addresses: Set<String>) -> ShareVisitor {
+        ShareVisitor(user: user, addresses: addresses, secret: secret)
     }
 }

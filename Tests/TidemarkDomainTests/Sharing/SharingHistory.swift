@@ -175,7 +175,7 @@ struct SharingHistory {
     }
 
     private func real(_ visitor: NaiveSharing.Visitor) -> ShareVisitor {
-        ShareVisitor(user: visitor.user, addresses: visitor.addresses, hasURL: visitor.hasURL)
+        ShareVisitor(user: visitor.user, addresses: visitor.addresses, secret: visitor.hasURL ? zone.secret : nil)
     }
 
     // MARK: What is compared

@@ -88,7 +88,8 @@ extension TestZone {
     @discardableResult
     mutating func accept(_ user: UserID, hasURL: Bool = false) -> FailureReason? {
         let id = ParticipantID(high: 8, low: UInt64(user.rawValue))
-        if case .failure(let reason) = act(.accept(ShareVisitor(user: user, hasURL: hasURL), as: id)) { return reason }
+        let visitor = ShareVisitor(user: user, secret: hasURL ? sharing.secret ?? [] : nil)
+        if case .failure(let reason) = act(.accept(visitor, as: id)) { return reason }
         return nil
     }
 

@@ -75,7 +75,9 @@ import TidemarkTestSupport
                 case "closed":
                     try await fixture.share(nil, [carol.invited()], tag: tag, zone: zone, counter: counter, by: service)
                 case "ended": _ = try await service.modify(fixture.sharing(nil, zone: zone, counter: counter)).get()
-                case "left": _ = await service.leaveZones([fixture.key(zone)], for: bob.bearer)
+                case "left":
+                    let link = try #require(links.last)
+                    _ = try await service.declineShares(ofLinks: [link], for: bob.bearer).get()
                 default:
                     let request = ZonesRequest(
                         id: RequestID(DeviceID(high: 0, low: 9), counter), saves: [], deletes: [zone])
@@ -145,6 +147,42 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-316: a link does not open the zone that is made in place of its own meanwhile`() throws {
+        for declines in [false, true] {
+            let fixture = try ServiceFixture()
+            let service = fixture.server()
+            let script = FaultScript(first: [.beginSent: [.delay(.seconds(2))]])
+            let slow = fixture.server(faults: script.plan)
+            try fixture.scheduler.simulate {
+                let bob = try await fixture.user("bob", by: service)
+                try await fixture.share(.noAccess, [bob.invited()], counter: 1, by: service)
+                let secret = try await fixture.secret()
+                let visit = fixture.scheduler.run { () -> FailureReason? in
+                    if declines {
+                        return (try? await slow.declineShares(ofLinks: [secret], for: bob.bearer).get())?[0].reason
+                    }
+                    return (try? await slow.acceptShares(ofLinks: [secret], for: bob.bearer).get())?[0].reason
+                }
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                #expect(script.count(.beginSent) == 1, "it has looked at the link")
+                for (saves, deletes, counter) in [([], ["notes"], 1), (["notes"], [], 2)]
+                    as [([String], [String], UInt64)]
+                {
+                    let request = ZonesRequest(
+                        id: RequestID(DeviceID(high: 0, low: 9), counter), saves: saves, deletes: deletes)
+                    let database = fixture.identity.privateDatabase
+                    _ = try await service.modifyZones(in: database, request, for: .account(1)).get()
+                }
+                try await fixture.share(.noAccess, [bob.invited()], counter: 2, by: service)
+                #expect(try await fixture.secret() != secret)
+                #expect(await visit.value == (declines ? nil : .shareUnknown))
+                let sharing = try await MemoryStore(fixture.database).sharing(of: fixture.key(), .whole)?.sharing
+                let rows = sharing?.livingShare.flatMap { sharing?.participants[$0.number]?.values.map(\.status) }
+                #expect(rows == [.pending], "the invitation to the new zone is as it was")
+            }
+        }
+    }
+
     @Test func `R-330: who leaves is out at once, and may do so again; the others stay`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()
@@ -165,7 +203,42 @@ import TidemarkTestSupport
                 found.append(await service.records(named: ["a"], in: fixture.key(), by: reader).reason)
             }
             #expect(found == [.zoneNotFound, nil])
-            #expect(await service.shares(in: fixture.key(), by: readers[0]).reason == .zoneNotFound)
+            var shownCounts: [Int] = []
+            for reader in readers {
+                let names: Set = ["notes", "none"]
+                let shares = await service.shares(of: names, in: fixture.key().database, by: reader)
+                shownCounts.append(try shares.get().count)
+            }
+            #expect(shownCounts == [0, 1])
+        }
+    }
+
+    @Test func `R-326, R-328: an operator's revocation is done once, also if its answer is lost, and owners hear of it`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let (told, service) = (Log<ZoneNotice>(), fixture.server())
+        let script = FaultScript(first: [.commitAnswered: [.disconnect, .disconnect]])
+        let operators = fixture.server(faults: script.plan) { moved in
+            for notice in moved.notices { told.append(notice) }
+        }
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            let sharing = try await MemoryStore(fixture.database).sharing(of: fixture.key(), .whole)?.sharing
+            let rows = try #require(sharing?.participants.values.first)
+            let id = try #require(rows.keys.first)
+            var revoked: [Result<Bool, FailureReason>] = []
+            for participant in [id, id, nil, nil] as [ParticipantID?] {
+                revoked.append(await operators.revokeShare(of: fixture.key(), participant: participant))
+            }
+            #expect(revoked == [.success(true), .success(false), .success(true), .success(false)])
+            let notice = ZoneNotice(
+                database: fixture.key().database, life: .nobody, zoneName: "notes", changesShares: true)
+            #expect(told.all.count == 2 && Set(told.all) == [notice])
+            let found = await service.records(named: ["a"], in: fixture.key(), by: bob.sharedAccess)
+            #expect(found.reason == .zoneNotFound)
         }
     }
 

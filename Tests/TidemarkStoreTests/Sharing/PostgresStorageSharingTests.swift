@@ -12,15 +12,19 @@ import TidemarkTestSupport
 @Suite struct PostgresStorageSharingTests {
     @Test func `R-328, I-5: a page and the access by which it was read are of one snapshot`() async throws {
         try await SharingFixture.run { fixture in
-            try await fixture.share(with: fixture.bobs(.accepted))
+            let carol = try await SharingFixture.identity("carol", in: fixture.storage).user
+            var carols = fixture.bobs(.accepted, id: 2)
+            carols.user = carol
+            try await fixture.share(with: fixture.bobs(.accepted), carols)
             let storage = fixture.storage
             let lease = try await fixture.other.acquire()
-            // Each connection for snapshots prepares its statements, so that the page below waits where it is run.
+            // Each connection for snapshots prepares its statements, so that the page below waits where it is run. One
+            // account has not all of them.
             try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
             async let first = storage.zonePage(fixture.page())
             async let second = storage.zonePage(fixture.page())
             async let third = storage.zonePage(fixture.page())
-            async let fourth = storage.zonePage(fixture.page())
+            async let fourth = storage.zonePage(fixture.page(for: carol))
             try await fixture.waitForWaiting(4, application: "tidemark-shared")
             try await lease.connection.executeScript("COMMIT")
             for page in [try await first, try await second, try await third, try await fourth] {
@@ -48,6 +52,44 @@ import TidemarkTestSupport
             let after = try await storage.zonePage(fixture.page()).value
             #expect(after.records.map(\.name).sorted() == [Share.zoneWideName, "new"])
             #expect(after.sharing != nil && fixture.bobsAccess.sharing(after.sharing) == nil)
+            fixture.other.release(lease)
+        }
+    }
+
+    @Test func `R-711: who reads others' zones leaves a connection for snapshots to other accounts`() async throws {
+        try await SharingFixture.run { fixture in
+            let carol = try await SharingFixture.identity("carol", in: fixture.storage).user
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let lease = try await fixture.other.acquire()
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
+            let pages = (0..<5).map { _ in Task { try await fixture.storage.zonePage(fixture.page()).value } }
+            try await fixture.waitForWaiting(3, application: "tidemark-shared")
+            let found = try #require(try await fixture.storage.sharing(of: fixture.zone, .access(of: [carol])))
+            #expect(!ShareAccess(of: carol, in: found.sharing).isParticipant)
+            try await lease.connection.executeScript("COMMIT")
+            for page in pages { #expect(try await page.value.records.map(\.name) == [Share.zoneWideName]) }
+            fixture.other.release(lease)
+        }
+    }
+
+    @Test func `R-316: for somebody without access no record is looked at`() async throws {
+        try await SharingFixture.run { fixture in
+            try await fixture.share(with: fixture.bobs(.pending))
+            let (storage, zone, access) = (fixture.storage, fixture.zone, SharingRead.access(of: [fixture.bob.user]))
+            let lease = try await fixture.other.acquire()
+            // Whoever looks at records or keys waits, until PostgreSQL ends the statement.
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record, zone_key IN ACCESS EXCLUSIVE MODE")
+            let page = try await storage.zonePage(fixture.page())
+            #expect(page.value.zone == nil && page.value.sharing != nil)
+            let attached = try await storage.databaseFeed(
+                of: fixture.bob.sharedDatabase, after: nil, entriesMax: 9, then: fixture.page()
+            ).page
+            #expect(attached?.value.zone == nil && attached?.value.sharing != nil)
+            let found = try await storage.records(named: ["a"], in: zone, bytesMax: 1_000, sharing: access)
+            #expect(found.zone == nil && found.sharing != nil)
+            let keys = try await storage.zoneKeys(of: [zone.name], in: zone.database, keysMax: 9, sharing: access)
+            #expect(keys.map(\.keys) == [nil])
+            try await lease.connection.executeScript("COMMIT")
             fixture.other.release(lease)
         }
     }
@@ -143,8 +185,16 @@ import TidemarkTestSupport
         try await SharingFixture.run { fixture in
             let (storage, zone) = (fixture.storage, fixture.zone)
             let none = ZoneKey(database: zone.database, name: "None")
-            #expect(try await !storage.pointLink(secretHash: [1], to: none))
-            for hash: [UInt8] in [[1], [2], [1]] { #expect(try await storage.pointLink(secretHash: hash, to: zone)) }
+            #expect(try await !storage.pointLink(secretHash: [1], to: none, atMost: 9))
+            for hash: [UInt8] in [[1], [2], [1]] {
+                #expect(try await storage.pointLink(secretHash: hash, to: zone, atMost: 2))
+            }
+            // Old ones are in nobody's way.
+            try fixture.execute("UPDATE share_link_target SET made_at = made_at - interval '1 hour'")
+            for hash: [UInt8] in [[1], [5]] {
+                #expect(try await storage.pointLink(secretHash: hash, to: zone, atMost: 2))
+            }
+            #expect(try await storage.linkedZone(secretHash: [2], for: fixture.bob.sharedDatabase) == nil)
             #expect(try await storage.linkedZone(secretHash: [1], for: fixture.bob.sharedDatabase) == zone)
             #expect(try await storage.linkedZone(secretHash: [3], for: fixture.bob.sharedDatabase) == nil)
             // The zone takes the secret of the first.
@@ -152,16 +202,16 @@ import TidemarkTestSupport
                 "INSERT INTO share_link SELECT database_id, id, 'secret' FROM zone WHERE name = 'Notes'",
                 "UPDATE share_link_target SET secret_hash = sha256('secret') WHERE secret_hash = '\\x01'",
                 "UPDATE share_link_target SET made_at = now() - interval '2 hours'")
-            #expect(try await storage.pointLink(secretHash: [4], to: zone))
-            #expect(try await storage.linkedZone(secretHash: [2], for: fixture.bob.sharedDatabase) == nil)
-            #expect(try await fixture.numbers("SELECT count(*) FROM share_link_target") == [2])
+            #expect(try await storage.pointLink(secretHash: [4], to: zone, atMost: 2))
+            #expect(try await storage.linkedZone(secretHash: [5], for: fixture.bob.sharedDatabase) == nil)
+            #expect(try await fixture.numbers("SELECT count(*) FROM share_link_target") == [1])
         }
     }
 
     @Test func `R-030: what ended zones leave of their shares is cleared, and then they are forgotten`() async throws {
         try await SharingFixture.run { fixture in
             let (storage, zone) = (fixture.storage, fixture.zone)
-            #expect(try await storage.pointLink(secretHash: [1], to: zone))
+            #expect(try await storage.pointLink(secretHash: [1], to: zone, atMost: 9))
             try await fixture.share(with: fixture.bobs(.accepted))
             #expect(try await AdminStore(storage).endZone(zone, reason: .deleted))
             #expect(try await storage.linkedZone(secretHash: [1], for: fixture.bob.sharedDatabase) == nil)

@@ -62,6 +62,30 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-753, I-2: a viewer is told of an end after the owner's store has cleared and forgotten the zone`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            let (storage, zone) = (fixture.storage, fixture.zone)
+            try await fixture.point()
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let token = try await fixture.advance().head
+            #expect(try await AdminStore(storage).endZone(zone, reason: .deleted))
+            var place: EndedZone? = .beginning
+            while let after = place { place = try await storage.clearEndedZones(after: after) }
+            try await storage.forgetEndedZones(of: zone.database, keeping: 0)
+            #expect(try await fixture.numbers("SELECT count(*) FROM zone WHERE name = 'Notes'") == [0])
+            let end = try await fixture.advance(after: token).entries
+            #expect(end.map(\.key) == [zone] && end.map(\.removal) == [.deleted])
+            #expect(try await fixture.pointers() == 0)
+
+            // What the viewer's feed forgets makes older tokens too old.
+            try await storage.forgetEndedZones(of: fixture.bob.sharedDatabase, keeping: 0)
+            let late = try await fixture.feed(after: token)
+            #expect(late.entries == [] && late.oldestToken > token)
+        }
+    }
+
     @Test func `R-318, R-770: a pointer to a zone that lives stays for an hour without access, and then goes`()
         async throws
     {

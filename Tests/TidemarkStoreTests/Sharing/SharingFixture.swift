@@ -39,7 +39,7 @@ struct SharingFixture: Sendable {
         }
     }
 
-    private static func identity(_ name: String, in storage: PostgresStorage) async throws -> Identity {
+    static func identity(_ name: String, in storage: PostgresStorage) async throws -> Identity {
         let admin = AdminStore(storage)
         let account = try #require(try await admin.createAccount(name))
         let hash = Array(name.utf8)
@@ -148,10 +148,10 @@ struct SharingFixture: Sendable {
 
     // MARK: Reads
 
-    func page() -> ZonePageQuery {
+    func page(for user: UserID? = nil) -> ZonePageQuery {
         ZonePageQuery(
-            key: zone, after: nil, recordsMax: 100, bytesMax: 1_000_000, device: Self.device, reader: bobsAccess,
-            tombstonesPassedMax: 1_000)
+            key: zone, after: nil, recordsMax: 100, bytesMax: 1_000_000, device: Self.device,
+            reader: RecordAccess(scope: .shared, user: user ?? bob.user), tombstonesPassedMax: 1_000)
     }
 
     func feed(after number: ChangeNumber? = 0) async throws -> DatabaseFeedRead {
