@@ -11,11 +11,13 @@ final class PlantedStorage: Storage {
     fileprivate let base: MemoryStore
     private let fault: PlantedFault
     fileprivate let scheduler: SimulationScheduler
+    private let access: PlantedAccess
 
     init(_ base: MemoryStore, _ fault: PlantedFault, scheduler: SimulationScheduler) {
         self.base = base
         self.fault = fault
         self.scheduler = scheduler
+        access = PlantedAccess(fault)
     }
 
     // MARK: Where faults are made
@@ -28,11 +30,38 @@ final class PlantedStorage: Storage {
             old = early.snapshots
             await scheduler.pause()
         }
+        let early = try await sharingBeforeLock(reads)
         let transaction = try await base.beginWrite(reads)
         var snapshots = old ?? transaction.snapshots
+        for index in snapshots.indices { access.spoil(&snapshots[index], read: reads[index].sharing, early[index]) }
         if fault == .outcomesForgotten { for index in snapshots.indices { snapshots[index].memories = [:] } }
         if fault == .epochsUncounted { for index in snapshots.indices { snapshots[index].memoryEpoch = 1 } }
         return PlantedTransaction(transaction, snapshots: snapshots, fault: fault, storage: self)
+    }
+
+    /// What the shares of the zones are for participants, for those who do not wait for the locks.
+    private func sharingBeforeLock(_ reads: [ZoneRead]) async throws(StorageError) -> [EarlySharing?] {
+        var early: [EarlySharing?] = []
+        for read in reads {
+            guard fault == .accessReadBeforeLock, case .access = read.sharing else {
+                early.append(nil)
+                continue
+            }
+            let found = try await base.sharing(of: read.key, read.sharing)
+            early.append(found.map { EarlySharing($0.zone.id, $0.sharing) })
+        }
+        if early.contains(where: { $0 != nil }) { await scheduler.pass(PlantedAccess.delay) }
+        return early
+    }
+
+    /// The same for a read, whose data comes later.
+    private func sharingBeforeData(
+        of key: ZoneKey, _ read: SharingRead
+    ) async throws(StorageError) -> EarlySharing? {
+        guard fault == .accessReadBeforeData, case .access = read else { return nil }
+        let early = try await base.sharing(of: key, read).map { EarlySharing($0.zone.id, $0.sharing) }
+        await scheduler.pass(PlantedAccess.delay)
+        return early
     }
 
     func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError) {
@@ -56,7 +85,10 @@ final class PlantedStorage: Storage {
     }
 
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
-        try await spoilt(try await base.zonePage(query), of: query)
+        let early = try await sharingBeforeData(of: query.key, query.sharing)
+        var page = try await base.zonePage(query)
+        page.sharing = access.spoilt(page.sharing, query.sharing, of: page.zone?.id, early)
+        return try await spoilt(page, of: query)
     }
 
     private func spoilt(
@@ -82,7 +114,21 @@ final class PlantedStorage: Storage {
     func queryPage(
         _ query: QueryPageQuery, for turn: WorkTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
-        try await base.queryPage(query, for: turn)
+        let key = query.query.zoneName.map { ZoneKey(database: query.database, name: $0) }
+        guard let key else { return try await base.queryPage(query, for: turn) }
+        let early = try await sharingBeforeData(of: key, query.sharing)
+        var page = try await base.queryPage(query, for: turn)
+        page.sharing = access.spoilt(page.sharing, query.sharing, of: page.matches.first?.zone, early)
+        return page
+    }
+
+    func records(
+        named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
+    ) async throws(StorageError) -> ZoneSnapshot {
+        let early = try await sharingBeforeData(of: key, sharing)
+        var snapshot = try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
+        access.spoil(&snapshot, read: sharing, early)
+        return snapshot
     }
 
     func databaseFeed(
@@ -92,6 +138,7 @@ final class PlantedStorage: Storage {
         switch fault {
         case .feedNeverBehind where after != nil: feed.unnumbered = []
         case .feedTokenOneTooFar: feed.head += 1
+        case .accessEndsUntold: feed.value.leaveOutEndsOfAccess(for: viewer)
         case .feedAheadOneTooFar:
             feed.unnumbered = feed.unnumbered.map {
                 DatabaseFeedEntry(
@@ -108,6 +155,7 @@ final class PlantedStorage: Storage {
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         var read = try await base.advanceDatabaseFeed(of: viewer, after: after, entriesMax: entriesMax)
         if fault == .feedTokenOneTooFar { read.head += 1 }
+        if fault == .accessEndsUntold { read.value.leaveOutEndsOfAccess(for: viewer) }
         return read
     }
 
@@ -207,12 +255,6 @@ final class PlantedStorage: Storage {
         try await base.voidCredentials(among: credentials, now: now)
     }
 
-    func records(
-        named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
-    ) async throws(StorageError) -> ZoneSnapshot {
-        try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
-    }
-
     func beginZonesWrite(
         in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction {
@@ -265,8 +307,17 @@ final class PlantedStorage: Storage {
         try await base.pointLink(secretHash: secretHash, to: key)
     }
 
-    func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await base.pointViewer(viewer, to: key)
+    func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer {
+        guard fault == .pointerAfterAcceptance else {
+            return try await base.pointViewer(viewer, to: key, atMost: countMax)
+        }
+        scheduler.run { [base, scheduler] in
+            await scheduler.pass(.seconds(3))
+            _ = try? await base.pointViewer(viewer, to: key, atMost: countMax)
+        }
+        return .done
     }
 
     func sharedZones(
@@ -431,6 +482,10 @@ private final class PlantedTransaction: WriteTransaction {
             } catch  where error.code == .commitUnknown {
                 if fault == .lostAnswerTakenForFailure { throw StorageError(.rejected) }
             }
+        case .shareChangeUncounted:
+            try await base.commit(changes.map(\.withoutShareRecord))
+        case .removalForgotten:
+            try await base.commit(changes.map(\.removingNobody))
         default:
             try await base.commit(changes)
         }
