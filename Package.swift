@@ -254,7 +254,7 @@ let package = Package(
                 "StorageConformance",
                 "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkFairness", "TidemarkTestKit", "TidemarkBytes",
-                "TidemarkCrypto", "CTidemarkLibpq", "TidemarkTestSupport",
+                "TidemarkCrypto", "CTidemarkLibpq", "TidemarkLocalPostgres", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkServiceTests",

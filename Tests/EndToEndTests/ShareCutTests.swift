@@ -4,7 +4,7 @@ import SessionTestSupport
 import Testing
 import TidemarkWire
 
-/// Sharing a zone, accepting, leaving and removing, each cut at each of its statements (F-5 of the design).
+/// Sharing a zone, accepting, leaving and removing, each cut at each of its statements.
 @Suite(.timeLimit(.minutes(10))) struct ShareCutTests {
     /// What is cut.
     enum Step: String, CaseIterable, Sendable {
@@ -103,7 +103,7 @@ import TidemarkWire
     }
 
     @Test(arguments: Step.allCases)
-    func `I-5, R-317: a server killed at any statement of a step of sharing did it or not, and a repeat completes it`(
+    func `F-5, R-317: a server killed at any statement of a step of sharing did it or not, and a repeat completes it`(
         _ step: Step
     ) async throws {
         try await CutServer.with { server in
@@ -129,7 +129,7 @@ import TidemarkWire
     }
 
     @Test(arguments: Step.allCases)
-    func `I-5, R-317: a step of sharing is done once when its connection to PostgreSQL is killed at any statement`(
+    func `F-5, R-317: a step of sharing is done once when its connection to PostgreSQL is killed at any statement`(
         _ step: Step
     ) async throws {
         try await CutServer.with { server in
