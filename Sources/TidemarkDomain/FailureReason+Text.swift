@@ -82,6 +82,7 @@ extension FailureReason {
         case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references or children per deletion")
         case .tooManyZones: (Int64(limits.zonesMax), "zones per database")
         case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions per user")
+        case .tooManySharedZones: (Int64(limits.sharedZonesMax), "zones of others per user")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
         case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
@@ -148,7 +149,8 @@ extension FailureReason {
     private var keysText: String? {
         switch self {
         case .keysUnavailable:
-            "This server keeps no keys of encrypted values. Its operator can give it a master key (--master-key-file)."
+            "The server cannot read the keys of these encrypted values. It has no master key (--master-key-file), or the "
+                + "account, or that of the zone's owner, keeps its keys on its devices alone."
         case .masterKeyWrong:
             "The server cannot decrypt the account's key. It must be started with the master key file (--master-key-file) "
                 + "with which the database's keys are encrypted."
@@ -170,12 +172,10 @@ extension FailureReason {
         case .zoneNotShareable:
             "The zone cannot be shared. Share a custom zone of the private database."
         case .shareInvalid:
-            "Only a share made by CKShare(recordZoneID:) can have the type cloudkit.share or the name cloudkit.zoneshare. "
+            "Only a share made by CKShare(recordZoneID:) can have the name cloudkit.zoneshare, and only with its type. "
                 + "It cannot have a parent, children or references with the action deleteSelf."
         case .hierarchiesUnavailable:
             "This server shares whole zones. Move what is to be shared to a zone of its own, and share that."
-        case .zoneHasShares:
-            "Records of the zone are shared, so the zone cannot be shared as a whole. End those shares first."
         case .participantInvalid:
             "A participant is not valid. Look the person up again. Use the role privateUser or administrator, and the "
                 + "permission readOnly or readWrite."
@@ -189,6 +189,8 @@ extension FailureReason {
             "Share not found. It has ended, or this account is not invited. Ask its owner for an invitation."
         case .shareIsOwn:
             "The share is the user's own. Its zone is in the private database: there is nothing to accept."
+        case .tooManySharedZones:
+            "The shared database cannot have more zones. Leave some that are no longer needed."
         default: nil
         }
     }

@@ -174,12 +174,10 @@ package enum FailureReason: Int16, Error, CaseIterable {
 
     /// the zone lacks the capability to be shared.
     case zoneNotShareable = 90
-    /// a share's name and root do not fit.
+    /// a record with the type or the name of a CKShare, which it is not, or one that others keep or take along.
     case shareInvalid = 91
     /// the share of a hierarchy, which this server does not serve.
     case hierarchiesUnavailable = 92
-    /// hierarchies of the zone are shared, so it cannot be shared as a whole.
-    case zoneHasShares = 93
     /// a participant that no share can have.
     case participantInvalid = 94
     /// participants are added or removed while the share is public.
@@ -192,4 +190,6 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case shareUnknown = 98
     /// owners do not accept their own shares.
     case shareIsOwn = 99
+    /// ``Limits/sharedZonesMax``.
+    case tooManySharedZones = 100
 }

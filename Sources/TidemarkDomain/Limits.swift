@@ -125,6 +125,12 @@ package struct Limits: Sendable, Equatable {
     /// Shares of one zone that have ended and whose rows are kept, with their participants. More: the next share makes
     /// those that ended first be forgotten.
     package var endedSharesMax = 20
+    /// Links to one zone that no share has taken over, of the last ten minutes. Each save that would make a share
+    /// makes one, until the zone has its link. More: `tooManyRequests`.
+    package var untakenLinksMax = 100
+    /// Zones of others in the list of one user's shared database. Whoever reads its feed or mark reads their
+    /// rows too. More: `tooManySharedZones` for who wants to accept another share.
+    package var sharedZonesMax = 1_000
     /// Bytes of the address of an invited person. An e-mail address has at most 254. More: `invalidArguments`.
     package var addressBytesMax = 320
 

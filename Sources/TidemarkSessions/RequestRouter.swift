@@ -20,8 +20,8 @@ struct RequestRouter: Sendable {
     let service: CloudService
     let limits: Limits
     let pushes: PushCenter
-    /// Where queries wait for their owners' turns.
-    let queries: FairGate
+    /// Where works wait for their owners' turns.
+    let gates: RequestGates
 
     /// Does not throw: what goes wrong is an answer as well.
     func answer(_ context: RequestContext) async -> [UInt8] {

@@ -14,6 +14,7 @@ package final class PostgresStorage: Storage {
     let queries: QueryConnections
     let snapshots: SnapshotConnections
     let sharedDatabases = SharedDatabases()
+    let accessHints = AccessHints()
     let types = QueryTypes()
     let preparations: Preparations
     let indexBuilder: IndexBuilder

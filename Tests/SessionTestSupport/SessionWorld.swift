@@ -119,16 +119,29 @@ package final class Faults: Sendable {
     private struct State {
         var always: [FaultPoint: Fault] = [:]
         var next: [FaultPoint: Fault] = [:]
+        /// How often each point is still reached without a fault.
+        var spared: [FaultPoint: Int] = [:]
     }
 
     private let state = Mutex(State())
 
-    package func always(_ point: FaultPoint, _ fault: Fault) { state.withLock { $0.always[point] = fault } }
+    /// - Parameter sparedCount: so often the point is reached without a fault before.
+    package func always(_ point: FaultPoint, _ fault: Fault, after sparedCount: Int = 0) {
+        state.withLock { state in
+            state.always[point] = fault
+            state.spared[point] = sparedCount
+        }
+    }
 
     /// Only the next time that the point is reached.
     package func next(_ point: FaultPoint, _ fault: Fault) { state.withLock { $0.next[point] = fault } }
 
     package func at(_ point: FaultPoint) -> Fault {
-        state.withLock { $0.next.removeValue(forKey: point) ?? $0.always[point] ?? .none }
+        state.withLock { state in
+            if let fault = state.next.removeValue(forKey: point) { return fault }
+            let sparedCount = state.spared[point] ?? 0
+            state.spared[point] = max(0, sparedCount - 1)
+            return sparedCount > 0 ? .none : state.always[point] ?? .none
+        }
     }
 }

@@ -12,13 +12,13 @@ extension StorageConformance {
             let zone = try await store.shareZone("notes")
             try await store.learnNotes(in: zone.owner)
             let writer = store.scheduler.runThrowing {
-                var intervals: [AccessInterval] = []
+                var intervals: [Range<ChangeNumber>] = []
                 for round in 0..<12 {
                     let begin = try require(try await store.accept(zone), "an acceptance")
                     try await store.write([RecordDraft("in \(round)")], in: zone.key)
                     let end = try require(try await store.leave(zone), "an end")
                     try await store.write([RecordDraft("out \(round)")], in: zone.key)
-                    intervals.append(AccessInterval(begin: begin, end: end))
+                    intervals.append(begin..<end)
                 }
                 return intervals
             }
@@ -62,7 +62,7 @@ extension StorageConformance {
             let snapshot = try require(transaction.snapshots.first, "a snapshot")
             let number = zone.share.rawValue + 2
             let end = try require(
-                snapshot.sharing?.leaving(zone.viewer.user, zone.share, at: number), "bob takes part")
+                ShareVisitor(user: zone.viewer.user).declining(in: snapshot.sharing, at: number), "bob takes part")
             let waiting = store.scheduler.runThrowing {
                 var read = zone.key.read(records: ["a"])
                 read.sharing = zone.access
@@ -206,14 +206,14 @@ private struct ZoneSight: Sendable {
     }
 
     /// - Parameter intervals: all in which the viewer had access.
-    func expectAllowed(in intervals: [AccessInterval]) throws {
+    func expectAllowed(in intervals: [Range<ChangeNumber>]) throws {
         let promise = "\(name): access since \(begin ?? 0), and something of change \(newest)"
         guard let begin else {
-            let inside = intervals.contains { $0.begin <= newest && newest < $0.end ?? .max }
+            let inside = intervals.contains { $0.contains(newest) }
             return try expect(!isExact || !inside, promise)
         }
-        let interval = try require(intervals.first { $0.begin == begin }, promise)
-        try expect(newest < interval.end ?? .max, promise)
+        let interval = try require(intervals.first { $0.lowerBound == begin }, promise)
+        try expect(newest < interval.upperBound, promise)
         if isExact { try expect(newest >= begin, promise) }
     }
 }

@@ -112,7 +112,7 @@ extension StorageConformance {
                     try await store.leave(zone)
                     if before == "an end that was told" { try await store.advance(zone) }
                 }
-                try expect(try await store.first.pointViewer(zone.list, to: zone.key), "the zone lives")
+                try await store.point(zone)
                 let early = try await store.feed(zone, after: 0)
                 let states = (early.entries + early.unnumbered).filter { $0.zone == zone.zone }
                 try expectEqual(states.contains { $0.removal == nil }, false, "after \(before): it is not there")
@@ -127,8 +127,6 @@ extension StorageConformance {
                 let listed = try await store.second.sharedZones(
                     of: zone.list, for: zone.viewer.user, after: nil, zonesMax: 9)
                 try expectEqual(listed.map(\.id), [zone.zone], "after \(before): it is in the list")
-                let pointed = try await store.second.pointedZones(of: [zone.list])[zone.list] ?? []
-                try expect(pointed.contains(zone.key), "after \(before): it is pushed")
                 try await store.changeZones(in: zone.key.database, remove: [before])
                 try await store.advance(zone)
             }
@@ -174,25 +172,40 @@ extension StorageConformance {
             try await transaction.commit([try require(changes, "the zone lives")])
             try expectEqual(try await store.feed(zone, after: head).unnumbered.map(\.zone), [zone.zone], "it is news")
         },
-        Scenario("I-4: the mark of a shared database differs after every change that concerns it") { store in
-            let zone = try await store.shareZone("notes")
-            var marks = [try await store.mark(of: zone.list)]
-            for step in 0..<7 {
+        Scenario("I-4, I-5: the mark of a shared database is of the zones that its user sees, and of their numbers") {
+            store in
+            let (zone, other) = (try await store.shareZone("a"), try await store.shareZone("b"))
+            let none = try await store.mark(of: zone)
+            try expectEqual(none.zoneCount, 0, "the list is empty")
+            try await store.point(zone)
+            let pointed = ChangeMark(value: none.value, zoneCount: 1)
+            try expectEqual(try await store.mark(of: zone), pointed, "R-739: the list's zones are read, and not told")
+            var values = [none.value]
+            for step in 0..<6 {
                 switch step {
-                case 0: _ = try await store.first.pointViewer(zone.list, to: zone.key)
-                case 1, 4: try await store.join(zone)
-                case 2: try await store.write([RecordDraft("x")], in: zone.key)
-                case 3: try await store.leave(zone)
-                case 5: try await store.endShare(in: zone.key)
-                default: try await store.changeZones(in: zone.key.database, remove: ["notes"])
+                case 0: try await store.join(zone)
+                case 1:
+                    try await store.leave(zone)
+                    try expectEqual(try await store.mark(of: zone).value, none.value, "nothing is there any more")
+                    // Another zone with the number that the first one had.
+                    try await store.accept(other)
+                case 2: try await store.write([RecordDraft("x")], in: other.key)
+                case 3: try await store.accept(zone)
+                case 4: try await store.endShare(in: other.key)
+                default: try await store.write([RecordDraft("x")], in: zone.key)
                 }
-                marks.append(try await store.mark(of: zone.list))
+                values.append(try await store.mark(of: zone).value)
             }
-            try expectEqual(Set(marks.map(\.value)).count, marks.count, "all are different: \(marks)")
-            try expectEqual(marks.map(\.zoneCount), [0] + Array(repeating: 1, count: 7), "R-739: the list's zones")
-            let own = try await store.mark(of: zone.viewer.privateDatabase)
-            try await store.changeZones(in: zone.key.database, create: ["notes"])
-            try expectEqual(try await store.mark(of: zone.viewer.privateDatabase), own, "no other database's")
+            try expectEqual(Set(values).count, values.count, "all are different: \(values)")
+            try await store.write([RecordDraft("y")], in: other.key)
+            let marks = try await store.first.sharedMarks(
+                of: [zone.list: zone.viewer.user, zone.owner.sharedDatabase: zone.owner.user])
+            try expectEqual(marks.count, 2, "one each")
+            try expectEqual(marks[zone.list]?.value, values.last, "what the user does not see moves nothing")
+            try expectEqual(marks[zone.owner.sharedDatabase], none, "R-322: the owner's list is empty")
+            try await store.changeZones(in: zone.key.database, remove: ["a"])
+            try expectEqual(try await store.mark(of: zone).value, none.value, "the last zone has ended")
+            try expectEqual(try await store.first.sharedMarks(of: [:]), [:], "no list")
         },
         Scenario("I-2: viewers on two servers have what is shared, whatever begins and ends, and skip nothing") {
             store in
@@ -216,6 +229,9 @@ extension StorageConformance {
                 try await copy.readAll(from: store.second)
                 try expectEqual(copy.zones, expected, "seed \(seed)")
             }
+            _ = try await store.first.advanceDatabaseFeed(of: list, after: nil, entriesMax: 9)
+            let count = try await store.mark(of: zones[0]).zoneCount
+            try expect(count <= zones.count, "R-770: zones that ended are not in the list any more, seed \(seed)")
         },
     ]
 }
@@ -278,8 +294,9 @@ extension StorageFixture {
         try await second.advanceDatabaseFeed(of: zone.list, after: after, entriesMax: 9).value
     }
 
-    fileprivate func mark(of database: DatabaseID) async throws -> ChangeMark {
-        try require(try await second.changeMarks(of: [database])[database], "each database has a mark")
+    fileprivate func mark(of zone: SharedZone) async throws -> ChangeMark {
+        let marks = try await second.sharedMarks(of: [zone.list: zone.viewer.user])
+        return try require(marks[zone.list], "each list has a mark")
     }
 
     fileprivate func end(_ zone: SharedZone, _ how: SharingEnd) async throws {
@@ -298,17 +315,21 @@ extension StorageFixture {
         try await write([RecordDraft("later")], in: zone.key)
     }
 
-    /// Begins and ends access to zones at random, and writes in them.
+    /// Begins and ends access to zones at random, writes in them, and makes them anew.
     fileprivate func live(in zones: [SharedZone], seed: UInt64) async throws {
         var chance = StepRandom(state: seed)
         for round in 0..<60 {
             let zone = zones[Int.random(in: zones.indices, using: &chance)]
-            switch Int.random(in: 0..<7, using: &chance) {
+            switch Int.random(in: 0..<8, using: &chance) {
             case 0, 1: try await accept(zone, on: round.isMultiple(of: 2) ? first : second)
             case 2, 3: try await leave(zone)
             case 4: try await write([RecordDraft("r\(round)")], in: zone.key)
             case 5: try await inviteAgain(zone)
-            default: try expect(try await first.pointViewer(zone.list, to: zone.key), "the zone lives")
+            case 6:
+                try await changeZones(in: zone.key.database, remove: [zone.key.name])
+                try await changeZones(in: zone.key.database, create: [zone.key.name])
+                _ = try await beginShare(in: zone.key)
+            default: try await point(zone)
             }
         }
     }

@@ -55,36 +55,76 @@ extension StorageConformance {
         },
         Scenario("R-306: a link leads to one zone for as long as that lives") { store in
             let database = try await store.alice().privateDatabase
+            let list = try await store.bob().sharedDatabase
             let keys = try await store.createZones("notes", "other", in: database).map(\.key)
             let (hash, next) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
             let none = ZoneKey(database: database, name: "none")
-            try expect(try await !store.first.pointLink(secretHash: hash, to: none), "there is no such zone")
-            try expectEqual(try await store.second.linkedZone(secretHash: hash), nil, "nor such a link")
+            try expect(try await !store.first.point(hash, to: none), "there is no such zone")
+            try expectEqual(try await store.second.linkedZone(secretHash: hash, for: list), nil, "nor such a link")
             for storage in [store.first, store.second] {
-                try expect(try await storage.pointLink(secretHash: hash, to: keys[0]), "also if it is there")
-                try expectEqual(try await store.second.linkedZone(secretHash: hash), keys[0], "it leads there")
+                try expect(try await storage.point(hash, to: keys[0]), "also if it is there")
+                let linked = try await store.second.linkedZone(secretHash: hash, for: list)
+                try expectEqual(linked, keys[0], "it leads there")
             }
-            try expect(try await store.first.pointLink(secretHash: next, to: keys[0]), "a zone may have several")
-            try expectEqual(try await store.second.linkedZone(secretHash: next), keys[0], "all lead there")
+            try expect(try await store.first.point(next, to: keys[0]), "a zone may have several")
+            try expectEqual(try await store.second.linkedZone(secretHash: next, for: list), keys[0], "all lead there")
             try await store.changeZones(in: database, remove: ["notes"])
             try await store.changeZones(in: database, create: ["notes"])
             for gone in [hash, next, []] {
-                try expectEqual(try await store.second.linkedZone(secretHash: gone), nil, "another zone of that name")
+                let linked = try await store.second.linkedZone(secretHash: gone, for: list)
+                try expectEqual(linked, nil, "another zone of that name")
             }
+        },
+        Scenario("R-306: a zone has few links that no share took, and none but its own once it has that") { store in
+            let list = try await store.bob().sharedDatabase
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
+            let hashes = (1...3).map { [UInt8](repeating: $0, count: 32) }
+            for hash in hashes[..<2] { try expect(try await store.first.point(hash, to: key, atMost: 2), "room") }
+            try await expectError(.crowded, "one too many") {
+                try await store.second.point(hashes[2], to: key, atMost: 2)
+            }
+            try expectEqual(try await store.first.linkedZone(secretHash: hashes[2], for: list), nil, "it leads nowhere")
+            try expect(try await store.second.point(hashes[1], to: key, atMost: 2), "it is there already")
+            _ = try await store.beginShare(in: key)
+            try expect(try await store.second.point(hashes[2], to: key, atMost: 2), "the zone has its link, and lives")
+            try expectEqual(try await store.first.linkedZone(secretHash: hashes[2], for: list), nil, "which stays")
+            try expectEqual(try await store.first.linkedZone(secretHash: hashes[0], for: list), key, "as others do")
+        },
+        Scenario("R-306: a link leads nowhere from another container or environment") { store in
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            let key = try require(try await store.createZones("notes", in: alice.privateDatabase).first, "a zone").key
+            let hash = [UInt8](repeating: 1, count: 32)
+            try expect(try await store.first.point(hash, to: key), "the zone lives")
+            for database in [bob.sharedDatabase, bob.privateDatabase, alice.sharedDatabase] {
+                let linked = try await store.second.linkedZone(secretHash: hash, for: database)
+                try expectEqual(linked, key, "whoever opens it in the container")
+            }
+            for (identifier, environment) in [
+                ("iCloud.other", ContainerEnvironment.development), ("iCloud.test", .production),
+            ] {
+                let elsewhere = try require(
+                    try await store.first.identity(
+                        credentialHash: Credentials.bob, container: identifier, environment: environment,
+                        containersMax: .max, now: StorageFixture.now), "bob has an identity there")
+                let linked = try await store.second.linkedZone(secretHash: hash, for: elsewhere.sharedDatabase)
+                try expectEqual(linked, nil, "in \(identifier), \(environment)")
+            }
+            let nobody = try await store.second.linkedZone(secretHash: hash, for: DatabaseID(1 << 40))
+            try expectEqual(nobody, nil, "in a database that does not exist")
         },
         Scenario("R-320: a viewer's list grants nothing, and has the zones to which they have access") { store in
             var zones: [SharedZone] = []
             for name in ["a", "b", "c"] { zones.append(try await store.shareZone(name)) }
             let (bob, list) = (zones[0].viewer.user, zones[0].list)
             let none = ZoneKey(database: zones[0].key.database, name: "none")
-            try expect(try await !store.first.pointViewer(list, to: none), "there is no such zone")
-            try expectEqual(try await store.pointed(list), [], "the list is empty")
+            try expectEqual(
+                try await store.first.pointViewer(list, to: none, atMost: 9), .zoneMissing, "there is no such zone")
+            try expectEqual(try await store.pointed(list), 0, "the list is empty")
             for zone in zones.reversed() {
-                for storage in [store.first, store.second] {
-                    try expect(try await storage.pointViewer(list, to: zone.key), "also if it is there")
-                }
+                for storage in [store.first, store.second] { try await store.point(zone, on: storage) }
             }
-            try expectEqual(try await store.pointed(list), Set(zones.map(\.key)), "all zones of the list")
+            try expectEqual(try await store.pointed(list), zones.count, "each once")
             try expectEqual(try await store.listed(list, for: bob), [], "but bob takes no part")
             for zone in zones { try await store.join(zone) }
             let ids = zones.map(\.zone)
@@ -98,24 +138,64 @@ extension StorageConformance {
             let alice = zones[0].owner
             try expectEqual(try await store.listed(list, for: alice.user), [], "R-322: owners take no part")
             try expectEqual(try await store.listed(alice.sharedDatabase, for: bob), [], "not in another's list")
-            try expectEqual(try await store.pointed(alice.sharedDatabase), [], "another's list")
+            try expectEqual(try await store.pointed(alice.sharedDatabase), 0, "another's list")
+        },
+        Scenario("R-770: a viewer's list has room for so many zones, and those that have ended take none") { store in
+            var zones: [SharedZone] = []
+            for name in ["a", "b", "c", "d"] { zones.append(try await store.shareZone(name)) }
+            let (list, keys) = (zones[0].list, zones.map(\.key))
+            func point(_ index: Int) async throws -> PointedViewer {
+                try await store.second.pointViewer(list, to: keys[index], atMost: 2)
+            }
+            try await store.accept(zones[0])
+            let token = try await store.advance(list).head
+            try expectEqual(try await point(1), .done, "there is room")
+            for index in [2, 3] { try expectEqual(try await point(index), .full, "there is none") }
+            for index in [0, 1] { try expectEqual(try await point(index), .done, "they are there already") }
+            try await store.changeZones(in: keys[0].database, remove: ["a"])
+            try expectEqual(try await point(2), .done, "one has ended")
+            try expectEqual(try await point(3), .full, "but one alone")
+            try expectEqual(try await point(0), .zoneMissing, "which does not come again")
+            let ends = try await store.advance(list, after: token).entries
+            try expectEqual(ends.map(\.zone), [zones[0].zone], "I-2: its end is told, although it took no room")
+            try await store.changeZones(in: keys[0].database, remove: ["b"])
+            try expectEqual(try await point(3), .done, "one that was never told of has ended")
+            try expectEqual(try await store.pointed(list), 2, "and is not in the list any more")
+        },
+        Scenario("R-770: two servers do not give the same room twice") { store in
+            let (zone, other) = (try await store.shareZone("a"), try await store.shareZone("b"))
+            let calls = [(zone, store.first), (other, store.second)].map { zone, storage in
+                store.scheduler.runThrowing {
+                    try await storage.pointViewer(zone.list, to: zone.key, atMost: 1)
+                }
+            }
+            var answers: [PointedViewer] = []
+            for call in calls { answers.append(try await call.value) }
+            try expectEqual(answers.count { $0 == .done }, 1, "one has the room")
+            try expectEqual(answers.count { $0 == .full }, 1, "and the other has none")
         },
         Scenario("R-034: the zones of a database that are shared are told from the others") { store in
             var zones: [SharedZone] = []
             for name in ["a", "b", "c"] { zones.append(try await store.shareZone(name)) }
             let (database, ids) = (zones[0].key.database, zones.map(\.zone))
-            let other = try require(try await store.createZones("d", in: database).first, "a zone").id
-            func shared(_ asked: [ZoneID], in database: DatabaseID) async throws -> Set<ZoneID> {
-                try await store.second.sharedZones(among: asked, in: database)
+            try await store.createZones("d", in: database)
+            func shared() async throws -> Set<ZoneID> {
+                let all = try await store.second.zones(in: database)
+                try expect(all.count > ids.count, "with the others")
+                let named = try await store.second.zones(named: all.map(\.key.name), in: database)
+                let listed = all.filter(\.isShared)
+                try expectEqual(named.filter(\.isShared).sorted { $0.id < $1.id }, listed, "the same by name")
+                return Set(listed.map(\.id))
             }
-            try expectEqual(try await shared(ids + [other], in: database), Set(ids), "all but one")
-            try expectEqual(try await shared([ids[1], other], in: database), [ids[1]], "only these")
-            try expectEqual(try await shared([], in: database), [], "none")
-            try expectEqual(try await shared(ids, in: zones[0].viewer.privateDatabase), [], "another's")
+            try expectEqual(try await shared(), Set(ids), "those with a share")
+            let others = try await store.second.zones(in: zones[0].viewer.privateDatabase)
+            try expect(!others.contains(where: \.isShared), "bob shares nothing")
             try await store.endShare(in: zones[0].key)
-            try expectEqual(try await shared(ids, in: database), Set(ids[1...]), "one has ended")
+            try expectEqual(try await shared(), Set(ids[1...]), "one has ended")
+            for zone in zones[1...] { try await store.endShare(in: zone.key) }
+            try expectEqual(try await shared(), [], "all have")
             _ = try await store.beginShare(in: zones[0].key)
-            try expectEqual(try await shared(ids, in: database), Set(ids), "and is shared again")
+            try expectEqual(try await shared(), [ids[0]], "and one is shared again")
         },
         Scenario("R-225, R-330: what has no access any more is not in the list") { store in
             var zones: [SharedZone] = []
@@ -128,7 +208,7 @@ extension StorageConformance {
             try await store.changeZones(in: zones[3].key.database, remove: ["gone"])
             // A public user may what everybody may, and that is nothing now.
             try await store.changeShares(in: zones[4].key) { sharing, number in
-                sharing.livingShare(ofRoot: nil).map { share in
+                sharing.livingShare.map { share in
                     var changes = SharingChanges(share.number, at: number)
                     changes.updatedShare = share
                     changes.updatedShare?.publicPermission = .noAccess
@@ -144,11 +224,23 @@ extension StorageConformance {
     ]
 }
 
+extension Storage {
+    fileprivate func point(
+        _ secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int = 9
+    ) async throws(StorageError) -> Bool {
+        try await pointLink(secretHash: secretHash, to: key, atMost: countMax)
+    }
+}
+
 extension StorageFixture {
-    fileprivate func pointed(_ list: DatabaseID) async throws -> Set<ZoneKey> {
-        let keys = try await second.pointedZones(of: [list])[list] ?? []
-        try expectEqual(Set(keys).count, keys.count, "each once")
-        return Set(keys)
+    /// How many zones are in a list, whatever they grant.
+    fileprivate func pointed(_ list: DatabaseID) async throws -> Int {
+        let nobody = UserID(0)
+        return try require(try await second.sharedMarks(of: [list: nobody])[list], "each list has a mark").zoneCount
+    }
+
+    fileprivate func advance(_ list: DatabaseID, after: ChangeNumber? = nil) async throws -> DatabaseFeedRead {
+        try await second.advanceDatabaseFeed(of: list, after: after, entriesMax: 9).value
     }
 
     fileprivate func listed(

@@ -19,7 +19,7 @@ extension StorageConformance {
             let zone = try await store.shareZone("notes", publicPermission: .noAccess, inviting: rows)
             var expected = ZoneSharing(
                 owner: zone.owner.user, shares: [Share(number: zone.share)], participants: [zone.share: rows],
-                secrets: [nil: secret])
+                secret: secret)
             try await store.expectEverywhere(expected, in: zone, "a new share")
             for (name, decide) in changesOfOneShare(with: bob) {
                 let number = try require(try await store.changeShares(in: zone.key, decide), "a change")
@@ -76,7 +76,7 @@ extension StorageConformance {
             let expected = ZoneSharing(
                 owner: zone.owner.user, shares: [Share(number: zone.share)],
                 participants: [zone.share: [row(3, bob, acceptedAt: before + 3), row(4, nil)]],
-                secrets: [nil: secret])
+                secret: secret)
             try await store.expectEverywhere(expected, in: zone, "the last one")
         },
         Scenario("a change of shares that is rolled back leaves nothing") { store in
@@ -87,10 +87,42 @@ extension StorageConformance {
             read.sharing = .whole
             let transaction = try await store.first.beginWrite([read])
             let sharing = try require(transaction.snapshots[0].sharing, "the shares")
-            try expect(sharing.leaving(zone.viewer.user, zone.share, at: 9) != nil, "there is something to change")
+            let leaving = ShareVisitor(user: zone.viewer.user).declining(in: sharing, at: 9)
+            try expect(leaving != nil, "there is something to change")
             await transaction.rollback()
             let after = try require(try await store.second.sharing(of: zone.key, .whole), "the zone").sharing
             try expectSharing(after, before, "as before")
+        },
+        Scenario("I-5, R-316: of a zone without access nothing is read but its shares") { store in
+            let zone = try await store.shareZone("notes")
+            try await store.write([RecordDraft("x")], in: zone.key)
+            let gone = try await store.shareZone("gone")
+            try await store.changeZones(in: gone.key.database, remove: ["gone"])
+            let none = ZoneKey(database: zone.key.database, name: "none")
+            let incarnation = try await store.first.incarnation()
+            for (key, isLiving) in [(zone.key, true), (gone.key, false), (none, false)] {
+                let page = try await store.second.zonePage(key.page(for: zone.viewer.user))
+                let attached = try await store.second.databaseFeed(
+                    of: zone.list, after: nil, entriesMax: 9, then: key.page(for: zone.viewer.user)
+                ).page
+                for read in [page, try require(attached, "a page")] {
+                    try expect(read.value.zone == nil && read.value.records.isEmpty, "\(key.name): a page has nothing")
+                    try expectEqual(read.value.lastRemoval, nil, "\(key.name): nor says a page why")
+                    try expectEqual(read.value.sharing != nil, isLiving, "\(key.name): the shares")
+                    try expectEqual(read.store, incarnation, "\(key.name): the store")
+                }
+                let found = try await store.second.records(
+                    named: ["x"], in: key, bytesMax: 1_000, sharing: zone.access)
+                try expect(found.zone == nil && found.records.isEmpty, "\(key.name): there are no records")
+                try expectEqual(found.lastRemoval, nil, "\(key.name): nor is it said why")
+                let keys = try await store.second.zoneKeys(
+                    of: [key.name], in: key.database, keysMax: 9, sharing: zone.access)
+                try expectEqual(keys.map(\.keys), [nil], "\(key.name): there are no keys")
+                try expectEqual(keys.map(\.lastRemoval), [nil], "\(key.name): nor is it said why")
+            }
+            try await store.accept(zone)
+            let page = try await store.second.zonePage(zone.key.page(for: zone.viewer.user)).value
+            try expectEqual(page.records.map(\.name).sorted(), [Share.zoneWideName, "x"], "who accepts has all of it")
         },
         Scenario("R-036: a zone that is gone has no shares, nor has the one that has its name now") { store in
             let zone = try await store.shareZone("notes")
@@ -101,7 +133,7 @@ extension StorageConformance {
             try expect(gone.zone == nil && gone.sharing == nil, "with a page")
             let keys = try await store.second.zoneKeys(
                 of: ["notes"], in: zone.key.database, keysMax: 9, sharing: zone.access)
-            try expectEqual(keys, [ZoneKeysRead(keys: nil, lastRemoval: .deleted)], "with keys")
+            try expectEqual(keys, [ZoneKeysRead(keys: nil)], "I-5: with keys, and no reason is told")
             try await store.changeZones(in: zone.key.database, create: ["notes"])
             let next = try require(try await store.second.sharing(of: zone.key, .whole), "the next one")
             try expectSharing(next.sharing, ZoneSharing(owner: zone.owner.user), "it begins without")
@@ -118,13 +150,11 @@ extension StorageConformance {
             step("rows change, end and are new") { rowsChanging(in: $0, at: $1) },
             step("everybody may join") { sharing, number in
                 changing(sharing, at: number) { changes, _ in
-                    changes.updatedShare = sharing.livingShare(ofRoot: nil)
+                    changes.updatedShare = sharing.livingShare
                     changes.updatedShare?.publicPermission = .readOnly
                 }
             },
-            step("somebody leaves") { sharing, number in
-                sharing.livingShare(ofRoot: nil).flatMap { sharing.leaving(bob, $0.number, at: number) }
-            },
+            step("somebody leaves") { ShareVisitor(user: bob).declining(in: $0, at: $1) },
             step("what has ended is forgotten, or lives again") { sharing, number in
                 changing(sharing, at: number) { changes, rows in
                     changes.forgotten = [participant(2)]
@@ -179,7 +209,7 @@ extension StorageConformance {
     private static func changing(
         _ sharing: ZoneSharing, at number: ChangeNumber, _ change: (inout SharingChanges, [Participant]) -> Void
     ) -> SharingChanges? {
-        guard let share = sharing.livingShare(ofRoot: nil) else { return nil }
+        guard let share = sharing.livingShare else { return nil }
         var changes = SharingChanges(share.number, at: number)
         change(&changes, (sharing.participants[share.number] ?? [:]).values.sorted { $0.id < $1.id })
         return changes
@@ -225,10 +255,15 @@ extension StorageFixture {
 }
 
 extension ZoneSharing {
-    /// As much as is asked for.
+    /// As much as is asked for: of shares that have ended no participants.
     fileprivate func reduced(to read: SharingRead) -> ZoneSharing {
-        guard case .access(let users) = read else { return self }
-        let rows = participants.mapValues { rows in
+        let living = participants.filter { shares[$0.key]?.isLiving ?? false }
+        guard case .access(let users) = read else {
+            return ZoneSharing(
+                owner: owner, shares: Array(shares.values), participants: living.mapValues { Array($0.values) },
+                secret: secret)
+        }
+        let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }
         }
         return ZoneSharing(owner: owner, shares: Array(shares.values), participants: rows, isWhole: false)

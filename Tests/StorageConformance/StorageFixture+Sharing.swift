@@ -43,7 +43,7 @@ extension StorageFixture {
         let number = try await changeShares(in: key) { sharing, number in
             var changes = SharingChanges(ShareNumber(number), at: number)
             changes.insertedShare = Share(number: ShareNumber(number), publicPermission: publicPermission)
-            if sharing.secrets[nil] == nil { changes.insertedSecret = StorageConformance.secret }
+            if sharing.secret == nil { changes.insertedSecret = StorageConformance.secret }
             changes.inserted = rows
             return changes
         }
@@ -55,15 +55,21 @@ extension StorageFixture {
     /// - Returns: the number of the change; nil if the viewer took part already.
     @discardableResult
     func accept(_ zone: SharedZone, on storage: (any Storage)? = nil) async throws -> ChangeNumber? {
-        let storage = storage ?? first
-        try expect(try await storage.pointViewer(zone.list, to: zone.key), "the zone lives")
+        try await point(zone, on: storage)
         return try await join(zone, on: storage)
+    }
+
+    /// The first half of an acceptance.
+    func point(_ zone: SharedZone, on storage: (any Storage)? = nil) async throws {
+        let pointed = try await (storage ?? first).pointViewer(
+            zone.list, to: zone.key, atMost: Limits().sharedZonesMax)
+        try expectEqual(pointed, .done, "the zone lives, and the list has room")
     }
 
     /// The second half of an acceptance.
     @discardableResult
     func join(_ zone: SharedZone, on storage: (any Storage)? = nil) async throws -> ChangeNumber? {
-        let visitor = ShareVisitor(user: zone.viewer.user, hasURL: true)
+        let visitor = ShareVisitor(user: zone.viewer.user, secret: StorageConformance.secret)
         return try await changeShares(in: zone.key, on: storage) { sharing, number in
             let acceptance = visitor.accepting(
                 in: sharing, as: StorageConformance.participant(UInt64(number)), at: number, now: Self.now,
@@ -77,7 +83,7 @@ extension StorageFixture {
     func leave(_ zone: SharedZone, on storage: (any Storage)? = nil) async throws -> ChangeNumber? {
         let user = zone.viewer.user
         return try await changeShares(in: zone.key, on: storage) { sharing, number in
-            sharing.livingShare(ofRoot: nil).flatMap { sharing.leaving(user, $0.number, at: number) }
+            ShareVisitor(user: user).declining(in: sharing, at: number)
         }
     }
 
@@ -86,7 +92,7 @@ extension StorageFixture {
     func inviteAgain(_ zone: SharedZone) async throws -> ChangeNumber? {
         let user = zone.viewer.user
         return try await changeShares(in: zone.key) { sharing, number in
-            guard let share = sharing.livingShare(ofRoot: nil),
+            guard let share = sharing.livingShare,
                 let row = sharing.participants[share.number]?.values.first(where: { $0.user == user && !$0.isLiving })
             else { return nil }
             var changes = SharingChanges(share.number, at: number)
@@ -166,13 +172,14 @@ extension ZoneSharing {
     /// Whether a user has access now.
     func admits(_ user: UserID) -> Bool { ShareAccess(of: user, in: self).isParticipant }
 
-    /// The number from which on a user has had access; nil if there is none now.
+    /// The number of the change that gave a user the access that they have; nil if they have none.
     func begin(of user: UserID) -> ChangeNumber? {
-        ShareAccess(of: user, in: self).intervals.last.flatMap { $0.end == nil ? $0.begin : nil }
+        guard admits(user), let share = livingShare else { return nil }
+        return participants[share.number]?.values.first { $0.user == user }?.acceptedNumber
     }
 }
 
-/// Whether shares, all rows and what is known of them are the same. Secrets are compared if all was read.
+/// Whether shares, all rows and what is known of them are the same. The secret is compared if all was read.
 func expectSharing(_ sharing: ZoneSharing?, _ expected: ZoneSharing, _ promise: String) throws {
     let sharing = try require(sharing, promise)
     try expectEqual(sharing.owner, expected.owner, "\(promise): the owner")
@@ -182,5 +189,5 @@ func expectSharing(_ sharing: ZoneSharing?, _ expected: ZoneSharing, _ promise: 
         sharing.participants.filter { !$0.value.isEmpty }
     }
     try expectEqual(rows(sharing), rows(expected), "\(promise): the participants")
-    if expected.isWhole { try expectEqual(sharing.secrets, expected.secrets, "\(promise): the secrets") }
+    if expected.isWhole { try expectEqual(sharing.secret, expected.secret, "\(promise): the secret") }
 }

@@ -79,16 +79,16 @@ package struct QueryPage: Sendable, Equatable {
     package let cursor: QueryCursor?
 
     /// - Parameters:
-    ///   - viewer: as ``RecordAccess/viewer``. A viewer who takes no part in a share of the zone learns nothing of it,
-    ///     not even why it ended (I-5).
+    ///   - reader: the caller's access. In the shared database, who takes no part in a share of the zone learns nothing
+    ///     of it, not even why it ended (I-5).
     ///   - isTypeKnown: whether the schema has the record type.
     /// - Returns: the page, or why there is none: the zone is missing, then the type is unknown.
     package static func make(
-        of read: QueryPageRead, for page: QueryPageQuery, viewer: UserID?, store: StoreIncarnation, isTypeKnown: Bool
+        of read: QueryPageRead, for page: QueryPageQuery, by reader: RecordAccess, store: StoreIncarnation,
+        isTypeKnown: Bool
     ) -> Result<QueryPage, QueryRefusal> {
-        let access = viewer.flatMap { viewer in read.sharing.map { ShareAccess(of: viewer, in: $0) } }
-        if viewer != nil {
-            guard read.isZoneFound, access?.isParticipant == true else { return .failure(QueryRefusal(.zoneNotFound)) }
+        guard let access = reader.sharing(read.isZoneFound ? read.sharing : nil) else {
+            return .failure(QueryRefusal(.zoneNotFound))
         }
         guard read.isZoneFound else { return .failure(QueryRefusal(.missingZone(read.lastRemoval))) }
         guard isTypeKnown else {
@@ -100,12 +100,12 @@ package struct QueryPage: Sendable, Equatable {
             guard let last = read.matches.last else { return .failure(QueryRefusal(.serverFault)) }
             let position = QueryOrder(page.query).position(of: last.record, in: last.zoneName)
             cursor = QueryCursor(
-                store: store, database: page.database, viewer: viewer, query: page.query, position: position)
+                store: store, database: page.database, viewer: access.viewer, query: page.query, position: position)
         }
-        guard let access, !access.readsEverything else {
+        // In the other databases the query itself was narrowed to what may be read.
+        guard access.scope == .shared, access.share?.readsEverything != true else {
             return .success(QueryPage(matches: read.matches, cursor: cursor))
         }
-        let matches = read.matches.filter { access.permission(on: RecordPlace(of: $0.record)).contains(.read) }
-        return .success(QueryPage(matches: matches, cursor: cursor))
+        return .success(QueryPage(matches: read.matches.filter { access.mayRead($0.record) }, cursor: cursor))
     }
 }

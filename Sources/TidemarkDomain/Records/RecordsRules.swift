@@ -20,7 +20,7 @@ internal import TidemarkFields
 //  8. recordNameInvalid R-040, of the record or its new parent
 //     notPermitted      R-058, a user record that is not one's own
 //  9. recordTypeInvalid R-041
-//     shareInvalid      R-300: the type or the name of a CKShare record, and the other is not
+//     shareInvalid      R-300: the name of a zone's CKShare record, or a share, and another type
 // 10. fieldsInvalid     … R-062, or what else was found wrong when the fields were read
 // 11. typeUnknown, fieldUnknown, fieldTypeDiffers, fieldSpaceDiffers, schemaFull  , of the first
 //     key that does not fit the schema

@@ -94,14 +94,8 @@ package final class ZoneOverlay {
     /// deletes the CKShare record wants to be out, and is. An invitation ends so, and a repeat of the request by
     /// which somebody left succeeds.
     private func withoutAccess(_ request: RecordsRequest, now: Timestamp) -> RecordsOutcome {
-        var outcome = request.failing(.zoneNotFound)
-        // In an atomic batch the other items, which fail, take it along.
-        let standsAlone = request.saves.count + request.deletes.count == 1 || !request.isCarriedOutAsWhole
-        guard standsAlone, let index = request.deletes.firstIndex(where: Share.isZoneWide(named:)) else {
-            return outcome
-        }
-        outcome.deletes[index] = .deleted
-        guard let changes = declining(request) else { return outcome }
+        var outcome = request.outcomeWithoutAccess
+        guard let index = request.declineIndex, let changes = declining(request) else { return outcome }
         if let reason = table?.touchShare(changes, now: now) {
             outcome.deletes[index] = .failed(ItemFailure(reason))
             return outcome
@@ -187,6 +181,20 @@ extension RecordsRequest {
     /// Whether the items succeed or fail together.: the default zone has no atomic batches. Each of its
     /// records stands alone.
     var isCarriedOutAsWhole: Bool { isAtomic && key.name != ZoneName.default }
+
+    /// What a user is answered who neither takes part in the zone nor is invited, whatever is stored (I-5, R-330).
+    package var outcomeWithoutAccess: RecordsOutcome {
+        var outcome = failing(.zoneNotFound)
+        if let declineIndex { outcome.deletes[declineIndex] = .deleted }
+        return outcome
+    }
+
+    /// The delete of the CKShare record, by which an invitation ends. Nil in an atomic batch with other items: they fail,
+    /// and take it along.
+    fileprivate var declineIndex: Int? {
+        guard saves.count + deletes.count == 1 || !isCarriedOutAsWhole else { return nil }
+        return deletes.firstIndex(where: Share.isZoneWide(named:))
+    }
 
     /// The outcome in which every item fails for this reason (R-105 … ).
     package func failing(_ reason: FailureReason) -> RecordsOutcome {

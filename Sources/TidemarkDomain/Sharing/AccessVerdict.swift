@@ -26,7 +26,7 @@ package enum AccessReason: Hashable, Sendable {
     case notInvited
     /// The same, and the share is public: its URL lets the user in.
     case mayJoin
-    /// The user is invited by name, and has not accepted.
+    /// The user is invited, by name or by a verified address, and has not accepted.
     case invited
     /// The user was removed, or has left, with that change of the zone.
     case removed(at: ChangeNumber)
@@ -41,35 +41,45 @@ package enum AccessReason: Hashable, Sendable {
 extension RecordAccess {
     /// What the caller may do with a record, and why.
     ///
-    /// - Parameter sharing: in the shared database: the shares of the record's zone, with all participants; nil if it
-    ///   has none.
-    package func verdict(on place: RecordPlace, in sharing: ZoneSharing?) -> AccessVerdict {
+    /// - Parameters:
+    ///   - sharing: in the shared database: the shares of the record's zone, with all participants; nil if it has none.
+    ///   - addresses: the verified addresses of the caller's account, in their normal form.
+    package func verdict(
+        on place: RecordPlace, in sharing: ZoneSharing?, addresses: Set<String> = []
+    ) -> AccessVerdict {
         let access = self.sharing(sharing)
         return AccessVerdict(
-            permissions: access?.effectivePermission(on: place) ?? [], reason: reason(on: place, in: sharing))
+            permissions: access?.effectivePermission(on: place) ?? [],
+            reason: reason(on: place, in: sharing, addresses: addresses))
     }
 
-    private func reason(on place: RecordPlace, in sharing: ZoneSharing?) -> AccessReason {
+    private func reason(on place: RecordPlace, in sharing: ZoneSharing?, addresses: Set<String>) -> AccessReason {
         switch scope {
-        case .private: .ownDatabase
-        case .public: .grants(to: roles(on: place))
-        case .shared: user.flatMap { sharing?.reason(for: $0, on: place) } ?? .zoneNotShared
+        case .private: return .ownDatabase
+        case .public: return .grants(to: roles(on: place))
+        case .shared:
+            guard let user, let sharing else { return .zoneNotShared }
+            // Whether they have the URL is not known: who could join by it is told so.
+            let visitor = ShareVisitor(user: user, addresses: addresses, secret: sharing.secret ?? [])
+            return sharing.reason(for: visitor, on: place)
         }
     }
 }
 
 extension ZoneSharing {
-    /// - Precondition: the user is not the owner, who has nothing in the shared database.
-    fileprivate func reason(for user: UserID, on place: RecordPlace) -> AccessReason {
+    /// - Precondition: the visitor is not the owner, who has nothing in the shared database.
+    fileprivate func reason(for visitor: ShareVisitor, on place: RecordPlace) -> AccessReason {
         precondition(isWhole)
-        guard let share = livingShare(ofRoot: nil) else { return shares.isEmpty ? .zoneNotShared : .shareEnded }
-        guard let row = row(of: user, in: share.number) else { return share.isPublic ? .mayJoin : .notInvited }
-        switch row.status {
-        case .pending: return .invited
-        case .removed: return share.isPublic ? .mayJoin : .removed(at: row.endedNumber ?? share.number.rawValue)
-        case .accepted:
+        guard let share = livingShare else { return shares.isEmpty ? .zoneNotShared : .shareEnded }
+        switch entry(of: visitor)?.entry {
+        case .participant(let row):
             if place.type == Share.recordType { return .shareRecord(row.role) }
             return row.role == .publicUser ? .publicUser(share.publicPermission) : .participant(row.permission)
+        case .invited: return .invited
+        case .publicUser: return .mayJoin
+        case .owner, nil:
+            guard let row = row(of: visitor.user, in: share.number) else { return .notInvited }
+            return .removed(at: row.endedNumber ?? share.number.rawValue)
         }
     }
 }

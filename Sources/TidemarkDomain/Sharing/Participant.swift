@@ -41,16 +41,14 @@ package enum ParticipantStatus: Int16, Sendable, CaseIterable {
 /// One person of one share, as stored. The owner is none.
 ///
 /// In one share a user has one row at most, and so has an address. Whoever is invited again gets the old row back. A
-/// pending row names one thing: a user, an address or a one-time link.
+/// pending row names one thing: a user or an address.
 package struct Participant: Hashable, Sendable {
     package let id: ParticipantID
-    /// Nil until somebody accepts, if an address or a one-time link was invited.
+    /// Nil until somebody accepts, if an address was invited.
     package var user: UserID?
     /// The address that was invited, in its normal form: an e-mail address or a telephone number. Never shown to other
     /// participants.
     package var address: String?
-    /// The SHA-256 of a one-time link's secret.
-    package var linkHash: [UInt8]?
     package var role: ParticipantRole
     /// Has no meaning for a public user: the share's public permission holds, and is looked up each time.
     package var permission: SharePermission
@@ -60,26 +58,21 @@ package struct Participant: Hashable, Sendable {
     /// The number of the change that took it away, or ended the invitation. Set exactly if ``status`` is removed.
     package var endedNumber: ChangeNumber?
     package var addedAt: Timestamp
-    /// Whether they had asked for access.
-    package var isApprovedRequester: Bool
 
     package init(
-        id: ParticipantID, user: UserID? = nil, address: String? = nil, linkHash: [UInt8]? = nil,
-        role: ParticipantRole = .privateUser, permission: SharePermission = .readOnly,
-        status: ParticipantStatus = .pending, acceptedNumber: ChangeNumber? = nil, endedNumber: ChangeNumber? = nil,
-        addedAt: Timestamp, isApprovedRequester: Bool = false
+        id: ParticipantID, user: UserID? = nil, address: String? = nil, role: ParticipantRole = .privateUser,
+        permission: SharePermission = .readOnly, status: ParticipantStatus = .pending,
+        acceptedNumber: ChangeNumber? = nil, endedNumber: ChangeNumber? = nil, addedAt: Timestamp
     ) {
         self.id = id
         self.user = user
         self.address = address
-        self.linkHash = linkHash
         self.role = role
         self.permission = permission
         self.status = status
         self.acceptedNumber = acceptedNumber
         self.endedNumber = endedNumber
         self.addedAt = addedAt
-        self.isApprovedRequester = isApprovedRequester
     }
 
     /// Whether the row is an invitation or a participation. An ended one is kept for a while.
@@ -96,7 +89,6 @@ extension Participant {
         switch person {
         case .user(let user): self.user = user
         case .address(let address): self.address = address
-        case .oneTimeLink(let hash): linkHash = hash
         }
     }
 
@@ -120,14 +112,13 @@ extension Participant {
         return ended
     }
 
-    /// By what the person can be invited again; nil for a one-time link, which ends with its row.
+    /// By what the person can be invited again. A row names somebody, unless an operator has changed it.
     var person: InvitedPerson? {
         user.map(InvitedPerson.user) ?? address.map(InvitedPerson.address)
     }
 
     /// All by which the row can be found.
     var persons: [InvitedPerson] {
-        [user.map(InvitedPerson.user), address.map(InvitedPerson.address), linkHash.map(InvitedPerson.oneTimeLink)]
-            .compactMap { $0 }
+        [user.map(InvitedPerson.user), address.map(InvitedPerson.address)].compactMap { $0 }
     }
 }

@@ -86,9 +86,7 @@ struct ParticipantsRules {
             }
             // the invitation of somebody who has not accepted ends as the share becomes public.
             if let row, row.isPending, after != .noAccess { continue }
-            // A one-time link ends with its participant.
-            guard let person = named == nil ? entry.person : named?.person, row == nil || !person.isOneTimeLink
-            else { return nil }
+            guard let person = named == nil ? entry.person : named?.person else { return nil }
             sorted.invite(person, by: entry, at: places.take(row) ?? entry.id)
         }
         return sorted

@@ -18,26 +18,19 @@ package struct Share: Hashable, Sendable {
     package let number: ShareNumber
     /// The name of the CKShare record.
     package let recordName: String
-    /// The name of the root record; nil if the whole zone is shared.
-    package let rootName: String?
     /// What everybody with the URL may do.
     package var publicPermission: SharePermission
-    /// Whether people may ask the owner for access.
-    package var allowsAccessRequests: Bool
     /// The number of the change that ended the share; nil while it lives. The rows of its participants do not change
     /// then: they grant nothing any more.
     package var endedNumber: ChangeNumber?
 
     package init(
-        number: ShareNumber, recordName: String = Share.zoneWideName, rootName: String? = nil,
-        publicPermission: SharePermission = .noAccess, allowsAccessRequests: Bool = false,
-        endedNumber: ChangeNumber? = nil
+        number: ShareNumber, recordName: String = Share.zoneWideName,
+        publicPermission: SharePermission = .noAccess, endedNumber: ChangeNumber? = nil
     ) {
         self.number = number
         self.recordName = recordName
-        self.rootName = rootName
         self.publicPermission = publicPermission
-        self.allowsAccessRequests = allowsAccessRequests
         self.endedNumber = endedNumber
     }
 
@@ -54,7 +47,6 @@ package struct Share: Hashable, Sendable {
     }
 
     package var isLiving: Bool { endedNumber == nil }
-    package var isZoneWide: Bool { rootName == nil }
     /// Whether everybody with the URL may join.
     package var isPublic: Bool { publicPermission != .noAccess }
 }

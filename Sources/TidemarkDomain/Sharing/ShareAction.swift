@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkFields
+
 /// A change of a zone's share that is no save of its CKShare record.
 package enum ShareAction: Sendable {
     /// Somebody accepts, or joins by the URL. Who joins gets the participant ID, a new random one.
     case accept(ShareVisitor, as: ParticipantID)
     /// Somebody declines, or leaves.
     case decline(ShareVisitor)
+    /// A participant leaves the zone. An invitation stays: who is only invited does not see the zone, so a repeat of the
+    /// request does not end what came after it.
+    case leave(UserID)
     /// An operator ends the share of the zone, as its owner does by deleting the CKShare record.
     case end
-
-    /// A user leaves a zone, or declines what they were invited to by name.
-    package static func leave(_ user: UserID) -> ShareAction { .decline(ShareVisitor(user: user)) }
 
     /// What must be read to decide an action: the CKShare record with its share.
     package static func read(of key: ZoneKey) -> ZoneRead {
@@ -25,12 +27,6 @@ package struct ShareActionPlan: Sendable {
     /// What the transaction must write; nil if there is nothing. The CKShare record has a new version in it, so
     /// everybody's feed has the change.
     package let changes: ZoneChanges?
-    /// Nil if the zone does not live.
-    package let zone: ZoneState?
-    /// The CKShare record afterwards; nil if there is none.
-    package let record: RecordState?
-    /// The shares of the zone afterwards; nil if the zone does not live.
-    package let sharing: ZoneSharing?
 }
 
 extension ShareAction {
@@ -49,12 +45,9 @@ extension ShareAction {
         let before = table?.changeNumber
         if let reason = carryOut(on: &table, now: now, limits: limits) { return .failure(reason) }
         let isChanged = table?.changeNumber != before
-        var zone = snapshot.zone
-        if let table { zone?.changeNumber = table.changeNumber }
         return .success(
             ShareActionPlan(
-                changes: isChanged ? table?.changes(in: snapshot.key.database, limits: limits) : nil, zone: zone,
-                record: table?.living(Share.zoneWideName), sharing: table?.shares?.sharing))
+                changes: isChanged ? table?.changes(in: snapshot.key.database, limits: limits) : nil))
     }
 
     /// - Returns: why it is refused; nil: it is done, or there was nothing to do.
@@ -70,12 +63,36 @@ extension ShareAction {
             }
         case .decline(let visitor):
             return visitor.declining(in: sharing, at: number).flatMap { table?.touchShare($0, now: now) }
+        case .leave(let user):
+            return sharing?.leaving(user, at: number).flatMap { table?.touchShare($0, now: now) }
         case .end:
-            guard let sharing, let record = table?.living(Share.zoneWideName), Share.isType(record.type) else {
-                return nil
-            }
-            _ = table?.write(record.tombstone(at: now, by: sharing.owner), over: record, batchEnd: nil)
+            if let sharing { table?.endShare(of: sharing.owner, now: now) }
             return nil
         }
+    }
+}
+
+extension ZoneTable {
+    /// Ends the share of the zone with a tombstone of its CKShare record.
+    ///
+    /// A share may have lost its record. It ends as well: otherwise nobody could share the zone again.
+    fileprivate mutating func endShare(of owner: UserID, now: Timestamp) {
+        let record = self[Share.zoneWideName]
+        let isLiving = record?.isDeleted == false
+        guard isLiving || shares?.sharing.livingShare != nil else { return }
+        // A record of another type is none of a share.
+        if isLiving, let record, !Share.isType(record.type) { return }
+        let tombstone = record?.tombstone(at: now, by: owner) ?? .lostShare(at: now, by: owner)
+        _ = write(tombstone, over: record, batchEnd: nil)
+    }
+}
+
+extension RecordState {
+    /// The tombstone of a CKShare record of which nothing is left.
+    fileprivate static func lostShare(at now: Timestamp, by owner: UserID) -> RecordState {
+        RecordState(
+            name: Share.zoneWideName, type: Share.recordType, fields: FieldMap(), changeNumber: 0, isDeleted: true,
+            parent: nil, createdAt: now, createdBy: owner, createdByDevice: .nobody, modifiedAt: now,
+            modifiedBy: owner, batchEnd: 0)
     }
 }

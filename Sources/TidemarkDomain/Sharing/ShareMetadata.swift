@@ -24,6 +24,9 @@ package struct ShareMetadata: Sendable {
         self.status = status
         self.permission = permission
     }
+
+    /// What it takes in an answer, roughly.
+    package var byteCount: Int { record.fields.byteCount + share.byteCount }
 }
 
 /// By what a person is looked up who is to be invited.

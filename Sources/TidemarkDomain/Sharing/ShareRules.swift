@@ -7,13 +7,11 @@
 // From the save alone (`ShareSave.refusal`):
 //  2. wrongDatabase         R-305: the public database
 //     zoneNotShareable      R-305: the default zone
-//  3. shareInvalid          R-300: name and root do not fit
-//     hierarchiesUnavailable: it shares a hierarchy, which this server does not
+//  3. hierarchiesUnavailable  R-300: it shares a hierarchy, which this server does not
 //     participantInvalid    R-310: a participant that no share can have
 // From what is stored. As with other records, who may not change the share gets no other news of it:
 //  4. notShareAdministrator R-313
 //  5. zoneNotShareable      R-304: the zone lacks the capability
-//     zoneHasShares         R-304: hierarchies of the zone are shared
 //  6. recordExists          R-304: the zone is shared, and the client does not know it
 //     recordChanged, recordMissing  . Tags are compared under every policy, unless the save is
 //                           about nothing but fields of a living share
@@ -73,8 +71,6 @@ extension ShareSave {
         let capabilities = ZoneCapabilities.of(
             zoneNamed: zone.key.name, in: .private, encryptedBy: zone.encryptionScope)
         guard capabilities.contains(.zoneWideSharing) else { return .zoneNotShareable }
-        let hasHierarchies = context.sharing.shares.values.contains { $0.isLiving && !$0.isZoneWide }
-        if hasHierarchies { return .zoneHasShares }
         // A save that would make the share sets its participants, whatever it says of them.
         let comparesTags = !isAboutFields || current == nil
         let policy: SavePolicy = comparesTags ? .ifServerRecordUnchanged : context.policy
@@ -94,12 +90,10 @@ extension ShareSave {
         return rules.plan(participants).map { participants in
             let revived = Set(participants.updated.map(\.id))
             return SharePlan(
-                current: current, recordName: recordName, rootName: rootName, publicPermission: after,
-                allowsAccessRequests: allowsAccessRequests ?? current?.allowsAccessRequests ?? false,
-                participants: participants,
+                current: current, recordName: recordName, publicPermission: after, participants: participants,
                 forgotten: current.map { sharing.forgettableRows(of: $0.number, but: revived, limits: limits) } ?? [],
                 forgottenShares: current == nil ? sharing.forgettableShares(limits: limits) : [],
-                insertedSecret: sharing.secrets[rootName] == nil ? context.freshSecret : nil)
+                insertedSecret: sharing.secret == nil ? context.freshSecret : nil)
         }
     }
 }
@@ -109,9 +103,7 @@ package struct SharePlan: Sendable, Equatable {
     /// The living share that the save changes; nil: it makes a new one.
     package let current: Share?
     let recordName: String
-    let rootName: String?
     let publicPermission: SharePermission
-    let allowsAccessRequests: Bool
     let participants: ParticipantsPlan
     let forgotten: [ParticipantID]
     let forgottenShares: [ShareNumber]
@@ -140,8 +132,6 @@ package struct SharePlan: Sendable, Equatable {
     }
 
     private func row(numbered number: ShareNumber) -> Share {
-        Share(
-            number: number, recordName: recordName, rootName: rootName, publicPermission: publicPermission,
-            allowsAccessRequests: allowsAccessRequests)
+        Share(number: number, recordName: recordName, publicPermission: publicPermission)
     }
 }

@@ -4,34 +4,25 @@
 package struct ShareSave: Sendable, Equatable {
     /// The name of the CKShare record.
     package let recordName: String
-    /// The name of the root record; nil to share the whole zone.
-    package let rootName: String?
     /// The tag of the client's copy; nil if the copy has none.
     package let tag: ChangeTag?
     /// What everybody with the URL may do; nil: what they may do now, in a new share nothing.
     package let publicPermission: SharePermission?
     /// All who are to take part, without the owner; nil: those who do now. Whoever is left out is removed.
     package let participants: [ParticipantSave]?
-    /// Nil: as now, in a new share no.
-    package let allowsAccessRequests: Bool?
 
     package init(
-        recordName: String = Share.zoneWideName, rootName: String? = nil, tag: ChangeTag?,
-        publicPermission: SharePermission? = nil, participants: [ParticipantSave]? = nil,
-        allowsAccessRequests: Bool? = nil
+        recordName: String = Share.zoneWideName, tag: ChangeTag?, publicPermission: SharePermission? = nil,
+        participants: [ParticipantSave]? = nil
     ) {
         self.recordName = recordName
-        self.rootName = rootName
         self.tag = tag
         self.publicPermission = publicPermission
         self.participants = participants
-        self.allowsAccessRequests = allowsAccessRequests
     }
 
     /// Whether it says nothing of the share, so that only fields of the record may change.
-    package var isAboutFields: Bool {
-        publicPermission == nil && participants == nil && allowsAccessRequests == nil
-    }
+    package var isAboutFields: Bool { publicPermission == nil && participants == nil }
 }
 
 /// One participant of a ``ShareSave``.
@@ -57,17 +48,11 @@ package struct ParticipantSave: Sendable, Hashable {
     var invitedRole: ParticipantRole { role == .administrator ? .administrator : .privateUser }
 }
 
-/// By what a person is invited.
+/// By what a person is invited.
 package enum InvitedPerson: Sendable, Hashable {
     case user(UserID)
     /// An e-mail address or a telephone number in its normal form. Whoever has it verified may accept.
     case address(String)
-    /// The SHA-256 of a secret. Whoever brings the secret first may accept.
-    case oneTimeLink([UInt8])
-
-    static let linkHashByteCount = 32
-
-    var isOneTimeLink: Bool { if case .oneTimeLink = self { true } else { false } }
 
     /// Whether it can be stored.
     func isValid(within limits: Limits) -> Bool {
@@ -77,7 +62,6 @@ package enum InvitedPerson: Sendable, Hashable {
             // Also keeps U+0000 out, which the store's text cannot hold.
             !address.isEmpty && address.utf8.count <= limits.addressBytesMax
                 && address.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
-        case .oneTimeLink(let hash): hash.count == Self.linkHashByteCount
         }
     }
 }
@@ -95,8 +79,7 @@ extension ShareSave {
         if scope == .public { return .wrongDatabase }
         if zone == ZoneName.default { return .zoneNotShareable }
         //
-        guard (recordName == Share.zoneWideName) == (rootName == nil) else { return .shareInvalid }
-        if rootName != nil { return .hierarchiesUnavailable }
+        guard recordName == Share.zoneWideName else { return .hierarchiesUnavailable }
         let entries = (participants ?? []).filter { $0.id != .owner }
         let areValid = entries.allSatisfy { $0.isValid(within: limits) }
         return areValid && Set(entries.map(\.id)).count == entries.count ? nil : .participantInvalid

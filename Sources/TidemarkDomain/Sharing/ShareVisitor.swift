@@ -5,22 +5,18 @@ package struct ShareVisitor: Sendable, Hashable {
     package let user: UserID
     /// The verified addresses of the user's account, in their normal form.
     package let addresses: Set<String>
-    /// Whether they have the share's URL.
-    package let hasURL: Bool
-    /// The SHA-256 of the secret, if they have a one-time link.
-    package let linkHash: [UInt8]?
-    /// The root of the share; nil: the whole zone is shared.
-    package let rootName: String?
+    /// The secret of the URL with which they come; nil: with none. Then they are whoever is invited or takes part.
+    package let secret: [UInt8]?
 
-    package init(
-        user: UserID, addresses: Set<String> = [], hasURL: Bool = false, linkHash: [UInt8]? = nil,
-        rootName: String? = nil
-    ) {
+    package init(user: UserID, addresses: Set<String> = [], secret: [UInt8]? = nil) {
         self.user = user
         self.addresses = addresses
-        self.hasURL = hasURL
-        self.linkHash = linkHash
-        self.rootName = rootName
+        self.secret = secret
+    }
+
+    /// The same user, who comes with a URL.
+    package func bringing(_ secret: [UInt8]) -> ShareVisitor {
+        ShareVisitor(user: user, addresses: addresses, secret: secret)
     }
 }
 
@@ -48,7 +44,6 @@ package enum ShareEntry: Sendable, Hashable {
 
 /// The outcome of an acceptance.
 package struct ShareAcceptance: Sendable, Hashable {
-    package let share: ShareNumber
     /// What to write; nil if the visitor had accepted before.
     package let changes: SharingChanges?
 }
@@ -57,29 +52,34 @@ extension ZoneSharing {
     /// The living share to which the visitor may come, and how.
     ///
     /// Nil is one answer for whoever may not, and means `shareUnknown`: there is no such share, it has ended, the
-    /// visitor is not invited, was removed, or the link was taken by another.
+    /// visitor is not invited, or was removed.
     package func entry(of visitor: ShareVisitor) -> (share: Share, entry: ShareEntry)? {
-        guard let share = livingShare(ofRoot: visitor.rootName) else { return nil }
+        guard let share = share(for: visitor) else { return nil }
         if visitor.user == owner { return (share, .owner) }
         if let row = row(of: visitor.user, in: share.number), row.isLiving {
             return (share, row.hasAccepted ? .participant(row) : .invited(row))
         }
         if let row = invitation(of: visitor, in: share.number) { return (share, .invited(row)) }
-        return share.isPublic && visitor.hasURL ? (share, .publicUser) : nil
+        return share.isPublic && visitor.secret != nil ? (share, .publicUser) : nil
     }
 
-    /// The pending row that an address or a one-time link of the visitor opens. If several addresses are invited, the
-    /// one that allows most, then the first in alphabetical order.
+    /// The living share, unless the visitor comes with another URL than the zone's: their zone is gone, and another has
+    /// its name. Decided here, under the lock, because the zone may have been made anew since the link was looked up.
+    fileprivate func share(for visitor: ShareVisitor) -> Share? {
+        visitor.secret == nil || visitor.secret == secret ? livingShare : nil
+    }
+
+    /// The pending row that an address of the visitor opens. If several addresses are invited, the one that allows most,
+    /// then the first in alphabetical order.
     private func invitation(of visitor: ShareVisitor, in share: ShareNumber) -> Participant? {
-        let unbound = rows(of: share).filter { $0.isPending && $0.user == nil }
         func rank(_ row: Participant) -> (Int, Int, String) {
             let role = row.role == .administrator ? 0 : 1
             return (role, -Int(row.permission.rawValue), row.address ?? "")
         }
-        let addressed = unbound.filter { $0.address.map(visitor.addresses.contains) ?? false }
-        if let row = addressed.min(by: { rank($0) < rank($1) }) { return row }
-        guard let hash = visitor.linkHash else { return nil }
-        return unbound.first { $0.linkHash == hash }
+        let addressed = rows(of: share).filter { row in
+            row.isPending && row.user == nil && row.address.map(visitor.addresses.contains) ?? false
+        }
+        return addressed.min { rank($0) < rank($1) }
     }
 }
 
@@ -99,7 +99,7 @@ extension ShareVisitor {
         var changes = SharingChanges(share.number, at: number)
         switch entry {
         case .owner: return .failure(.shareIsOwn)
-        case .participant: return .success(ShareAcceptance(share: share.number, changes: nil))
+        case .participant: return .success(ShareAcceptance(changes: nil))
         case .invited(let row):
             changes.updated = [row.accepted(by: user, at: number)]
             // The user has one row: the one that lives takes the place of the one that ended.
@@ -113,14 +113,14 @@ extension ShareVisitor {
             if former == nil { changes.inserted = [row] } else { changes.updated = [row] }
             changes.forgotten = sharing.forgettableRows(of: share.number, but: [row.id], limits: limits)
         }
-        return .success(ShareAcceptance(share: share.number, changes: changes))
+        return .success(ShareAcceptance(changes: changes))
     }
 
     /// Ends what the visitor was invited to, or takes part in. Nil if there is nothing to end, which is a success, and
-    /// looks like any other. A one-time link stays: another may have it.
+    /// looks like any other.
     package func declining(in sharing: ZoneSharing?, at number: ChangeNumber) -> SharingChanges? {
         precondition(sharing?.isWhole ?? true)
-        guard let sharing, let share = sharing.livingShare(ofRoot: rootName) else { return nil }
+        guard let sharing, let share = sharing.share(for: self) else { return nil }
         let rows = sharing.rows(of: share.number).filter { row in
             guard row.isLiving else { return false }
             return row.user.map { $0 == user } ?? row.address.map(addresses.contains) ?? false
@@ -130,10 +130,14 @@ extension ShareVisitor {
 }
 
 extension ZoneSharing {
-    /// A participant leaves. Nil if the user takes no part, which is a success: nothing is left to do.
-    package func leaving(_ user: UserID, _ share: ShareNumber, at number: ChangeNumber) -> SharingChanges? {
-        guard let share = shares[share], share.isLiving, let row = row(of: user, in: share.number), row.hasAccepted
-        else { return nil }
+    /// Whether a user takes part in the living share, or is invited to it by name.
+    package func hasPlace(of user: UserID) -> Bool {
+        livingShare.flatMap { row(of: user, in: $0.number) }?.isLiving ?? false
+    }
+
+    /// A participant leaves. Nil if the user takes no part: nothing is left to do.
+    func leaving(_ user: UserID, at number: ChangeNumber) -> SharingChanges? {
+        guard let share = livingShare, let row = row(of: user, in: share.number), row.hasAccepted else { return nil }
         return SharingChanges.ending([row], of: share.number, at: number)
     }
 

@@ -10,7 +10,7 @@ package struct SharingChanges: Hashable, Sendable {
     package var insertedShare: Share?
     /// The share's row, if it is changed or ended.
     package var updatedShare: Share?
-    /// The secret of the URL, if the zone or root had none.
+    /// The secret of the URL, if the zone had none.
     package var insertedSecret: [UInt8]?
     /// New rows. Insert them after the others are written: a user has one row.
     package var inserted: [Participant] = []

@@ -3,17 +3,13 @@
 /// A participant as one viewer sees them.
 package struct ShownParticipant: Sendable, Hashable {
     package let id: ParticipantID
-    /// Nil: an address or a one-time link that nobody has taken yet.
+    /// Nil: an address whose invitation nobody has accepted yet.
     package let user: UserID?
     /// The address that was invited; nil for viewers who may not change the share.
     package let address: String?
     package let role: ParticipantRole
     package let permission: SharePermission
     package let status: ParticipantStatus
-    /// Nil for the owner.
-    package let addedAt: Timestamp?
-    /// False for viewers who may not change the share.
-    package let isApprovedRequester: Bool
     /// Whether the participant is the viewer.
     package let isViewer: Bool
 }
@@ -28,8 +24,7 @@ extension ZoneSharing {
     ///
     /// - Parameters:
     ///   - viewer: the user.
-    ///   - invitation: the viewer's own row, if it is an invitation of an address or a one-time link
-    ///     (``ShareEntry/invited(_:)``).
+    ///   - invitation: the viewer's own row, if it is an invitation of an address (``ShareEntry/invited(_:)``).
     package func participants(
         of number: ShareNumber, shownTo viewer: UserID, invitedAs invitation: ParticipantID? = nil
     ) -> [ShownParticipant] {
@@ -50,7 +45,7 @@ extension ZoneSharing {
     private func shownOwner(to viewer: UserID) -> ShownParticipant {
         ShownParticipant(
             id: .owner, user: owner, address: nil, role: .owner, permission: .readWrite, status: .accepted,
-            addedAt: nil, isApprovedRequester: false, isViewer: viewer == owner)
+            isViewer: viewer == owner)
     }
 }
 
@@ -58,6 +53,6 @@ extension Participant {
     fileprivate func shown(in share: Share, isViewer: Bool, withAddress seesAll: Bool) -> ShownParticipant {
         ShownParticipant(
             id: id, user: user, address: seesAll ? address : nil, role: role, permission: permission(in: share),
-            status: status, addedAt: addedAt, isApprovedRequester: seesAll && isApprovedRequester, isViewer: isViewer)
+            status: status, isViewer: isViewer)
     }
 }

@@ -6,9 +6,8 @@ package struct ZoneSharing: Hashable, Sendable {
     package let owner: UserID
     package private(set) var shares: [ShareNumber: Share]
     package private(set) var participants: [ShareNumber: [ParticipantID: Participant]]
-    /// The secrets of the URLs by root; nil: of the zone. A share of the same root, or of the same zone, has the same
-    /// URL again.
-    package private(set) var secrets: [String?: [UInt8]]
+    /// The secret of the zone's URL; nil: the zone was never shared. Another share of the zone has the same URL.
+    package private(set) var secret: [UInt8]?
     /// Whether all participants of living shares were read. For the access of some users their own rows are enough. For
     /// a change of a share they are not.
     package let isWhole: Bool
@@ -17,7 +16,7 @@ package struct ZoneSharing: Hashable, Sendable {
 
     package init(
         owner: UserID, shares: [Share] = [], participants: [ShareNumber: [Participant]] = [:],
-        secrets: [String?: [UInt8]] = [:], isWhole: Bool = true
+        secret: [UInt8]? = nil, isWhole: Bool = true
     ) {
         self.owner = owner
         self.shares = Dictionary(shares.map { ($0.number, $0) }) { _, last in last }
@@ -26,30 +25,16 @@ package struct ZoneSharing: Hashable, Sendable {
         }
         self.participants = participants
         rowIDs = participants.mapValues(Self.rowsOfUsers)
-        self.secrets = secrets
+        self.secret = secret
         self.isWhole = isWhole
     }
 
-    /// The living share of a root, or of the whole zone if the root is nil. There is at most one.
-    package func livingShare(ofRoot rootName: String?) -> Share? {
-        shares.values.first { $0.isLiving && $0.rootName == rootName }
-    }
+    /// The living share of the zone. There is at most one.
+    package var livingShare: Share? { shares.values.first { $0.isLiving } }
 
     /// The living share whose CKShare record has that name.
     package func livingShare(named recordName: String) -> Share? {
         shares.values.first { $0.isLiving && $0.recordName == recordName }
-    }
-
-    /// The users who may read something of the zone: to them alone is content pushed.
-    package var readers: Set<UserID> {
-        var readers: Set = [owner]
-        for share in shares.values where share.isLiving {
-            for participant in rows(of: share.number) where participant.hasAccepted {
-                guard let user = participant.user, participant.permission(in: share) != .noAccess else { continue }
-                readers.insert(user)
-            }
-        }
-        return readers
     }
 
     /// The same after a change.
@@ -62,7 +47,7 @@ package struct ZoneSharing: Hashable, Sendable {
         }
         if let share = changes.insertedShare ?? changes.updatedShare {
             sharing.shares[share.number] = share
-            if let secret = changes.insertedSecret { sharing.secrets[share.rootName] = secret }
+            if let secret = changes.insertedSecret { sharing.secret = secret }
         }
         var rows = sharing.participants[changes.share] ?? [:]
         for id in changes.forgotten { rows[id] = nil }

@@ -12,6 +12,8 @@ package struct ZoneState: Sendable, Equatable {
     package var oldestTokenNumber: ChangeNumber
     /// Why this incarnation is gone; nil if it lives. Its row stays until every feed has reported the end.
     package var removal: ZoneRemovalReason?
+    /// Whether it is shared. Only reads of a database's zones say so.
+    package var isShared = false
 
     package init(
         id: ZoneID, key: ZoneKey, createdAt: Timestamp, changeNumber: ChangeNumber = 0,

@@ -71,7 +71,7 @@ extension CloudService {
                 }
                 return .success(
                     QueryPage.make(
-                        of: read.value, for: page, viewer: access.viewer, store: read.store, isTypeKnown: type != nil))
+                        of: read.value, for: page, by: access, store: read.store, isTypeKnown: type != nil))
             }
             throw StorageError(.unavailable, detail: "the schema does not come to rest")
         }

@@ -104,7 +104,8 @@ struct KnownZones {
         }
     }
 
-    /// NB: nobody else needs them meanwhile, because a zone is in at most one transaction of a process.
+    /// NB: no other request of the queue needs them meanwhile, because a zone is in at most one of its transactions. If
+    /// shares of the zone are changed beside the queue, what is put back is out of date, and the next commit finds that.
     mutating func take(_ keys: [ZoneKey]) -> Followed {
         Followed(zones: keys.compactMap { key in zones.take(key).map { (key, $0) } }, lossCount: lossCount)
     }

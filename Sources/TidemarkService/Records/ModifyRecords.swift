@@ -3,24 +3,33 @@
 package import TidemarkDomain
 package import TidemarkFairness
 
+/// Reads the parts of a client's request again, once the users are known whom they invite to shares.
+package typealias PartsCompletion = @Sendable () async -> Result<[RecordsRequest], FailureReason>
+
 extension CloudService {
     /// Saves and deletes records.
     ///
     /// The parts of a client's request, one for each zone, are independent of each other. Each is written to
     /// its zone's database. A part that fails as a whole has a reason instead of an outcome. A part whose items fail
     /// has an outcome that says which. All parts are queued before this suspends, so one device's requests to a zone
-    /// keep the order of the calls. Only a part that makes a share waits for the share's link first.
+    /// keep the order of the calls. Only a part that saves a CKShare may wait before: for the share's link, and
+    /// for the users whom it invites.
     ///
     /// - Parameters:
     ///   - owner: whose share of the queue the parts take.
     ///   - asker: who waits. What is not begun when it has left is not carried out.
+    ///   - gates: where other steps than the writes wait.
+    ///   - completing: nil: no part invites a user. Otherwise it gives the same parts in the same order. It is called once
+    ///     those are queued that save no CKShare.
     /// - Returns: one for each part, in order.
     package func modifyRecords(
-        _ parts: [RecordsRequest], for owner: WorkOwner, askedBy asker: Asker = Asker()
+        _ parts: [RecordsRequest], for owner: WorkOwner, askedBy asker: Asker = Asker(),
+        at gates: SharingGates = SharingGates(), completing: PartsCompletion? = nil
     ) async -> [Result<RecordsOutcome, FailureReason>] {
         if let reason = RecordsRequest.refusal(of: parts, within: limits) { return parts.map { _ in .failure(reason) } }
-        if parts.contains(where: { $0.makesShare(within: limits) }) {
-            return await modifyRecordsWithLinks(parts, for: owner, askedBy: asker)
+        if completing != nil || parts.contains(where: { $0.access.scope == .shared || $0.makesShare(within: limits) }) {
+            let work = SharedParts(service: self, owner: owner, asker: asker, gates: gates)
+            return await work.modify(parts, completing: completing)
         }
         let answers = parts.map { writeCoordinator.submit($0, for: owner, askedBy: asker) }
         var outcomes: [Result<RecordsOutcome, FailureReason>] = []

@@ -6,8 +6,9 @@ internal import TidemarkDomain
 /// What the ``WriteCoordinator``s of one process share: the queue of requests, the cache of zones, the store's memory
 /// epoch, and what users have taught schemas. Each event loop has one coordinator.
 ///
-/// So a zone is in at most one transaction of the process, whichever loops its devices are connected to. What one loop
-/// has written in it, the others know.
+/// So a zone is in at most one transaction of the queue, whichever loops its devices are connected to. What one loop has
+/// written in it, the others know. Who changes zones and shares has transactions beside the queue, and the cache forgets
+/// those zones.
 package final class SharedWrites: Sendable {
     struct State {
         var queue: WriteQueue
@@ -20,6 +21,7 @@ package final class SharedWrites: Sendable {
 
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
+    let accessLooks = AccessLooks()
     /// How many types and fields were taught to schemas, and by whom.
     let taught = Mutex<[SchemaTeacher: Int]>([:])
     let settings: WriteSettings

@@ -438,11 +438,12 @@ final class WriteCoordinator: Sendable {
         guard let delay else { return }
         _ = scheduler.schedule(after: delay) { [self] in
             let now = scheduler.now
-            let refusals = shared.state.withLock { state in
+            let (refusals, startsWorker) = shared.state.withLock { state in
                 state.hasDeadlineTimer = false
-                return state.queue.expire(now: now)
+                return (state.queue.expire(now: now, at: loop), state.queue.startsWorker(at: loop))
             }
             refuse(refusals)
+            if startsWorker { startWorker() }
             answerIfStopped()
             armDeadlineTimer()
         }

@@ -46,6 +46,12 @@ struct WriteLane {
         return phase == .ready && list(owner) ? self.loop : nil
     }
 
+    /// An idle lane comes to a loop that will look for what may go.
+    mutating func move(to loop: Int) {
+        precondition(phase == .idle)
+        self.loop = loop
+    }
+
     /// Nothing may go. The turns that the lane has somewhere are out of date.
     mutating func becomeIdle() {
         phase = .idle

@@ -8,7 +8,7 @@ internal import TidemarkFields
 /// drives it.
 ///
 /// Each zone is a lane. While requests of a lane are in a transaction, further ones wait in the lane and go together in
-/// the next one. So a zone is in at most one transaction of this process, and one device's requests to a zone keep
+/// the next one. So a zone is in at most one transaction of this queue, and one device's requests to a zone keep
 /// their order. Lanes that are ready at the same moment share a transaction.
 ///
 /// Owners take turns, with their lanes and within a lane, and nobody fills the queue. Nobody holds up
@@ -305,8 +305,12 @@ struct WriteQueue {
     }
 
     /// Refuses requests that have waited too long for their transaction to begin.
-    mutating func expire(now: Duration) -> [RefusedRequest] {
-        removeWaiting { $0.deadline <= now }.map { RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
+    ///
+    /// - Parameter loop: where somebody looks afterwards for what may go (``startsWorker(at:)``).
+    mutating func expire(now: Duration, at loop: Int) -> [RefusedRequest] {
+        removeWaiting(at: loop) { $0.deadline <= now }.map {
+            RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0))
+        }
     }
 
     /// Refuses requests that would be put back, but may not wait any longer.
@@ -325,7 +329,9 @@ struct WriteQueue {
     /// Refuses all waiting requests and all later ones.
     mutating func stop() -> [RefusedRequest] {
         isStopped = true
-        return removeWaiting { _ in true }.map { RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0)) }
+        return removeWaiting(at: 0) { _ in true }.map {
+            RefusedRequest(ticket: $0.ticket, reason: refusal(ofWaiting: $0))
+        }
     }
 
     /// Whether nothing is waiting or being written.
@@ -477,17 +483,16 @@ extension WriteQueue {
     }
 
     /// In the order of their tickets, so that the result does not depend on hashing.
-    private mutating func removeWaiting(where isGone: (Entry) -> Bool) -> [Entry] {
+    private mutating func removeWaiting(at loop: Int, where isGone: (Entry) -> Bool) -> [Entry] {
         var removed: [Entry] = []
         for (key, lane) in lanes {
             let gone = lane.waiting.elements.filter(isGone)
             guard !gone.isEmpty else { continue }
             lanes[key]?.waiting.removeAll(where: isGone)
             removed += gone
-            // Nobody else comes to a lane that only waited for places.
-            if let index = lanes.index(forKey: key), lanes.values[index].phase == .idle,
-                lanes.values[index].waiting.isEmpty
-            {
+            // Nobody else comes to a lane that only waited for places. What waited behind a large request may go now.
+            if let index = lanes.index(forKey: key), lanes.values[index].phase == .idle {
+                lanes.values[index].move(to: loop)
                 goOn(index)
             }
         }

@@ -50,10 +50,17 @@ enum SchemaCheck {
                 access.grants = schema.grants
                 access.roles = roles[entry.request.user] ?? []
             }
-            // Without access nothing is allowed, so that nothing is taught either.
-            if access.scope == .shared { access = access.sharing(shares[entry.key]) ?? access }
+            var mayGain = false
+            if access.scope == .shared {
+                // Without access nothing is allowed, so that nothing is taught either.
+                access = access.sharing(shares[entry.key]) ?? access
+                // An earlier request of the group may allow a participant more. What that saves must be known then.
+                mayGain =
+                    access.share != nil && entries.contains { $0.key == entry.key && $0.request.savesShare }
+            }
             let refusals = reading.refusals(
-                of: entry.request, from: entry.owner, with: access, over: records[entry.key] ?? [:], by: schema)
+                of: entry.request, from: entry.owner, with: access, mayGain: mayGain,
+                over: records[entry.key] ?? [:], by: schema)
             if access.scope != .private || !refusals.isEmpty {
                 checked[index].request = entry.request.with(access: access, refusals: refusals)
             }
@@ -81,9 +88,11 @@ enum SchemaCheck {
         }
 
         /// By the positions of the saves. Usually empty.
+        ///
+        /// - Parameter mayGain: whether more may be allowed than `access` says, once the request is decided.
         mutating func refusals(
             of request: RecordsRequest, from owner: WorkOwner, with access: RecordAccess,
-            over records: [String: RecordState], by schema: KnownSchema
+            mayGain: Bool, over records: [String: RecordState], by schema: KnownSchema
         ) -> [(save: Int, refusal: SchemaRefusal)] {
             var shapes: FieldShapes?
             var refusals: [(save: Int, refusal: SchemaRefusal)] = []
@@ -97,7 +106,7 @@ enum SchemaCheck {
                 case .teaches(let lesson):
                     // A save that fails in any case teaches nothing.
                     guard save.refusal(within: limits) == nil,
-                        access.mayTry(save, over: records[save.name])
+                        mayGain || access.mayTry(save, over: records[save.name])
                     else { continue }
                     if let refusal = add(lesson, of: request.user, owner, type: save.type, to: schema) {
                         refusals.append((index, refusal))

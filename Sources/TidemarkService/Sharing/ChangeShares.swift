@@ -2,7 +2,7 @@
 
 internal import Synchronization
 package import TidemarkDomain
-internal import TidemarkFields
+package import TidemarkFairness
 internal import TidemarkScheduling
 
 extension CloudService {
@@ -11,63 +11,62 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - secrets: of the links. Nil: a text that is no link.
-    ///   - asker: who waits. What failed is not tried again when it has left.
+    ///   - asker: who waits. Nothing is begun or tried again when it has left.
+    ///   - turn: each acceptance takes it anew.
     package func acceptShares(
-        ofLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker()
+        ofLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker(),
+        in turn: WorkTurn = WorkTurn(of: .nobody)
     ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
         guard secrets.count <= limits.itemsMax else { return .failure(.tooManyItems) }
-        return await visitor(bearer).asyncMap { visitor in
-            var results: [Result<ShareMetadata, FailureReason>] = []
+        return await inTurn(turn, askedBy: asker) { await visitor(bearer) }.asyncMap { visitor in
             var room = limits.answerBytesMax
-            for secret in secrets {
-                guard room > 0 else {
-                    results.append(.failure(.tooMuchAtOnce))
-                    continue
-                }
+            return await eachInTurn(secrets, turn, askedBy: asker) { secret in
+                guard room > 0 else { return .failure(.tooMuchAtOnce) }
                 let result = await accept(secret, as: visitor, for: bearer, askedBy: asker)
-                if case .success(let metadata) = result { room -= metadata.record.fields.byteCount }
-                results.append(result)
+                if case .success(let metadata) = result { room -= metadata.byteCount }
+                return result
             }
-            return results
         }
     }
 
     /// Declines the shares to which links lead, or leaves them. What is not there is declined as well, so that
     /// nobody learns of it.
     package func declineShares(
-        ofLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker()
+        ofLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker(),
+        in turn: WorkTurn = WorkTurn(of: .nobody)
     ) async -> Result<[Result<Void, FailureReason>], FailureReason> {
         guard secrets.count <= limits.itemsMax else { return .failure(.tooManyItems) }
-        return await visitor(bearer).asyncMap { visitor in
-            var results: [Result<Void, FailureReason>] = []
-            for secret in secrets {
+        return await inTurn(turn, askedBy: asker) { await visitor(bearer) }.asyncMap { visitor in
+            await eachInTurn(secrets, turn, askedBy: asker) { secret in
                 let opened = await retry.run(askedBy: asker) { () async throws(StorageError) in
-                    .success(try await openedLink(secret, for: visitor))
+                    .success(try await openedLink(secret, for: visitor, in: bearer.viewer))
                 }
-                let declined = await opened.asyncMap { opened in
-                    guard let key = opened?.read.zone.key else { return Result<Void, FailureReason>.success(()) }
-                    return await perform(.decline(visitor), on: key, for: bearer, askedBy: asker).map { _ in () }
+                return await opened.asyncFlatMap { opened in
+                    guard let opened else { return .success(()) }
+                    let action = ShareAction.decline(opened.visitor)
+                    let key = opened.read.zone.key
+                    return await perform(action, on: key, for: bearer, askedBy: asker).map { _ in () }
                 }
-                results.append(declined.flatMap { $0 })
             }
-            return results
         }
     }
 
     /// Leaves zones of others: one result for each, in order. Leaving what is not there succeeds.
+    ///
+    /// Access is looked at without a lock first: whoever takes no part waits for nobody, and learns nothing from a wait.
     package func leaveZones(
-        _ keys: [ZoneKey], for bearer: LinkBearer, askedBy asker: Asker = Asker()
+        _ keys: [ZoneKey], for bearer: LinkBearer, askedBy asker: Asker = Asker(),
+        in turn: WorkTurn = WorkTurn(of: .nobody)
     ) async -> [Result<Void, FailureReason>] {
-        var results: [Result<Void, FailureReason>] = []
-        for key in keys {
-            guard ZoneName.isValid(key.name, limits: limits) else {
-                results.append(.success(()))
-                continue
+        let caller = RecordAccess(scope: .shared, user: bearer.user)
+        return await eachInTurn(keys, turn, askedBy: asker) { key in
+            switch await access(to: key, by: caller) {
+            case .failure(.zoneNotFound): return .success(())
+            case .failure(let reason): return .failure(reason)
+            case .success:
+                return await perform(.leave(bearer.user), on: key, for: bearer, askedBy: asker).map { _ in () }
             }
-            results.append(
-                await perform(.leave(bearer.user), on: key, for: bearer, askedBy: asker).map { _ in () })
         }
-        return results
     }
 
     private func accept(
@@ -75,20 +74,24 @@ extension CloudService {
     ) async -> Result<ShareMetadata, FailureReason> {
         let id = ParticipantID(high: scheduler.randomBits(), low: scheduler.randomBits())
         let pointed = await retry.run(askedBy: asker) {
-            () async throws(StorageError) -> Result<ZoneKey, FailureReason> in
-            guard let opened = try await openedLink(secret, for: visitor) else { return .failure(.shareUnknown) }
+            () async throws(StorageError) -> Result<OpenedLink, FailureReason> in
+            guard let opened = try await openedLink(secret, for: visitor, in: bearer.viewer) else {
+                return .failure(.shareUnknown)
+            }
             if case .owner = opened.entry { return .failure(.shareIsOwn) }
             let key = opened.read.zone.key
             // Before the acceptance: if the server ends in between, the pointer leads to nothing that is accessible.
-            guard try await storage.pointViewer(bearer.viewer, to: key) else { return .failure(.shareUnknown) }
-            return .success(key)
+            switch try await storage.pointViewer(bearer.viewer, to: key, atMost: limits.sharedZonesMax) {
+            case .done: return .success(opened)
+            case .zoneMissing: return .failure(.shareUnknown)
+            case .full: return .failure(.tooManySharedZones)
+            }
         }
-        switch pointed {
-        case .failure(let reason): return .failure(reason)
-        case .success(let key):
-            let accepted = await perform(.accept(visitor, as: id), on: key, for: bearer, askedBy: asker)
+        return await pointed.asyncFlatMap { opened in
+            let action = ShareAction.accept(opened.visitor, as: id)
+            let accepted = await perform(action, on: opened.read.zone.key, for: bearer, askedBy: asker)
             if case .failure(let reason) = accepted { return .failure(reason) }
-            return await shareMetadata(ofLink: secret, for: visitor)
+            return await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer)
         }
     }
 

@@ -35,8 +35,9 @@ extension CloudService {
             var room = limits.answerBytesMax
             for secret in secrets {
                 let result: Result<ShareMetadata, FailureReason> =
-                    room > 0 ? await shareMetadata(ofLink: secret, for: visitor) : .failure(.tooMuchAtOnce)
-                if case .success(let metadata) = result { room -= metadata.record.fields.byteCount }
+                    room > 0
+                    ? await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer) : .failure(.tooMuchAtOnce)
+                if case .success(let metadata) = result { room -= metadata.byteCount }
                 results.append(result)
             }
             return results
@@ -45,10 +46,10 @@ extension CloudService {
 
     /// The same for one link.
     func shareMetadata(
-        ofLink secret: [UInt8]?, for visitor: ShareVisitor
+        ofLink secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
     ) async -> Result<ShareMetadata, FailureReason> {
         let opened = await retry.run { () async throws(StorageError) in
-            .success(try await openedLink(secret, for: visitor))
+            .success(try await openedLink(secret, for: visitor, in: viewer))
         }
         switch opened {
         case .failure(let reason): return .failure(reason)
@@ -68,32 +69,37 @@ extension CloudService {
         }
     }
 
-    /// Who comes with a link: with the verified addresses of the account.
+    /// Who comes with links: with the verified addresses of the account.
     func visitor(_ bearer: LinkBearer) async -> Result<ShareVisitor, FailureReason> {
         await retry.run { () async throws(StorageError) in
-            .success(
-                ShareVisitor(
-                    user: bearer.user, addresses: try await storage.addresses(of: bearer.user), hasURL: true))
+            .success(ShareVisitor(user: bearer.user, addresses: try await storage.addresses(of: bearer.user)))
         }
     }
 
     /// The share to which a link leads, and how the visitor may come to it. Nil for whoever may not.
     ///
     /// Whatever the reason is, the store is asked the same, so that nobody learns it from the time that it takes.
-    func openedLink(_ secret: [UInt8]?, for visitor: ShareVisitor) async throws(StorageError) -> OpenedLink? {
-        let linked = try await storage.linkedZone(secretHash: SHA256.hash(secret ?? []))
+    ///
+    /// - Parameter viewer: the visitor's shared database. A link of another container or environment is none.
+    func openedLink(
+        _ secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
+    ) async throws(StorageError) -> OpenedLink? {
+        // What is no link has a secret that no zone has.
+        let secret = secret ?? []
+        let linked = try await storage.linkedZone(secretHash: SHA256.hash(secret), for: viewer)
         let key = linked ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
         let read = try await sharedZone(key, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
-        guard let read, let secret, read.sharing.secrets[visitor.rootName] == secret,
-            let (share, entry) = read.sharing.entry(of: visitor)
-        else { return nil }
-        return OpenedLink(read: read, share: share, entry: entry)
+        let visitor = visitor.bringing(secret)
+        guard let read, let (share, entry) = read.sharing.entry(of: visitor) else { return nil }
+        return OpenedLink(visitor: visitor, read: read, share: share, entry: entry)
     }
 }
 
 /// A living share, for somebody who may come to it.
 struct OpenedLink: Sendable {
+    /// The visitor, with the link's secret.
+    let visitor: ShareVisitor
     let read: SharedZoneRead
     let share: Share
     let entry: ShareEntry
@@ -111,6 +117,16 @@ extension Result where Failure == FailureReason {
     func asyncMap<Value>(_ transform: (Success) async -> Value) async -> Result<Value, FailureReason> {
         switch self {
         case .success(let value): .success(await transform(value))
+        case .failure(let reason): .failure(reason)
+        }
+    }
+
+    /// As `flatMap`, with work that waits.
+    func asyncFlatMap<Value>(
+        _ transform: (Success) async -> Result<Value, FailureReason>
+    ) async -> Result<Value, FailureReason> {
+        switch self {
+        case .success(let value): await transform(value)
         case .failure(let reason): .failure(reason)
         }
     }

@@ -21,6 +21,9 @@ extension RecordsRequest {
         return share.refusal(in: access.scope, zoneNamed: key.name, within: limits) == nil
     }
 
+    /// Whether it saves a CKShare record.
+    var savesShare: Bool { saves.contains { $0.share != nil } }
+
     /// The same, with a secret for the URL of the share that it makes.
     fileprivate func with(freshSecret: [UInt8], within limits: Limits) -> RecordsRequest {
         let saves = saves.map { makesShare($0, within: limits) ? $0.with(freshSecret: freshSecret) : $0 }
@@ -30,36 +33,109 @@ extension RecordsRequest {
     }
 }
 
-extension CloudService {
-    /// As ``modifyRecords(_:for:askedBy:)``, for parts of which some may make shares.
-    ///
-    /// The link of a share leads to its zone before the share is there. A link that no share takes over grants nothing.
-    func modifyRecordsWithLinks(
-        _ parts: [RecordsRequest], for owner: WorkOwner, askedBy asker: Asker
-    ) async -> [Result<RecordsOutcome, FailureReason>] {
-        var answers: [Result<Answer<WriteCoordinator.Outcome>, FailureReason>] = []
-        for part in parts {
-            let linked = part.makesShare(within: limits) ? await givingLink(part) : .success(part)
-            answers.append(linked.map { writeCoordinator.submit($0, for: owner, askedBy: asker) })
-        }
-        var outcomes: [Result<RecordsOutcome, FailureReason>] = []
-        for answer in answers {
-            switch answer {
-            case .success(let answer): outcomes.append(await answer.value())
-            case .failure(let reason): outcomes.append(.failure(reason))
+/// The parts of one request, of which some are about zones of others, or about shares.
+struct SharedParts: Sendable {
+    let service: CloudService
+    let owner: WorkOwner
+    let asker: Asker
+    let gates: SharingGates
+
+    private enum Begun {
+        case queued(AccessLooks.Queued)
+        case looking(Answer<AccessLooks.Queued>)
+        case failed(FailureReason)
+
+        func outcome() async -> WriteCoordinator.Outcome {
+            switch self {
+            case .queued(let queued): await queued.value()
+            case .looking(let looking): await looking.value().value()
+            case .failed(let reason): .failure(reason)
             }
         }
+    }
+
+    /// Begins what needs nothing else at once, in order, and then the parts that save a CKShare.
+    func modify(
+        _ parts: [RecordsRequest], completing: PartsCompletion?
+    ) async -> [Result<RecordsOutcome, FailureReason>] {
+        var begun: [Begun?] = parts.map { part in
+            let waits = part.makesShare(within: service.limits) || completing != nil && part.savesShare
+            return waits ? nil : begin(part)
+        }
+        let late = begun.indices.filter { begun[$0] == nil }
+        if !late.isEmpty {
+            let completed = await self.completed(parts, completing)
+            for index in late {
+                switch await completed.asyncFlatMap({ await givingLink($0[index]) }) {
+                case .success(let part): begun[index] = begin(part)
+                case .failure(let reason): begun[index] = .failed(reason)
+                }
+            }
+        }
+        var outcomes: [Result<RecordsOutcome, FailureReason>] = []
+        for part in begun { outcomes.append(await part?.outcome() ?? .failure(.serverFault)) }
         return outcomes
     }
 
-    private func givingLink(_ part: RecordsRequest) async -> Result<RecordsRequest, FailureReason> {
-        let secret = SecureRandom.bytes(ShareLinkSecret.byteCount)
-        return await retry.run { () async throws(StorageError) in
-            guard try await storage.pointLink(secretHash: SHA256.hash(secret), to: part.key) else {
-                let removals = try await storage.removals(ofZones: [part.key.name], in: part.key.database)
-                return .failure(.missingZone(removals[part.key.name]))
+    /// Queues a part, or lets it wait for a look at the access to its zone.
+    private func begin(_ part: RecordsRequest) -> Begun {
+        let (service, owner, asker) = (service, owner, asker)
+        let queue = { @Sendable in service.writeCoordinator.submit(part, for: owner, askedBy: asker) }
+        guard part.access.scope == .shared else { return .queued(queue()) }
+        let place = AccessLooks.Place(user: part.user, zone: part.key)
+        let looks = service.sharedWrites.accessLooks
+        let (looking, mustLook) = looks.admit(part, at: place, now: service.scheduler.now, queue)
+        if mustLook {
+            let turn = WorkTurn(of: owner, at: gates.reads)
+            service.scheduler.run {
+                // Others may wait for this look too, so it does not end with who asked first.
+                let mayAsk = await service.inTurn(turn, askedBy: Asker()) { await service.mayAsk(place) }
+                looks.conclude(place, mayAsk, now: service.scheduler.now)
             }
-            return .success(part.with(freshSecret: secret, within: limits))
+        }
+        return .looking(looking)
+    }
+
+    private func completed(
+        _ parts: [RecordsRequest], _ completing: PartsCompletion?
+    ) async -> Result<[RecordsRequest], FailureReason> {
+        guard let completing else { return .success(parts) }
+        let turn = WorkTurn(of: owner, at: gates.changes)
+        return await service.inTurn(turn, askedBy: asker, completing).flatMap { completed in
+            completed.count == parts.count ? .success(completed) : .failure(.serverFault)
+        }
+    }
+
+    /// The same part with a link to its zone, if it makes a share.
+    ///
+    /// The link leads to the zone before the share is there. A link that no share takes over grants nothing.
+    /// A zone that has a link keeps it.
+    private func givingLink(_ part: RecordsRequest) async -> Result<RecordsRequest, FailureReason> {
+        let limits = service.limits
+        guard part.makesShare(within: limits) else { return .success(part) }
+        let (storage, secret) = (service.storage, SecureRandom.bytes(ShareLinkSecret.byteCount))
+        let turn = WorkTurn(of: owner, at: gates.changes)
+        return await service.inTurn(turn, askedBy: asker) {
+            await service.retry.run(askedBy: asker) {
+                () async throws(StorageError) -> Result<RecordsRequest, FailureReason> in
+                let isPointed = try await storage.pointLink(
+                    secretHash: SHA256.hash(secret), to: part.key, atMost: limits.untakenLinksMax)
+                guard isPointed else {
+                    let removals = try await storage.removals(ofZones: [part.key.name], in: part.key.database)
+                    return .failure(.missingZone(removals[part.key.name]))
+                }
+                return .success(part.with(freshSecret: secret, within: limits))
+            }
+        }
+    }
+}
+
+extension CloudService {
+    /// Whether a user takes part in the zone's share, or is invited to it by name.
+    fileprivate func mayAsk(_ place: AccessLooks.Place) async -> Result<Bool, FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            let read = try await storage.sharing(of: place.zone, .access(of: [place.user]))
+            return .success(read?.sharing.hasPlace(of: place.user) ?? false)
         }
     }
 }

@@ -12,8 +12,9 @@ extension CloudService {
     /// - Parameters:
     ///   - caller: the user's access.
     ///   - container: the container's identifier.
-    /// - Returns: a zone is `zoneNotFound` without access (I-5). It is `keysUnavailable` if this server cannot open its
-    ///   keys, or cannot wrap them.
+    /// - Returns: a zone is `zoneNotFound` without access (I-5). It is `keysUnavailable` if this server can never open its
+    ///   keys, or never wrap them. What may pass fails the request: a device keeps values for lost whose keys are
+    ///   unavailable.
     package func sharedKeys(
         zones: [ZoneKey], by caller: RecordAccess, in container: String
     ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
@@ -29,17 +30,23 @@ extension CloudService {
         // NB: one after another, so that a zone without access takes no more room than one that is not there.
         var room = max(limits.pageKeysMax, limits.zoneKeysMax)
         for zone in zones where room >= limits.zoneKeysMax {
-            let read = await sharedKeys(in: zone, by: caller)
-            if case .success((let owner, let keys)) = read, !keys.isEmpty {
-                if owners[owner] == nil { owners[owner] = await accountKey(of: owner) }
+            switch await sharedKeys(in: zone, by: caller) {
+            case .failure(.zoneNotFound): results.append(.failure(.zoneNotFound))
+            case .failure(let reason): return .failure(reason)
+            case .success((_, let keys)) where keys.isEmpty: results.append(.success([]))
+            case .success((let owner, let keys)):
+                if owners[owner] == nil {
+                    switch await accountKey(of: owner) {
+                    case .failure(let reason): return .failure(reason)
+                    case .success(let key): owners[owner] = .some(key)
+                    }
+                }
                 let rewrapping = Rewrapping(
                     from: owners[owner].flatMap(\.self), to: account, zoneName: zone.name, container: container)
                 results.append(rewrapping.map { .success($0.all(keys)) } ?? .failure(.keysUnavailable))
-                room -= keys.count
-            } else {
-                results.append(read.map(\.keys))
-                room -= 1
+                room -= keys.count - 1
             }
+            room -= 1
         }
         return .success((account, results))
     }
@@ -59,8 +66,8 @@ extension CloudService {
 
     /// Adds a key to a zone of another, as ``saveZoneKey(_:in:after:)``.
     ///
-    /// Access is read before the key is saved, and not with it. Somebody who loses it in between leaves a key that opens
-    /// nothing without the zone's records.
+    /// Access is read just before the key is saved, and again before the answer. Somebody who loses it while the key is
+    /// being saved leaves a key, and learns none.
     ///
     /// - Parameters:
     ///   - key: wrapped with the caller's account key.
@@ -73,18 +80,26 @@ extension CloudService {
     ) async -> Result<[WrappedZoneKey], FailureReason> {
         guard let user = caller.user else { return .failure(.notAuthenticated) }
         if let reason = key.refusal { return .failure(reason) }
-        let owner: UserID
-        switch await self.owner(of: zone, for: caller) {
+        var accountKeys: [AccountKey?] = []
+        switch await owner(of: zone, for: caller) {
         case .failure(let reason): return .failure(reason)
-        case .success(let found): owner = found
+        case .success(let owner):
+            for user in [owner, user] {
+                switch await accountKey(of: user) {
+                case .failure(let reason): return .failure(reason)
+                case .success(let key): accountKeys.append(key)
+                }
+            }
         }
-        let (ownerKey, callerKey) = (await accountKey(of: owner), await accountKey(of: user))
+        let (ownerKey, callerKey) = (accountKeys[0], accountKeys[1])
         guard
             let giving = Rewrapping(from: callerKey, to: ownerKey, zoneName: zone.name, container: container),
             let taking = Rewrapping(from: ownerKey, to: callerKey, zoneName: zone.name, container: container),
             let wrapped = giving.one(key)
         else { return .failure(.keysUnavailable) }
-        return await saveZoneKey(wrapped, in: zone, after: newest).map { taking.all($0) }
+        if case .failure(let reason) = await owner(of: zone, for: caller) { return .failure(reason) }
+        let saved = await saveZoneKey(wrapped, in: zone, after: newest)
+        return await owner(of: zone, for: caller).flatMap { _ in saved.map { taking.all($0) } }
     }
 
     /// The owner of a zone in which the caller may write.
@@ -97,9 +112,13 @@ extension CloudService {
         }
     }
 
-    /// Nil if this server cannot have it, or not now.
-    private func accountKey(of user: UserID) async -> AccountKey? {
-        try? await storedKey(of: user).get()
+    /// Nil if this server can never have it.
+    private func accountKey(of user: UserID) async -> Result<AccountKey?, FailureReason> {
+        switch await storedKey(of: user) {
+        case .success(let key): .success(key)
+        case .failure(.keysUnavailable): .success(nil)
+        case .failure(let reason): .failure(reason)
+        }
     }
 
     private func storedKey(of user: UserID) async -> Result<AccountKey, FailureReason> {

@@ -209,10 +209,10 @@ package protocol Storage: AnyObject, Sendable {
     func forgetEndedZones(of database: DatabaseID, keeping countMax: Int) async throws(StorageError)
 
     /// The first `zonesMax` living zones after the one with the id `after`, by id. With `after` nil: of all zones. A
-    /// newer zone of a database has a larger id.
+    /// newer zone of a database has a larger id. They say whether they are shared (``ZoneState/isShared``).
     func zones(in database: DatabaseID, after: ZoneID?, zonesMax: Int) async throws(StorageError) -> [ZoneState]
 
-    /// The living zones among `names`, in any order.
+    /// The living zones among `names`, in any order. They say whether they are shared.
     func zones(named names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneState]
 
     /// Why the last incarnation of each zone ended, by name. Zones that never ended are left out.
@@ -234,31 +234,36 @@ package protocol Storage: AnyObject, Sendable {
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)?
 
     /// The living zone to which the link with this SHA-256 leads; nil: it leads nowhere. It grants nothing.
-    func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey?
-
-    /// Makes a link lead to a living zone. Called before the change that gives the zone the link's secret.
     ///
+    /// - Parameter viewer: the database of who opens it. No link leads from one container or environment to another.
+    func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey?
+
+    /// Makes a link lead to a living zone. Called before the change that gives the zone the link's secret. If the zone has a
+    /// secret already, that one stays, and nothing is done.
+    ///
+    /// - Parameter countMax: how many links that no change has taken over the zone may have. Those that are older than any
+    ///   change takes are removed, and do not count.
     /// - Returns: false if the zone does not live.
-    func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool
+    /// - Throws: ``StorageError/Code/crowded`` if the zone has too many.
+    func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool
 
     /// Puts a living zone into the list of a viewer's shared database. Grants nothing. Called before the change that gives
     /// the viewer access.
     ///
-    /// - Returns: false if the zone does not live.
-    func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool
+    /// - Parameters:
+    ///   - viewer: a shared database.
+    ///   - countMax: how many zones the list may have afterwards. If it has so many, those that say nothing any
+    ///     more are removed first: of zones that have ended, and of zones without access for an hour.
+    func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer
 
     /// The zones in a viewer's list to which this user has access, by id, after `after`.
     func sharedZones(
         of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
     ) async throws(StorageError) -> [ZoneState]
-
-    /// Those of these living zones of a database that are shared as a whole.
-    func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID>
-
-    /// All zones in the lists of these viewers, whatever they grant: for pushes.
-    func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]]
 
     /// The verified addresses of a user's account, in their normal form.
     func addresses(of user: UserID) async throws(StorageError) -> Set<String>
@@ -393,6 +398,12 @@ package protocol Storage: AnyObject, Sendable {
     /// A mark of each of these databases, for the sweep that makes up for lost hints. It differs from the last answer if
     /// anything changed. All zones of the databases are read for it.
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark]
+
+    /// The same of shared databases, each with its user. It differs if the zones to which the user has access are others,
+    /// or if one of them has another change number. All else leaves it as it is (I-5).
+    func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark]
 }
 
 extension Storage {
@@ -454,6 +465,16 @@ package struct ZoneMoment: Sendable, Hashable {
     }
 }
 
+/// What became of a zone for a viewer's list.
+package enum PointedViewer: Sendable, Equatable {
+    /// The list has it, perhaps since before.
+    case done
+    /// It does not live.
+    case zoneMissing
+    /// The list has no room for another.
+    case full
+}
+
 /// A database whose set of zones is locked. End it with either ``commit(_:now:)`` or ``rollback()``, exactly once.
 package protocol ZonesTransaction: AnyObject, Sendable {
     var snapshot: ZonesSnapshot { get }
@@ -482,9 +503,10 @@ package struct ZoneNotice: Sendable, Hashable {
 
 /// By which a server knows whether anything changed in a database.
 package struct ChangeMark: Sendable, Equatable {
-    /// The sum of its zones' change numbers, and of zone creations and ends.
+    /// The sum of its zones' change numbers, and of zone creations and ends. Of a shared database: a hash of its zones and
+    /// their numbers, of which nothing is known but whether it is the same.
     package let value: Int64
-    /// The zones that were read for it, with those that have ended.
+    /// The zones that were read for it, with those that have ended. Of a shared database: all in its list.
     package let zoneCount: Int
 
     package init(value: Int64, zoneCount: Int) {

@@ -34,16 +34,4 @@ extension CloudService {
             return .success(keys.map { found[$0] ?? .failure(.missingZone(nil)) })
         }
     }
-
-    /// Those of these living zones of a private database that are shared as a whole.
-    package func sharedZones(
-        among zones: [ZoneState], in database: DatabaseID
-    ) async -> Result<Set<ZoneID>, FailureReason> {
-        // NB: default zones cannot be shared, and most lists of one database have some other zone.
-        let possible = zones.filter { $0.key.name != ZoneName.default }
-        guard !possible.isEmpty else { return .success([]) }
-        return await retry.run { () async throws(StorageError) in
-            .success(try await storage.sharedZones(among: possible.map(\.id), in: database))
-        }
-    }
 }

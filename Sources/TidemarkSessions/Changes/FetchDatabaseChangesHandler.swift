@@ -28,7 +28,7 @@ extension RequestRouter {
         let selected = await query.then?.selection?.fields(of: entries)
         var naming = try await knowingOwners(
             of: Set((answer.page.changed + answer.page.ended).map(\.key.database)), for: viewpoint)
-        if let key = question?.key { naming = await showing(entries, in: key, for: naming) }
+        if let key = question?.key { naming = try await showing(entries, in: key, for: naming) }
         naming = try await self.naming(entries.users(besides: viewpoint.user), for: naming)
         if viewpoint.access.scope == .private {
             context.session.answered { pushes in

@@ -8,7 +8,7 @@ internal import TidemarkWire
 extension RequestRouter {
     /// One page of a query's results (R-173 … R-190). Nothing is read for it before its owner's turn.
     func queryRecords(_ request: WireQueryRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        let turn = WorkTurn(of: context.member.owner, at: queries)
+        let turn = WorkTurn(of: context.member.owner, at: gates.queries)
         do throws(StorageError) {
             try await turn.enter()
         } catch {

@@ -10,17 +10,16 @@ extension RequestRouter {
     func modifyRecords(_ request: WireModifyRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         var viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         viewpoint = try await knowingOwners(of: request.zones.lazy.map(\.zone), for: viewpoint, context.member)
-        viewpoint = try await knowingInvited(by: request, for: viewpoint, context.member)
         let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
-        let requests = parts.compactMap { part -> RecordsRequest? in
-            if case .request(let request) = part { request } else { nil }
-        }
+        let requests = parts.compactMap(\.request)
         let decided = await service.modifyRecords(
-            requests, for: context.member.owner, askedBy: context.session.asker)
+            requests, for: context.member.owner, askedBy: context.session.asker,
+            at: SharingGates(reads: gates[.fetch], changes: gates[.change]),
+            completing: completion(of: request, for: viewpoint, context.member))
         var outcomes = decided[...]
         var others: Set<UserID> = []
         for case .success(let outcome) in decided { others.formUnion(outcome.users(besides: viewpoint.user)) }
-        let namingViewpoint = try await naming(others, for: await showing(requests, decided, for: viewpoint))
+        let namingViewpoint = try await naming(others, for: showing(requests, decided, for: viewpoint))
         // to a client that does not read, a conflict or a save is told without the record. It fetches that
         // when it reads again.
         var answer = RecordsAnswer(

@@ -43,7 +43,7 @@ package final class SessionHub: Sendable {
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
-        router = RequestRouter(service: service, limits: settings.limits, pushes: pushes, queries: gates.queries)
+        router = RequestRouter(service: service, limits: settings.limits, pushes: pushes, gates: gates)
         authentication = Authentication(service: service, settings: settings) { [scheduler] in
             Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         }

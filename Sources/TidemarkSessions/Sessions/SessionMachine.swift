@@ -290,8 +290,8 @@ extension WireClientEnvelope.OneOfRequest {
     /// Whether it waits for a turn of its owner.
     var isQuery: Bool { if case .queryRecords = self { true } else { false } }
 
-    /// Where it waits for its owner's turn. Nil: it has turns of its own, as a query or in the queue of writes
-    /// . `Hello` has a gate of its own.
+    /// Where it waits for its owner's turn. Nil: it has turns of its own, as a query, in the queue of writes
+    /// or for each share that it accepts or leaves. `Hello` has a gate of its own.
     var gate: RequestGates.Kind? {
         switch self {
         case .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys, .fetchShareMetadata,
@@ -299,8 +299,9 @@ extension WireClientEnvelope.OneOfRequest {
             .fetch
         case .fetchDatabaseChanges: .wholeDatabase
         case .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk: .asset
-        case .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares: .change
-        case .hello, .modifyRecords, .queryRecords: nil
+        case .modifyZones(let zones): zones.database == .shared ? nil : .change
+        case .modifySubscriptions, .saveAccountKey, .saveZoneKey: .change
+        case .hello, .modifyRecords, .queryRecords, .acceptShares: nil
         }
     }
 

@@ -32,75 +32,103 @@ extension RequestRouter {
         return viewpoint.knowing(owners)
     }
 
-    /// The same view, which also knows the users whom a request invites to shares.
-    func knowingInvited(
-        by request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
-    ) async throws(Refusal) -> Viewpoint {
-        let names = request.invitedUsers
-        guard !names.isEmpty else { return viewpoint }
-        var viewpoint = viewpoint
-        viewpoint.userNames.merge(try await service.users(named: names, in: member.container).orRefusal()) { $1 }
-        return viewpoint
+    /// Reads a request again, once the users are known whom it invites to shares. Nil: it invites none by name.
+    func completion(
+        of request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
+    ) -> PartsCompletion? {
+        let invited = request.invitedUsers
+        guard !invited.isEmpty else { return nil }
+        return {
+            // no share has more. Several shares can come in several requests.
+            let names = invited.reduce(into: Set()) { $0.formUnion($1) }
+            guard names.count <= limits.participantsMax else {
+                return .failure(invited.count == 1 ? .tooManyParticipants : .tooManyItems)
+            }
+            return await service.users(named: names, in: member.container).flatMap { users in
+                var viewpoint = viewpoint
+                viewpoint.userNames.merge(users) { $1 }
+                do throws(Refusal) {
+                    let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
+                    return .success(parts.compactMap(\.request))
+                } catch {
+                    return .failure(error.code)
+                }
+            }
+        }
     }
 
     // MARK: What comes with CKShare records
 
     /// The same view, which also knows the share of the zone if its CKShare record is among these.
     ///
-    /// The share is read after the records. If the caller has lost access by then, or the store does not answer, the record
-    /// comes without it, and the next fetch says why.
-    func showing(_ records: [RecordState], in key: ZoneKey, for viewpoint: Viewpoint) async -> Viewpoint {
-        guard records.haveShare, case .success(let read) = await service.shares(in: key, by: viewpoint.access)
-        else { return viewpoint }
-        return await showing(read.sharing, of: read.zone.id, for: viewpoint)
+    /// The share is read after the records. If the caller has lost access by then, or the share has ended, the record comes
+    /// without it. For no other reason: an app that saves such a record would remove everybody.
+    ///
+    /// - Throws: ``Refusal``: why the share cannot be read now.
+    func showing(
+        _ records: [RecordState], in key: ZoneKey, for viewpoint: Viewpoint
+    ) async throws(Refusal) -> Viewpoint {
+        guard records.haveShare else { return viewpoint }
+        switch await service.shares(in: key, by: viewpoint.access) {
+        case .success(let read): return try await showing(read.sharing, of: read.zone.id, for: viewpoint)
+        case .failure(.zoneNotFound): return viewpoint
+        case .failure(let reason): throw Refusal(reason)
+        }
     }
 
     /// The same for records that were fetched by name, which come with the shares of their zone.
-    func showing(_ lookup: RecordsLookup, for viewpoint: Viewpoint) async -> Viewpoint {
+    func showing(_ lookup: RecordsLookup, for viewpoint: Viewpoint) async throws(Refusal) -> Viewpoint {
         guard let sharing = lookup.sharing else { return viewpoint }
-        return await showing(sharing, of: lookup.zone.id, for: viewpoint)
+        return try await showing(sharing, of: lookup.zone.id, for: viewpoint)
     }
 
     /// The same for what a query found, if it looked for shares.
-    func showing(_ page: QueryPage, of search: RecordsSearch, for viewpoint: Viewpoint) async -> Viewpoint {
+    func showing(
+        _ page: QueryPage, of search: RecordsSearch, for viewpoint: Viewpoint
+    ) async throws(Refusal) -> Viewpoint {
         guard Share.isType(search.query.recordType) else { return viewpoint }
         var viewpoint = viewpoint
         for match in page.matches {
             let key = ZoneKey(database: search.database, name: match.zoneName)
-            viewpoint = await showing([match.record], in: key, for: viewpoint)
+            viewpoint = try await showing([match.record], in: key, for: viewpoint)
         }
         return viewpoint
     }
 
-    /// The same for the CKShare records that requests saved, or that were in their way.
+    /// The same for the CKShare records that requests saved, or that were in their way. What was saved is: if this fails,
+    /// the client repeats its request.
     func showing(
         _ requests: [RecordsRequest], _ outcomes: [Result<RecordsOutcome, FailureReason>], for viewpoint: Viewpoint
-    ) async -> Viewpoint {
+    ) async throws(Refusal) -> Viewpoint {
         var viewpoint = viewpoint
         for (request, outcome) in zip(requests, outcomes) where request.saves.contains(where: { $0.share != nil }) {
             guard case .success(let outcome) = outcome else { continue }
-            viewpoint = await showing(outcome.shownRecords, in: request.key, for: viewpoint)
+            viewpoint = try await showing(outcome.shownRecords, in: request.key, for: viewpoint)
         }
         return viewpoint
     }
 
-    private func showing(_ sharing: ZoneSharing, of zone: ZoneID, for viewpoint: Viewpoint) async -> Viewpoint {
+    private func showing(
+        _ sharing: ZoneSharing, of zone: ZoneID, for viewpoint: Viewpoint
+    ) async throws(Refusal) -> Viewpoint {
         guard let user = viewpoint.user,
             let share = sharing.share(named: Share.zoneWideName, shownTo: user)
         else { return viewpoint }
         var viewpoint = viewpoint
         viewpoint.shares[zone] = share
-        return (try? await naming(share.users(besides: user), for: viewpoint)) ?? viewpoint
+        return try await naming(share.users(besides: user), for: viewpoint)
     }
 }
 
 extension WireModifyRecords {
-    fileprivate var invitedUsers: Set<String> {
-        var names: Set<String> = []
+    /// Whom each save of a share invites by name, if it invites somebody.
+    fileprivate var invitedUsers: [Set<String>] {
+        var names: [Set<String>] = []
         // NB: looked at in place, because most requests have no share, and a save has many parts to copy.
         for zone in zones.indices {
             for save in zones[zone].saves.indices where zones[zone].saves[save].hasShare {
-                names.formUnion(ShareSave.invitedUsers(in: zones[zone].saves[save]))
+                let invited = ShareSave.invitedUsers(in: zones[zone].saves[save])
+                if !invited.isEmpty { names.append(Set(invited)) }
             }
         }
         return names

@@ -24,12 +24,17 @@ extension RequestRouter {
         let viewpoint = try context.member.sharedViewpoint()
         let secrets = request.links.map(ShareLink.secret(in:))
         let (bearer, asker) = (try viewpoint.linkBearer, context.session.asker)
+        let turn = WorkTurn(of: context.member.owner, at: gates[.change])
         var answer = WireAcceptSharesAnswer()
         if request.declines {
-            let declined = try await service.declineShares(ofLinks: secrets, for: bearer, askedBy: asker).orRefusal()
+            let declined = try await service.declineShares(
+                ofLinks: secrets, for: bearer, askedBy: asker, in: turn
+            ).orRefusal()
             answer.results = declined.map { WireShareMetadataResult(declined: $0) }
         } else {
-            let accepted = try await service.acceptShares(ofLinks: secrets, for: bearer, askedBy: asker).orRefusal()
+            let accepted = try await service.acceptShares(
+                ofLinks: secrets, for: bearer, askedBy: asker, in: turn
+            ).orRefusal()
             answer.results = try await results(accepted, for: viewpoint)
         }
         return ServerMessage.answer(context.id, .acceptShares(answer))

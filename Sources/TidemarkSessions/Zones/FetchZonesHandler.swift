@@ -31,9 +31,7 @@ extension RequestRouter {
         let hasDefaultZone = living.contains { $0.key.name == ZoneName.default }
         let feedsEverywhere =
             hasDefaultZone ? try await service.feedsEverywhere(in: context.member.container).orRefusal() : false
-        let shared =
-            viewpoint.access.scope == .private
-            ? try await service.sharedZones(among: living, in: viewpoint.database).orRefusal() : []
+        let shared = Set(living.filter(\.isShared).map(\.id))
         viewpoint = try await knowingOwners(of: Set(living.map(\.key.database)), for: viewpoint)
         return ServerMessage.answer(
             context.id,

@@ -33,7 +33,8 @@ extension RequestRouter {
         let viewpoint = try await knowingOwners(of: zones, for: viewpoint, context.member)
         let keys = zones.map(viewpoint.zoneKey(of:))
         var left = await service.leaveZones(
-            keys.compactMap(\.self), for: try viewpoint.linkBearer, askedBy: context.session.asker)[...]
+            keys.compactMap(\.self), for: try viewpoint.linkBearer, askedBy: context.session.asker,
+            in: WorkTurn(of: context.member.owner, at: gates[.change]))[...]
         return keys.map { key in
             // deleting a zone that does not exist succeeds.
             guard key != nil, case .failure(let reason)? = left.popFirst() else { return .done }

@@ -23,7 +23,9 @@ extension PostgresStorage {
         }
         switch try await read(question).first {
         case nil: return nil
-        case .complete(let identity): return identity
+        case .complete(let identity):
+            sharedDatabases.remember(identity)
+            return identity
         case .incomplete: throw StorageError(.containerUnknown)
         }
     }

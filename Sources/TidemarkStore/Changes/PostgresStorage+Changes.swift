@@ -7,6 +7,9 @@ package import TidemarkService
 
 extension PostgresStorage {
     package func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
+        if let refused = try await refusedRead(of: query.key, query.sharing) {
+            return Self.emptyPage(refused.sharing, in: refused.store)
+        }
         let found = try await read(zonePageCall(query), and: query.sharing, of: [query.key])
         return try await page(found.rows, found.sharing[0], of: query)
     }
@@ -17,8 +20,18 @@ extension PostgresStorage {
         var (page, store) = decodePage(rows, of: query)
         page.sharing = sharing
         if let store { return StoreRead(page, in: store) }
-        page.lastRemoval = try await records(named: [], in: query.key, bytesMax: 0, sharing: .nothing).lastRemoval
+        // I-5: a zone of another is not there, whatever became of it.
+        if query.sharing == .nothing {
+            page.lastRemoval = try await records(named: [], in: query.key, bytesMax: 0, sharing: .nothing).lastRemoval
+        }
         return StoreRead(page, in: try await incarnation())
+    }
+
+    /// A zone of another to which the reader has no access.
+    private static func emptyPage(_ sharing: ZoneSharing?, in store: StoreIncarnation) -> StoreRead<ZonePageRead> {
+        var page = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
+        page.sharing = sharing
+        return StoreRead(page, in: store)
     }
 
     private func zonePageCall(_ query: ZonePageQuery) -> Call<ZonePageRow> {
@@ -67,6 +80,10 @@ extension PostgresStorage {
         let user = try await viewers(among: [viewer])[viewer]
         let feed = feedCall(of: viewer, user, after: after, entriesMax: entriesMax)
         guard let query else { return (Self.feed(try await read(feed), entriesMax: entriesMax), nil) }
+        if let refused = try await refusedRead(of: query.key, query.sharing) {
+            let feedRead = Self.feed(try await read(feed), entriesMax: entriesMax)
+            return (feedRead, Self.emptyPage(refused.sharing, in: refused.store))
+        }
         guard query.sharing == .nothing else {
             let found = try await read(feed, zonePageCall(query), and: query.sharing, of: [query.key])
             let feedRead = Self.feed(found.rows, entriesMax: entriesMax)
@@ -121,7 +138,7 @@ extension PostgresStorage {
         let database = SharedDatabase(viewer: viewer, user: user)
         let (_, _, _, _, _, _, entries) = try await write(
             sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer), sql.sharedFeeds.numberZones(database),
-            sql.changes.moveFeed(viewer), sql.sharedFeeds.dropPointers(database),
+            sql.changes.moveFeed(viewer), sql.sharedFeeds.dropPointers((database, 0)),
             sql.compaction.forgetOldestZones((viewer, Self.sharedEndsMax, Self.sharedEndsMax)), feed)
         return Self.feed(entries.rows, entriesMax: entriesMax)
     }
@@ -131,15 +148,7 @@ extension PostgresStorage {
     private static let sharedEndsMax = 5_000
 
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
-        let users = try await viewers(among: databases)
-        let own = sql.changes.changeMarks(databases.filter { users[$0] == nil })
-        var marks = [(database: DatabaseID, mark: ChangeMark)]()
-        if users.isEmpty {
-            marks = try await read(own)
-        } else {
-            let (found, shared) = try await readAll(own, sql.sharedFeeds.changeMarks(Array(users.keys)))
-            marks = found.rows + shared.rows
-        }
+        let marks = try await read(sql.changes.changeMarks(databases))
         return Dictionary(marks.map { ($0.database, $0.mark) }) { $1 }
     }
 }

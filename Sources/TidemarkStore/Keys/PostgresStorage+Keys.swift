@@ -38,6 +38,11 @@ extension PostgresStorage {
     ) async throws(StorageError) -> [ZoneKeysRead] {
         guard !names.isEmpty else { return [] }
         let zones = names.map { ZoneKey(database: database, name: $0) }
+        if zones.count == 1, let refused = try await refusedRead(of: zones[0], sharing) {
+            var read = ZoneKeysRead(keys: nil)
+            read.sharing = refused.sharing
+            return [read]
+        }
         let (rows, shares) = try await read(
             sql.keys.readZoneKeys((database, names, keysMax + 1)), and: sharing, of: zones)
         var covered = names
@@ -45,6 +50,8 @@ extension PostgresStorage {
         if rows.count > keysMax, let last = rows.last { covered.removeSubrange((last.ordinal - 1)...) }
         var found = Self.zoneKeys(rows, covered)
         for index in found.indices { found[index].sharing = shares[index] }
+        // I-5: a zone of another is not there, whatever became of it.
+        guard sharing.users.isEmpty else { return found }
         return try await withRemovals(found, covered, in: database)
     }
 

@@ -60,6 +60,10 @@ extension PostgresStorage {
         named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot {
         var snapshot = ZoneSnapshot(key: key)
+        if let refused = try await refusedRead(of: key, sharing) {
+            snapshot.sharing = refused.sharing
+            return snapshot
+        }
         let query = LookUpQuery(zone: key, names: names, bytesMax: bytesMax)
         let found = try await read(sql.records.lookUpRecords(query), and: sharing, of: [key])
         snapshot.sharing = found.sharing[0]
@@ -72,7 +76,8 @@ extension PostgresStorage {
             case .scanEnd: break
             }
         }
-        guard snapshot.zone == nil else { return snapshot }
+        // I-5: a zone of another is not there, whatever became of it.
+        guard snapshot.zone == nil, sharing.users.isEmpty else { return snapshot }
         do {
             return try await withRemovals([snapshot], on: nil)[0]
         } catch {

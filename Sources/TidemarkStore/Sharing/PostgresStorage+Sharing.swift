@@ -25,16 +25,34 @@ extension PostgresStorage {
         return (zone, shares)
     }
 
-    package func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
-        try await read(sql.sharing.linkedZone(secretHash)).first
+    package func linkedZone(
+        secretHash: [UInt8], for viewer: DatabaseID
+    ) async throws(StorageError) -> ZoneKey? {
+        try await read(sql.sharing.linkedZone((secretHash, viewer))).first
     }
 
-    package func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await writeRepeatably(sql.sharing.pointLink((secretHash, key))).affectedCount > 0
+    package func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        guard let zone = try await writeRepeatably(sql.sharing.pointLink((secretHash, key, countMax))).rows.first else {
+            throw StorageError(.rejected, detail: "a row is missing")
+        }
+        if zone.isFull { throw StorageError(.crowded, detail: "links that no share took", retryAfter: .seconds(600)) }
+        return zone.isLiving
     }
 
-    package func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await writeRepeatably(sql.sharing.pointViewer((viewer, key))).affectedCount > 0
+    package func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer {
+        guard let user = try await viewers(among: [viewer])[viewer] else {
+            throw StorageError(.rejected, detail: "no shared database")
+        }
+        let database = SharedDatabase(viewer: viewer, user: user)
+        // Under a lock, so that requests at the same moment do not exceed the limit together.
+        let (_, _, pointed) = try await writeRepeatably(
+            sql.zones.lockDatabase(viewer), sql.sharedFeeds.dropPointers((database, countMax)),
+            sql.sharedFeeds.pointViewer((database, key, countMax)))
+        return pointed.rows.first ?? .zoneMissing
     }
 
     package func sharedZones(
@@ -44,19 +62,12 @@ extension PostgresStorage {
         return try await read(sql.sharedFeeds.page((database, after ?? ZoneID(0), zonesMax)))
     }
 
-    package func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID> {
-        Set(try await read(sql.sharing.sharedAsWhole((database, zones))))
-    }
-
-    package func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
-        var zones: [DatabaseID: [ZoneKey]] = [:]
-        for viewer in viewers { zones[viewer] = [] }
-        for (viewer, zone) in try await read(sql.sharing.pointedZones(viewers)) {
-            zones[viewer, default: []].append(zone)
-        }
-        return zones.mapValues { $0.sorted() }
+    package func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark] {
+        let databases = viewers.map { SharedDatabase(viewer: $0.key, user: $0.value) }
+        let marks = try await read(sql.sharedFeeds.marks(databases))
+        return Dictionary(marks.map { ($0.database, $0.mark) }) { $1 }
     }
 
     package func addresses(of user: UserID) async throws(StorageError) -> Set<String> {

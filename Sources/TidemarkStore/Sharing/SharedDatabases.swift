@@ -5,7 +5,7 @@ internal import TidemarkDomain
 internal import TidemarkPostgres
 internal import TidemarkService
 
-/// Remembers which databases are shared ones, and whose. That never changes.
+/// Remembers which databases are shared ones, and whose; and whose accounts users are. That never changes.
 final class SharedDatabases: Sendable {
     private enum Kind {
         case shared(UserID)
@@ -16,13 +16,21 @@ final class SharedDatabases: Sendable {
     private static let countMax = 100_000
 
     private let known = Mutex<[DatabaseID: Kind]>([:])
+    private let accounts = Mutex<[UserID: AccountID]>([:])
 
     /// A device has signed in, and will ask for its databases.
     func remember(_ identity: Identity) {
         remember([
             (identity.privateDatabase, nil), (identity.sharedDatabase, identity.user),
         ])
+        accounts.withLock { accounts in
+            if accounts.count >= Self.countMax { accounts = [:] }
+            accounts[identity.user] = identity.account
+        }
     }
+
+    /// Nil for a user who has not signed in here.
+    func account(of user: UserID) -> AccountID? { accounts.withLock { $0[user] } }
 
     func remember(_ more: [(database: DatabaseID, user: UserID?)]) {
         known.withLock { known in

@@ -46,19 +46,6 @@ struct SharedFeedStatements: Sendable {
         """
     }
 
-    /// Whether the user may come to a share of the zone `i.id`: everybody may, or the user is invited, or somebody is
-    /// whose account is not known yet.
-    private static func entry<Input>(of user: SQL<Input>) -> SQL<Input> {
-        """
-        (SELECT 1 FROM (\(livingShares)) AS s
-          WHERE s.public_permission > 1
-             OR EXISTS (SELECT FROM share_participant p
-                         WHERE p.database_id = s.database_id AND p.zone_id = s.zone_id AND p.share_number = s.number
-                           AND p.status = 1 AND (p.user_id IS NULL OR p.user_id = \(user)))
-          LIMIT 1) IS NOT NULL
-        """
-    }
-
     private static let livingShares = """
         SELECT * FROM share
          WHERE database_id = i.database_id AND zone_id = i.id AND ended_number IS NULL ORDER BY record_name OFFSET 0
@@ -150,38 +137,72 @@ struct SharedFeedStatements: Sendable {
            SET number = excluded.number, zone_change_number = excluded.zone_change_number, removal = excluded.removal
         """)
 
-    /// Removes pointers to zones whose ends have numbers. An acceptance writes its pointer before it gives access. So a
-    /// pointer stays for an hour if the user may come to a share. One that is written anew meanwhile stays too.
+    // MARK: Pointers
+
+    /// Removes pointers that say nothing any more. Those to a zone of whose end devices are to hear stay. An acceptance
+    /// writes its pointer before it gives access. So a pointer to a living zone stays for an hour. One that is written
+    /// anew meanwhile stays too.
     ///
     /// NB: a row that another transaction has changed is looked at again, but not its `ctid`: hence its time.
-    let dropPointers = DeclaredStatement<SharedDatabase, Void>(
+    ///
+    /// `countMin`: nothing is removed, or looked at, if the list has fewer rows.
+    let dropPointers = DeclaredStatement<(database: SharedDatabase, countMin: Int), Void>(
         .write, "drop_pointers",
         """
         DELETE FROM shared_zone p
          USING (SELECT i.place, i.pointed_at
-                  FROM \(listed("\(\.viewer)", "\(\.user)"))
-                 WHERE NOT i.is_visible AND i.told_removal IS NOT NULL
-                   AND (NOT i.is_living OR i.pointed_at < now() - interval '1 hour' OR NOT \(entry(of: "\(\.user)")))
+                  FROM \(listed("\(\.database.viewer)", "\(\.database.user)"))
+                 WHERE NOT i.is_visible AND (NOT i.is_told OR i.told_removal IS NOT NULL)
+                   AND NOT (i.is_living AND \(isRecent))
+                   AND (SELECT count(*) FROM shared_zone WHERE database_id = \(\.database.viewer)) >= \(\.countMin)
                ) AS d
          WHERE p.ctid = d.place AND p.pointed_at = d.pointed_at
         """)
 
-    /// As ``ChangeStatements/changeMarks``, of the zones in the viewers' lists.
-    let changeMarks = DeclaredStatement<[DatabaseID], (database: DatabaseID, mark: ChangeMark)>(
-        .read, "shared_change_marks",
+    /// Whether an acceptance that wrote the pointer may be under way.
+    private static let isRecent = "i.pointed_at >= now() - interval '1 hour'"
+
+    /// The row says what became of the zone. A pointer that is there already says that it was written now, so that
+    /// nobody removes it while an acceptance is under way. Pointers of which only the end is to be told take no room.
+    let pointViewer = DeclaredStatement<(database: SharedDatabase, key: ZoneKey, countMax: Int), PointedViewer>(
+        .write, "point_viewer",
+        """
+        WITH z AS MATERIALIZED (\(SharingStatements.living(\.key))),
+        put AS (
+            INSERT INTO shared_zone (database_id, owner_database_id, zone_id, zone_name)
+            SELECT \(\.database.viewer), \(part: \.key, \.database), z.id, \(part: \.key, \.name)
+              FROM z
+             WHERE CASE WHEN (SELECT 1 FROM shared_zone
+                               WHERE database_id = \(\.database.viewer)
+                                 AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
+                               ORDER BY zone_id LIMIT 1) IS NOT NULL THEN true
+                        WHEN (SELECT count(*) FROM shared_zone WHERE database_id = \(\.database.viewer))
+                             < \(\.countMax) THEN true
+                        ELSE (SELECT count(*) FROM \(listed("\(\.database.viewer)", "\(\.database.user)"))
+                               WHERE i.is_visible OR (i.is_living AND \(isRecent))) < \(\.countMax) END
+                ON CONFLICT (database_id, zone_id) DO UPDATE SET pointed_at = excluded.pointed_at
+            RETURNING zone_id)
+        SELECT (SELECT 1 FROM z) IS NOT NULL AS is_living, (SELECT 1 FROM put) IS NOT NULL AS is_put
+        """
+    ) { row throws(PostgresError) in
+        let (isLiving, isPut): (Bool, Bool) = (try row["is_living"], try row["is_put"])
+        return isPut ? .done : isLiving ? .full : .zoneMissing
+    }
+
+    /// The marks of many lists. NB: with a sum, one zone that moves might hide that another is gone.
+    let marks = DeclaredStatement<[SharedDatabase], (database: DatabaseID, mark: ChangeMark)>(
+        .read, "shared_marks",
         """
         SELECT k.database_id, m.mark, m.zone_count
-          FROM unnest(\(\.self)) AS k (database_id)
+          FROM unnest(\(\.self, \.viewer), \(\.self, \.user)) AS k (database_id, user_id)
          CROSS JOIN LATERAL (
-               SELECT coalesce(sum(z.change_number + 1 + (z.removal IS NOT NULL)::integer), 0)::bigint AS mark,
+               SELECT coalesce(bit_xor(hashint8extended(v.id, v.change_number)) FILTER (WHERE v.is_visible), 0) AS mark,
                       count(*) AS zone_count
-                 FROM (SELECT owner_database_id, zone_id FROM shared_zone
-                        WHERE database_id BETWEEN k.database_id AND k.database_id
-                        ORDER BY database_id, zone_id OFFSET 0) AS v
-                CROSS JOIN LATERAL (
-                      SELECT change_number, removal FROM zone
-                       WHERE database_id = v.owner_database_id AND id BETWEEN v.zone_id AND v.zone_id
-                       ORDER BY id LIMIT 1) AS z) AS m
+                 FROM (SELECT i.id, z.change_number, z.id IS NOT NULL AND \(access(of: "k.user_id")) AS is_visible
+                         FROM (SELECT owner_database_id AS database_id, zone_id AS id FROM shared_zone
+                                WHERE database_id BETWEEN k.database_id AND k.database_id
+                                ORDER BY database_id, zone_id OFFSET 0) AS i
+                         LEFT JOIN LATERAL (\(SharingStatements.livingByID)) AS z ON true OFFSET 0) AS v) AS m
         """
     ) { row throws(PostgresError) in
         let zoneCount: Int64 = try row["zone_count"]

@@ -70,11 +70,9 @@ struct SharingRows {
 
     /// Nil if there was no row: no such zone lives, or it is no user's.
     var sharing: ZoneSharing? {
-        guard let owner else { return nil }
-        var secrets: [String?: [UInt8]] = [:]
-        if let secret { secrets[String?.none] = secret }
-        return ZoneSharing(
-            owner: owner, shares: shares, participants: participants, secrets: secrets, isWhole: isWhole)
+        owner.map {
+            ZoneSharing(owner: $0, shares: shares, participants: participants, secret: secret, isWhole: isWhole)
+        }
     }
 }
 

@@ -27,20 +27,22 @@ struct SharingWrite: Sendable {
 /// The SQL of shares. Their rows are written under the lock of their zone. See ``RecordStatements`` for the form of
 /// look-ups.
 struct SharingStatements: Sendable {
-    /// All shares of zones, with all participants and the secret of the URL.
-    let readWhole = reading("read_sharing", \.self, secret: secret, participants: allParticipants)
+    /// All shares of zones, with all participants of the living ones and the secret of the URL.
+    let readWhole = reading("read_sharing", \.self, link: link, participants: allParticipants)
 
-    /// All shares of zones, with the rows of some users. One look-up for each share and user, however many take part.
-    let readAccess = reading("read_share_access", \.zones, secret: "NULL::bytea", participants: someParticipants)
+    /// All shares of zones, with the rows of some users in the living ones. One look-up for each user, however many take
+    /// part.
+    let readAccess = reading("read_share_access", \.zones, link: noLink, participants: someParticipants)
 
-    /// At least one row for each zone that lives and has an owner.
+    /// At least one row for each zone that lives and has an owner. Participants of a share that has ended are not read:
+    /// their rows grant nothing.
     private static func reading<Input>(
-        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, secret: SQL<Input>, participants: SQL<Input>
+        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, link: SQL<Input>, participants: SQL<Input>
     ) -> DeclaredStatement<Input, SharingRow> {
         DeclaredStatement(
             .read, name,
             """
-            SELECT k.ordinal, d.user_id AS owner_id, \(secret) AS secret, s.number AS share_number,
+            SELECT k.ordinal, d.user_id AS owner_id, l.secret, s.number AS share_number,
                    s.ended_number AS share_ended_number, s.public_permission, s.record_name, p.id, p.user_id, p.address,
                    p.role, p.permission, p.status, p.accepted_number, p.ended_number, p.added_at
               FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
@@ -48,6 +50,7 @@ struct SharingStatements: Sendable {
              CROSS JOIN LATERAL (
                    SELECT user_id FROM database
                     WHERE id BETWEEN k.database_id AND k.database_id AND user_id IS NOT NULL ORDER BY id LIMIT 1) AS d
+              LEFT JOIN LATERAL (\(link)) AS l ON true
               LEFT JOIN LATERAL (
                    SELECT * FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                     ORDER BY database_id, zone_id, number OFFSET 0) AS s ON true
@@ -57,21 +60,25 @@ struct SharingStatements: Sendable {
         ) { row throws(PostgresError) in try SharingRow(row) }
     }
 
-    private static let secret: SQL<[ZoneKey]> = """
-        (SELECT secret FROM share_link
-          WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY database_id, zone_id LIMIT 1)
+    /// NB: a join, because a column would be looked up for each participant.
+    private static let link: SQL<[ZoneKey]> = """
+        SELECT secret FROM share_link
+         WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id ORDER BY database_id, zone_id LIMIT 1
         """
+
+    private static let noLink: SQL<AccessQuery> = "SELECT NULL::bytea AS secret"
 
     private static let allParticipants: SQL<[ZoneKey]> = """
         SELECT * FROM share_participant
          WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
+           AND s.ended_number IS NULL
          ORDER BY share_number OFFSET 0
         """
 
     private static let someParticipants: SQL<AccessQuery> = """
         SELECT f.*
           FROM (SELECT w.user_id FROM unnest(\(\.users, \.place), \(\.users, \.user)) AS w (place, user_id)
-                 WHERE w.place = k.ordinal OFFSET 0) AS w
+                 WHERE w.place = k.ordinal AND s.ended_number IS NULL OFFSET 0) AS w
          CROSS JOIN LATERAL (
                SELECT * FROM share_participant
                 WHERE database_id = k.database_id AND zone_id = z.id AND share_number = s.number
@@ -136,38 +143,50 @@ struct SharingStatements: Sendable {
 
     // MARK: Pointers
 
-    /// One row is written if the zone lives. Targets whose secrets no save has taken are removed after a while.
-    let pointLink = DeclaredStatement<(secretHash: [UInt8], key: ZoneKey), Void>(
+    /// The row says whether the zone lives, and whether it has too many targets whose secrets no save has taken. Those are
+    /// removed after a while. If the zone has its secret, no target is written.
+    let pointLink = DeclaredStatement<
+        (secretHash: [UInt8], key: ZoneKey, countMax: Int), (isLiving: Bool, isFull: Bool)
+    >(
         .write, "point_link",
         """
         WITH z AS MATERIALIZED (\(living(\.key))),
+        s AS MATERIALIZED (
+            SELECT (SELECT 1 FROM share_link
+                     WHERE database_id = \(part: \.key, \.database)
+                       AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
+                     ORDER BY zone_id LIMIT 1) IS NOT NULL AS has_secret,
+                   (SELECT count(*) FROM share_link_target
+                     WHERE owner_database_id = \(part: \.key, \.database)
+                       AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
+                       AND secret_hash <> \(\.secretHash) AND NOT \(isOld)) AS untaken_count),
         gone AS (
             DELETE FROM share_link_target WHERE ctid = ANY (ARRAY(
                 SELECT t.ctid FROM share_link_target t
                  WHERE t.owner_database_id = \(part: \.key, \.database)
                    AND t.zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
-                   AND t.secret_hash <> \(\.secretHash) AND t.made_at < now() - interval '1 hour'
+                   AND t.secret_hash <> \(\.secretHash) AND \(isOld)
                    AND (SELECT 1 FROM share_link l
                          WHERE l.database_id = t.owner_database_id AND l.zone_id BETWEEN t.zone_id AND t.zone_id
                            AND sha256(l.secret) = t.secret_hash ORDER BY l.zone_id LIMIT 1) IS NULL
-                 ORDER BY t.zone_id LIMIT 1000)))
-        INSERT INTO share_link_target (secret_hash, owner_database_id, zone_id)
-        SELECT \(\.secretHash), \(part: \.key, \.database), id FROM z
-            ON CONFLICT (secret_hash) DO UPDATE
-           SET owner_database_id = excluded.owner_database_id, zone_id = excluded.zone_id, made_at = excluded.made_at
-        """)
-
-    /// One row is written if the zone lives. A row that is there already says that it was written now, so that nobody
-    /// removes it while an acceptance is under way (``SharedFeedStatements/dropPointers``).
-    let pointViewer = DeclaredStatement<(viewer: DatabaseID, key: ZoneKey), Void>(
-        .write, "point_viewer",
+                 ORDER BY t.zone_id LIMIT 1000))),
+        put AS (
+            INSERT INTO share_link_target (secret_hash, owner_database_id, zone_id)
+            SELECT \(\.secretHash), \(part: \.key, \.database), id FROM z
+             WHERE (SELECT NOT has_secret AND untaken_count < \(\.countMax) FROM s)
+                ON CONFLICT (secret_hash) DO UPDATE
+               SET owner_database_id = excluded.owner_database_id, zone_id = excluded.zone_id,
+                   made_at = excluded.made_at)
+        SELECT (SELECT 1 FROM z) IS NOT NULL AS is_living,
+               (SELECT NOT has_secret AND untaken_count >= \(\.countMax) FROM s) AS is_full
         """
-        INSERT INTO shared_zone (database_id, owner_database_id, zone_id, zone_name)
-        SELECT \(\.viewer), \(part: \.key, \.database), z.id, \(part: \.key, \.name) FROM (\(living(\.key))) AS z
-            ON CONFLICT (database_id, zone_id) DO UPDATE SET pointed_at = excluded.pointed_at
-        """)
+    ) { row throws(PostgresError) in (try row["is_living"], try row["is_full"]) }
 
-    private static func living<Input>(_ key: any KeyPath<Input, ZoneKey> & Sendable) -> SQL<Input> {
+    /// Whether no save can take the secret of a target any more.
+    private static let isOld = "made_at < now() - interval '10 minutes'"
+
+    /// The id of the zone with this key, if it lives.
+    static func living<Input>(_ key: any KeyPath<Input, ZoneKey> & Sendable) -> SQL<Input> {
         """
         SELECT id FROM zone
          WHERE database_id = \(part: key, \.database)
@@ -175,13 +194,16 @@ struct SharingStatements: Sendable {
         """
     }
 
-    let linkedZone = DeclaredStatement<[UInt8], ZoneKey>(
+    /// None if the zone is in another container or environment than the viewer's database.
+    let linkedZone = DeclaredStatement<(secretHash: [UInt8], viewer: DatabaseID), ZoneKey>(
         .read, "linked_zone",
         """
         SELECT z.database_id, z.name
           FROM (SELECT owner_database_id AS database_id, zone_id AS id FROM share_link_target
-                 WHERE secret_hash = \(\.self)) AS i
+                 WHERE secret_hash = \(\.secretHash)) AS i
          CROSS JOIN LATERAL (\(livingByID)) AS z
+         WHERE (SELECT container_id FROM database WHERE id = z.database_id)
+             = (SELECT container_id FROM database WHERE id = \(\.viewer))
         """
     ) { row throws(PostgresError) in ZoneKey(database: try row["database_id"], name: try row["name"]) }
 
@@ -190,36 +212,6 @@ struct SharingStatements: Sendable {
         SELECT * FROM zone
          WHERE database_id = i.database_id AND id BETWEEN i.id AND i.id AND removal IS NULL ORDER BY id LIMIT 1
         """
-
-    let pointedZones = DeclaredStatement<[DatabaseID], (viewer: DatabaseID, zone: ZoneKey)>(
-        .read, "pointed_zones",
-        """
-        SELECT i.viewer_id, z.database_id, z.name
-          FROM (SELECT k.viewer_id, v.owner_database_id AS database_id, v.zone_id AS id
-                  FROM unnest(\(\.self)) AS k (viewer_id)
-                 CROSS JOIN LATERAL (
-                       SELECT owner_database_id, zone_id FROM shared_zone
-                        WHERE database_id BETWEEN k.viewer_id AND k.viewer_id
-                        ORDER BY database_id, zone_id OFFSET 0) AS v) AS i
-         CROSS JOIN LATERAL (\(livingByID)) AS z
-        """
-    ) { row throws(PostgresError) in
-        (try row["viewer_id"], ZoneKey(database: try row["database_id"], name: try row["name"]))
-    }
-
-    /// Those of some zones of a database that are shared as a whole. One look-up for each zone.
-    let sharedAsWhole = DeclaredStatement<(database: DatabaseID, zones: [ZoneID]), ZoneID>(
-        .read, "zones_shared_as_whole",
-        """
-        SELECT k.zone_id
-          FROM unnest(\(\.zones)) AS k (zone_id)
-         CROSS JOIN LATERAL (
-               SELECT FROM share
-                WHERE database_id = \(\.database) AND zone_id BETWEEN k.zone_id AND k.zone_id AND ended_number IS NULL
-                  AND record_name = '\(Share.zoneWideName)'
-                ORDER BY zone_id LIMIT 1) AS s
-        """
-    ) { row throws(PostgresError) in try row["zone_id"] }
 
     // MARK: Owners
 

@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkPostgres
 internal import TidemarkService
 internal import TidemarkSockets
@@ -9,28 +10,51 @@ internal import TidemarkSockets
 /// Connections for reads that need several statements and one snapshot: what others share, with the right to see it.
 ///
 /// A snapshot is a transaction, so it needs a connection of its own while it lasts. On those for writing it would wait
-/// behind transactions that wait for locks. They are opened with the first such read.
+/// behind transactions that wait for locks. They are opened with the first such read, and shared among owners.
 final class SnapshotConnections: Sendable {
     /// A read holds one for a round trip.
     private static let connections = 4
+    /// How long a read waits for its owner's turn.
+    private static let patience = Duration.seconds(6)
 
     private let url: String
     private let loop: EventLoop
+    private let gate: FairGate
     private let opened = Mutex<PostgresPool?>(nil)
 
     init(url: String, loop: EventLoop) {
         self.url = url
         self.loop = loop
+        // One owner leaves a connection to the others.
+        let bounds = FairBounds(
+            room: Self.connections, roomPerOwner: Self.connections - 1, waitingMax: 4_096, waitingPerOwnerMax: 1_024,
+            workTime: .milliseconds(20))
+        gate = FairGate(bounds, patience: Self.patience, scheduler: loop)
     }
 
     /// Runs the statements of a reading in one round trip, each on the same snapshot.
+    ///
+    /// - Throws: `crowded` if the owner's turn does not come.
     func run<Result>(
-        _ statements: Reading<Result>, into result: Result
-    ) async throws(PostgresError) -> Result {
-        let pool = try pool()
-        let lease = try await pool.acquire()
-        defer { pool.release(lease) }
-        return try await lease.connection.run(statements, into: result)
+        _ statements: Reading<Result>, into result: Result, for owner: WorkOwner
+    ) async throws(StorageError) -> Result {
+        let ticket: WorkTicket
+        do {
+            ticket = try await gate.enter(owner)
+        } catch {
+            throw StorageError(error)
+        }
+        let start = loop.now
+        // An owner is charged for the time that a connection was its own.
+        defer { gate.leave(ticket, charge: max(1, Int((loop.now - start) / .milliseconds(1)))) }
+        do {
+            let pool = try pool()
+            let lease = try await pool.acquire()
+            defer { pool.release(lease) }
+            return try await lease.connection.run(statements, into: result)
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
     }
 
     func stop() async {
@@ -81,11 +105,17 @@ extension PostgresStorage {
         if let other { reading.add(other) { found, row in found.others.append(row) } }
         reading.add(Call.commit)
         let nothing = SharedSnapshot<Row, Other>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
-        do {
-            return try await snapshots.run(reading, into: nothing)
-        } catch {
-            throw StorageError(error, duringCommit: false)
-        }
+        let found = try await snapshots.run(reading, into: nothing, for: owner(of: sharing, in: zones))
+        noteAccess(sharing, in: zones, found.shares)
+        return found
+    }
+
+    /// Whose turn it is to read. The account of a user who signed in at another server is not known: then the user is told
+    /// apart by their own number. Reads of all participants are told apart by the database of the zone. Numbers below zero
+    /// are no account's.
+    private func owner(of sharing: SharingRead, in zones: [ZoneKey]) -> WorkOwner {
+        guard let user = sharing.users.first else { return .account(-(zones.first?.database.rawValue ?? 0)) }
+        return .account(sharedDatabases.account(of: user)?.rawValue ?? user.rawValue)
     }
 }
 

@@ -13,4 +13,11 @@ enum ZoneRow {
         zone.encryptionScope = ZoneEncryptionScope(rawValue: try row["encryption_scope"]) ?? .perRecord
         return zone
     }
+
+    /// With whether it is shared.
+    static func decodeListed(_ row: PostgresRow) throws(PostgresError) -> ZoneState {
+        var zone = try decode(row)
+        zone.isShared = try row["is_shared"]
+        return zone
+    }
 }

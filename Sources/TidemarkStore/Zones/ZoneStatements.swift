@@ -129,18 +129,18 @@ struct ZoneStatements: Sendable {
     let page = DeclaredStatement<(database: DatabaseID, after: ZoneID, zonesMax: Int), ZoneState>(
         .read, "zones_page",
         """
-        SELECT \(columns) FROM zone z
+        SELECT \(listedColumns(\.database)) FROM zone z
          WHERE z.database_id = \(\.database) AND z.id > \(\.after) AND z.removal IS NULL
          ORDER BY z.id LIMIT \(\.zonesMax)
         """
     ) { row throws(PostgresError) in
-        try ZoneRow.decode(row)
+        try ZoneRow.decodeListed(row)
     }
 
     let named = DeclaredStatement<(database: DatabaseID, names: [String]), ZoneState>(
         .read, "named_zones",
         """
-        SELECT \(columns)
+        SELECT \(listedColumns(\.database))
           FROM unnest(\(\.names)) AS k (name)
          CROSS JOIN LATERAL (
                SELECT * FROM zone
@@ -148,7 +148,21 @@ struct ZoneStatements: Sendable {
                 ORDER BY name LIMIT 1) AS z
         """
     ) { row throws(PostgresError) in
-        try ZoneRow.decode(row)
+        try ZoneRow.decodeListed(row)
+    }
+
+    /// The columns of zones `z` of a database, with whether each is shared as a whole (R-034). In a database that
+    /// shares nothing no zone is looked up.
+    private static func listedColumns<Input>(_ database: any KeyPath<Input, DatabaseID> & Sendable) -> SQL<Input> {
+        """
+        \(columns),
+               CASE WHEN (SELECT 1 FROM share WHERE database_id = \(database) AND ended_number IS NULL
+                           ORDER BY zone_id, record_name LIMIT 1) IS NULL THEN false
+                    ELSE (SELECT 1 FROM share
+                           WHERE database_id = z.database_id AND zone_id BETWEEN z.id AND z.id AND ended_number IS NULL
+                             AND record_name = '\(Share.zoneWideName)'
+                           ORDER BY zone_id LIMIT 1) IS NOT NULL END AS is_shared
+        """
     }
 
     /// Zones that have ended, in the order of their index.

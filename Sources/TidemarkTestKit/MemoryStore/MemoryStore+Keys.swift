@@ -58,7 +58,14 @@ extension MemoryStore {
 
 extension MemoryTables {
     func zoneKeys(of key: ZoneKey, _ sharing: SharingRead = .nothing) -> ZoneKeysRead {
-        guard let zone = livingZone(key) else { return ZoneKeysRead(keys: nil, lastRemoval: lastRemoval(key)) }
+        if let refused = refusedSharing(of: key, sharing) {
+            var read = ZoneKeysRead(keys: nil)
+            read.sharing = refused
+            return read
+        }
+        guard let zone = livingZone(key) else {
+            return ZoneKeysRead(keys: nil, lastRemoval: sharing == .nothing ? lastRemoval(key) : nil)
+        }
         var read = ZoneKeysRead(keys: zoneKeys[zone] ?? [])
         read.sharing = self.sharing(of: zone, sharing)
         return read

@@ -26,31 +26,34 @@ extension MemoryStore {
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
         try await call { tables in
             guard let id = tables.livingZone(key), let zone = tables.zones[id]?.state else { return nil }
-            return tables.sharing(of: id, read).map { (zone: zone, sharing: $0) }
+            return tables.sharing(of: id, read).map { (zone: tables.listed(zone), sharing: $0) }
         }
     }
 
-    package func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
+    package func linkedZone(
+        secretHash: [UInt8], for viewer: DatabaseID
+    ) async throws(StorageError) -> ZoneKey? {
         try await call { tables in
-            let zone = tables.links[secretHash].flatMap { tables.zones[$0]?.state }
-            return zone.flatMap { $0.removal == nil ? $0.key : nil }
+            guard let zone = tables.links[secretHash].flatMap({ tables.zones[$0]?.state }), zone.removal == nil,
+                let container = tables.databases[viewer]?.container,
+                tables.databases[zone.key.database]?.container == container
+            else { return nil }
+            return zone.key
         }
     }
 
-    package func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await call { tables in
-            guard let zone = tables.livingZone(key) else { return false }
-            tables.links[secretHash] = zone
-            return true
-        }
+    package func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        let pointed = try await call { $0.pointLink(secretHash, to: key, atMost: countMax) }
+        guard let isPointed = pointed else { throw StorageError(.crowded, detail: "links that no share took") }
+        return isPointed
     }
 
-    package func pointViewer(_ viewer: DatabaseID, to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await call { tables in
-            guard let zone = tables.livingZone(key) else { return false }
-            tables.databases[viewer]?.pointers[zone] = key
-            return true
-        }
+    package func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> PointedViewer {
+        try await call { $0.pointViewer(viewer, to: key, atMost: countMax) }
     }
 
     package func sharedZones(
@@ -64,26 +67,13 @@ extension MemoryStore {
         }
     }
 
-    package func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID> {
+    package func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         try await call { tables in
-            Set(
-                zones.filter { zone in
-                    tables.zones[zone]?.state.key.database == database
-                        && tables.sharing(of: zone, .whole)?.livingShare(named: Share.zoneWideName) != nil
-                })
-        }
-    }
-
-    package func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
-        try await call { tables in
-            Dictionary(
-                viewers.map { viewer in
-                    let pointers = tables.databases[viewer]?.pointers ?? [:]
-                    return (viewer, pointers.filter { tables.isLiving($0.key) }.values.sorted())
-                }
-            ) { first, _ in first }
+            var marks: [DatabaseID: ChangeMark] = [:]
+            for (viewer, user) in viewers { marks[viewer] = tables.mark(of: viewer, user) }
+            return marks
         }
     }
 
@@ -121,31 +111,55 @@ extension ZoneSharing {
 extension MemoryTables {
     fileprivate func isLiving(_ zone: ZoneID) -> Bool { zones[zone].map { $0.state.removal == nil } ?? false }
 
-    /// The shares of a living zone, as much as is asked for; nil if nothing is, or if the zone is no user's.
+    /// The zone, with whether it is shared.
+    func listed(_ zone: ZoneState) -> ZoneState {
+        var listed = zone
+        listed.isShared = sharing[zone.id]?.livingShare(named: Share.zoneWideName) != nil
+        return listed
+    }
+
+    /// The shares of a living zone, as much as is asked for; nil if nothing is, or if the zone is no user's. The
+    /// participants of shares that have ended are left out.
     func sharing(of zone: ZoneID, _ read: SharingRead) -> ZoneSharing? {
         // Most reads ask for nothing, and nothing is looked for.
-        if read == .nothing { return nil }
-        guard let state = zones[zone]?.state, state.removal == nil,
-            let owner = users.values.first(where: { $0.database == state.key.database })?.id
-        else { return nil }
-        let whole = sharing[zone] ?? ZoneSharing(owner: owner)
-        guard case .access(let users) = read else { return whole }
-        let rows = whole.participants.mapValues { rows in
+        guard read != .nothing, let stored = storedSharing(of: zone) else { return nil }
+        let living = stored.participants.filter { stored.shares[$0.key]?.isLiving ?? false }
+        let shares = Array(stored.shares.values)
+        guard case .access(let users) = read else {
+            return ZoneSharing(
+                owner: stored.owner, shares: shares, participants: living.mapValues { Array($0.values) },
+                secret: stored.secret)
+        }
+        let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }
         }
         return ZoneSharing(
-            owner: owner, shares: Array(whole.shares.values), participants: rows.filter { !$0.value.isEmpty },
-            isWhole: false)
+            owner: stored.owner, shares: shares, participants: rows.filter { !$0.value.isEmpty }, isWhole: false)
+    }
+
+    /// The shares of a living zone to which the one who is asked about has no access: nothing else of it is read.
+    func refusedSharing(of key: ZoneKey, _ read: SharingRead) -> ZoneSharing? {
+        guard case .access(let users) = read, users.count == 1, let zone = livingZone(key),
+            let sharing = sharing(of: zone, read), !sharing.admits(users[0])
+        else { return nil }
+        return sharing
+    }
+
+    private func storedSharing(of zone: ZoneID) -> ZoneSharing? {
+        guard let state = zones[zone]?.state, state.removal == nil,
+            let owner = users.values.first(where: { $0.database == state.key.database })?.id
+        else { return nil }
+        return sharing[zone] ?? ZoneSharing(owner: owner)
     }
 
     mutating func write(_ changes: SharingChanges, in zone: ZoneID) {
-        sharing[zone] = sharing(of: zone, .whole)?.applying(changes)
+        sharing[zone] = storedSharing(of: zone)?.applying(changes)
     }
 
     /// What PostgreSQL would refuse of the changes of shares, or what breaks the rules of numbers; nil if nothing does.
     func complaint(aboutSharing changes: ZoneChanges) -> String? {
         guard !changes.sharing.isEmpty else { return nil }
-        guard var sharing = self.sharing(of: changes.zone, .whole), let zone = zones[changes.zone]?.state else {
+        guard var sharing = storedSharing(of: changes.zone), let zone = zones[changes.zone]?.state else {
             return "a zone that is no user's is shared"
         }
         for change in changes.sharing {
@@ -176,11 +190,50 @@ extension MemoryTables {
         }
     }
 
+    fileprivate func mark(of viewer: DatabaseID, _ user: UserID) -> ChangeMark {
+        let ids = (databases[viewer]?.pointers ?? [:]).keys
+        let shown = ids.filter { sharing(of: $0, .access(of: [user]))?.admits(user) ?? false }
+        let hashes = shown.compactMap { zones[$0]?.state }.map(Self.hash)
+        return ChangeMark(value: hashes.reduce(0, ^), zoneCount: ids.count)
+    }
+
+    /// Of a zone and its change number, as random as PostgreSQL's.
+    private static func hash(_ zone: ZoneState) -> Int64 {
+        var bits = UInt64(bitPattern: zone.id.rawValue) &* 0x9E37_79B9_7F4A_7C15
+        bits ^= UInt64(bitPattern: zone.changeNumber)
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int64(bitPattern: bits ^ (bits >> 31))
+    }
+
+    /// Pointers to zones that have ended say nothing, but for those whose ends the feed has not told.
+    ///
     /// NB: a pointer to a living zone stays, even if the feed has told that the user's access ended. It may have been
-    /// set anew, for an acceptance that is under way.
+    /// set anew, for an acceptance that is under way. In PostgreSQL it stays for an hour, and here for ever.
     mutating func dropPointersToEndedZones(of viewer: DatabaseID) {
-        guard let pointers = databases[viewer]?.pointers, !pointers.isEmpty else { return }
-        let living = pointers.filter { isLiving($0.key) }
-        databases[viewer]?.pointers = living
+        guard let database = databases[viewer], !database.pointers.isEmpty else { return }
+        let kept = database.pointers.filter { isLiving($0.key) || database.feed.livingNumber(of: $0.key) != nil }
+        databases[viewer]?.pointers = kept
+    }
+
+    /// Nil if too many links lead to the zone. Here those that no share took are kept for ever.
+    fileprivate mutating func pointLink(_ secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int) -> Bool? {
+        guard let zone = livingZone(key) else { return false }
+        guard sharing[zone]?.secret == nil else { return true }
+        guard links.count(where: { $0.value == zone && $0.key != secretHash }) < countMax else { return nil }
+        links[secretHash] = zone
+        return true
+    }
+
+    fileprivate mutating func pointViewer(
+        _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
+    ) -> PointedViewer {
+        guard let zone = livingZone(key) else { return .zoneMissing }
+        if let pointers = databases[viewer]?.pointers, pointers[zone] == nil, pointers.count >= countMax {
+            dropPointersToEndedZones(of: viewer)
+            guard pointers.keys.count(where: { isLiving($0) }) < countMax else { return .full }
+        }
+        databases[viewer]?.pointers[zone] = key
+        return .done
     }
 }

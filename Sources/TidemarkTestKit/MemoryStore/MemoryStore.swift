@@ -73,7 +73,16 @@ package final class MemoryStore: Storage {
     ) async throws(StorageError) -> ZoneSnapshot {
         var read = ZoneRead(key: key, recordNames: names, parentNames: [], lives: [])
         (read.storedBytesMax, read.sharing) = (bytesMax, sharing)
-        return try await call { $0.snapshots([read], zones: [$0.livingZone(key)])[0] }
+        return try await call { tables in
+            if let sharing = tables.refusedSharing(of: key, sharing) {
+                var snapshot = ZoneSnapshot(key: key)
+                snapshot.sharing = sharing
+                return snapshot
+            }
+            var snapshot = tables.snapshots([read], zones: [tables.livingZone(key)])[0]
+            if case .access = sharing { snapshot.lastRemoval = nil }
+            return snapshot
+        }
     }
 
     package func forgetTombstones(of database: DatabaseID) async throws(StorageError) {
@@ -89,14 +98,14 @@ package final class MemoryStore: Storage {
     ) async throws(StorageError) -> [ZoneState] {
         let after = after ?? ZoneID(0)
         return try await call { tables in
-            Array(tables.livingZones(in: database).filter { $0.id > after }.prefix(zonesMax))
+            tables.livingZones(in: database).filter { $0.id > after }.prefix(zonesMax).map { tables.listed($0) }
         }
     }
 
     package func zones(named names: [String], in database: DatabaseID) async throws(StorageError) -> [ZoneState] {
         let names = Set(names)
         return try await call { tables in
-            tables.livingZones(in: database).filter { names.contains($0.key.name) }
+            tables.livingZones(in: database).filter { names.contains($0.key.name) }.map { tables.listed($0) }
         }
     }
 

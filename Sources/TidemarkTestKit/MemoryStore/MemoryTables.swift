@@ -206,8 +206,16 @@ struct MemoryTables {
     }
 
     func zonePage(_ query: ZonePageQuery) -> ZonePageRead {
+        let empty = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
+        if let sharing = refusedSharing(of: query.key, query.sharing) {
+            var page = empty
+            page.sharing = sharing
+            return page
+        }
         guard let zone = livingZone(query.key).flatMap({ zones[$0] }) else {
-            return ZonePageRead(zone: nil, lastRemoval: lastRemoval(query.key), records: [], hasMore: false)
+            var page = empty
+            if query.sharing == .nothing { page.lastRemoval = lastRemoval(query.key) }
+            return page
         }
         var page = zone.page(query)
         page.sharing = sharing(of: zone.state.id, query.sharing)
@@ -259,9 +267,7 @@ struct MemoryTables {
     }
 
     func changeMark(of database: DatabaseID) -> ChangeMark {
-        let row = databases[database]
-        let ids = (row?.zones ?? []) + (row?.pointers ?? [:]).keys
-        let states = ids.compactMap { zones[$0]?.state }
+        let states = (databases[database]?.zones ?? []).compactMap { zones[$0]?.state }
         let sum: Int64 = states.reduce(0) { $0 + $1.changeNumber + 1 + ($1.removal == nil ? 0 : 1) }
         return ChangeMark(value: sum, zoneCount: states.count)
     }

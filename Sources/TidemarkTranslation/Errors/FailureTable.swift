@@ -38,7 +38,7 @@ extension FailureReason {
             .recordTypeNotQueryable, .queryTooLarge, .operatorInvalid, .negationInvalid, .valueKindWrong,
             .queryFieldUnknown, .fieldEncrypted, .fieldNotComparable,
             .fieldNotQueryable, .fieldNotSortable, .sortInvalid, .cursorInvalid, .zoneRequired, .valueNotEncrypted,
-            .zoneNotShareable, .shareInvalid, .zoneHasShares, .participantInvalid, .participantsFixed, .shareIsOwn:
+            .zoneNotShareable, .shareInvalid, .participantInvalid, .participantsFixed, .shareIsOwn:
             FailureLine(.invalidArguments)
         case .recordExists, .recordChanged: FailureLine(.serverRecordChanged)
         case .requestForgotten: FailureLine(.serverResponseLost)
@@ -50,7 +50,8 @@ extension FailureReason {
         case .zoneNotFound: FailureLine(.zoneNotFound)
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
         case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooMuchStored, .tooManyZones, .tooManySubscriptions,
-            .schemaFull, .tooManyReferences, .tooManyTargets, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys:
+            .schemaFull, .tooManyReferences, .tooManyTargets, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys,
+            .tooManySharedZones:
             FailureLine(.limitExceeded)
         case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)
         case .tooManyParticipants: FailureLine(.tooManyParticipants)

@@ -10,6 +10,10 @@ package enum RecordsPart: Sendable {
     case request(RecordsRequest)
     /// The caller cannot have the zone. Each item gets the reason, without a read of the store.
     case refused(FailureReason, saveCount: Int, deleteCount: Int)
+
+    package var request: RecordsRequest? {
+        if case .request(let request) = self { request } else { nil }
+    }
 }
 
 extension RecordsPart {

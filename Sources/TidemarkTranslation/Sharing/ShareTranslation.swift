@@ -140,7 +140,6 @@ extension WireParticipant {
         role = WireParticipantRole(participant.role)
         permission = WireSharePermission(participant.permission)
         status = WireParticipantStatus(participant.status)
-        addedAt = participant.addedAt?.milliseconds ?? 0
     }
 }
 

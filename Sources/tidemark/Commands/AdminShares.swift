@@ -25,7 +25,7 @@ struct AdminShares: ParsableCommand {
                 for zone in try await store.zones(in: id) where zone.removal == nil {
                     let key = ZoneKey(database: id, name: zone.name)
                     guard let sharing = try await storage.sharing(of: key, .whole)?.sharing,
-                        let share = sharing.livingShare(ofRoot: nil)
+                        let share = sharing.livingShare
                     else { continue }
                     let participants = (sharing.participants[share.number] ?? [:]).values
                     rows.append([
@@ -52,7 +52,7 @@ struct AdminShares: ParsableCommand {
             let (share, rows, names) = try database.withStorage { storage, _ in
                 let key = ZoneKey(database: try await owner.database(AdminStore(storage)), name: zone)
                 let sharing = try await storage.sharing(of: key, .whole)?.sharing
-                guard let sharing, let share = sharing.livingShare(ofRoot: nil) else {
+                guard let sharing, let share = sharing.livingShare else {
                     throw AdminShares.missing(zone, of: owner)
                 }
                 let rows = (sharing.participants[share.number] ?? [:]).values.sorted {

@@ -39,7 +39,7 @@ struct ShareRevocation: Sendable {
     }
 
     private func decide(_ snapshot: ZoneSnapshot?, store: StoreIncarnation, now: Timestamp) -> Decision {
-        guard let snapshot, let sharing = snapshot.sharing, let share = sharing.livingShare(ofRoot: nil) else {
+        guard let snapshot, let sharing = snapshot.sharing, let share = sharing.livingShare else {
             return .ended(.notShared)
         }
         guard let action = action(among: sharing.participants[share.number] ?? [:]) else {
@@ -55,7 +55,7 @@ struct ShareRevocation: Sendable {
     private func action(among rows: [ParticipantID: Participant]) -> ShareAction? {
         guard let participant else { return .end }
         guard let row = rows[participant], row.isLiving else { return nil }
-        if let user = row.user { return .leave(user) }
+        if let user = row.user { return .decline(ShareVisitor(user: user)) }
         return row.address.map { .decline(ShareVisitor(user: Self.nobody, addresses: [$0])) }
     }
 

@@ -36,6 +36,30 @@ import TidemarkKit
                 for: CKRecord.ID(recordName: "shopping", zoneID: zoneID))
         }
 
+        /// Bob reads the note in vain, by its name and by a fetch that goes on.
+        func expectNothing(of noteID: CKRecord.ID, since token: CKServerChangeToken) async throws {
+            #expect(try await bob.sharedCloudDatabase.allRecordZones().isEmpty)
+            let read = try await failure { try await bob.sharedCloudDatabase.record(for: noteID) }
+            #expect(read.code == .zoneNotFound)
+            let fetch = try await failure {
+                try await bob.sharedCloudDatabase.recordZoneChanges(inZoneWith: noteID.zoneID, since: token)
+            }
+            #expect(fetch.code == .zoneNotFound)
+        }
+
+        /// What alice's devices hear of her zone.
+        func heard(since token: CKServerChangeToken?) async throws -> (
+            changed: [String], deleted: [String], token: CKServerChangeToken
+        ) {
+            let changes = try await alice.privateCloudDatabase.recordZoneChanges(
+                inZoneWith: share.recordID.zoneID, since: token)
+            #expect(!changes.moreComing)
+            return (
+                changes.modificationResultsByID.keys.map(\.recordName).sorted(),
+                changes.deletions.map(\.recordID.recordName), changes.changeToken
+            )
+        }
+
         func shares(_ arguments: String...) async throws -> (status: Int32, output: String) {
             try await place.admin(["shares"] + arguments + owner)
         }
@@ -141,18 +165,32 @@ import TidemarkKit
             let shown = try await shared.shares("show", "Notes").output
             let row = try #require(shown.split(separator: "\n").first { $0.contains("accepted") })
             let id = String(try #require(row.split(separator: " ").first))
+            let noteID = try await shared.read().recordID
+            let bobs = try await shared.bob.sharedCloudDatabase.recordZoneChanges(
+                inZoneWith: noteID.zoneID, since: nil
+            ).changeToken
+            let before = try await shared.heard(since: nil).token
 
             #expect(try await shared.shares("revoke", "Notes", "--participant", id).status == 0)
-            #expect(try await shared.bob.sharedCloudDatabase.allRecordZones().isEmpty)
+            try await shared.expectNothing(of: noteID, since: bobs)
             #expect(try await shared.explain("bob").contains("R-328"))
             let again = try await shared.shares("revoke", "Notes", "--participant", id)
             #expect(again.status != 0 && again.output.contains("no such participant"), "\(again.output)")
             // the share has a new version, without bob.
-            let share = try await shared.alice.privateCloudDatabase.record(for: shared.share.recordID) as? CKShare
-            #expect(share?.recordChangeTag != shared.share.recordChangeTag)
-            #expect(share?.participants.count == 1)
+            let found = try await shared.alice.privateCloudDatabase.record(for: shared.share.recordID)
+            let share = try #require(found as? CKShare)
+            #expect(share.recordChangeTag != shared.share.recordChangeTag)
+            #expect(share.participants.count == 1)
+            let removal = try await shared.heard(since: before)
+            #expect(removal.changed == [share.recordID.recordName] && removal.deleted.isEmpty)
 
+            share.addParticipant(try await shared.alice.shareParticipant(forEmailAddress: "bob@example.org"))
+            try await shared.alice.privateCloudDatabase.save(share)
+            try await accept(shared)
+            #expect(try await shared.read()["text"] as? String == "milk")
             #expect(try await shared.shares("revoke", "Notes").status == 0)
+            try await shared.expectNothing(of: noteID, since: bobs)
+            #expect(try await shared.heard(since: removal.token).deleted == [share.recordID.recordName])
             let error = try await failure {
                 try await shared.alice.privateCloudDatabase.record(for: shared.share.recordID)
             }
@@ -161,7 +199,8 @@ import TidemarkKit
             #expect(try await shared.explain("bob").contains("R-326"))
             let none = try await shared.shares("revoke", "Notes")
             #expect(none.status != 0 && none.output.contains("does not share"))
-            #expect(try await !shared.shares("list").output.contains("Notes"))
+            let rest = try await shared.shares("list")
+            #expect(rest.status == 0 && !rest.output.contains("Notes"), "\(rest.output)")
         }
     }
 }

@@ -299,12 +299,14 @@ final class PlantedStorage: Storage {
         try await base.sharing(of: key, read)
     }
 
-    func linkedZone(secretHash: [UInt8]) async throws(StorageError) -> ZoneKey? {
-        try await base.linkedZone(secretHash: secretHash)
+    func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
+        try await base.linkedZone(secretHash: secretHash, for: viewer)
     }
 
-    func pointLink(secretHash: [UInt8], to key: ZoneKey) async throws(StorageError) -> Bool {
-        try await base.pointLink(secretHash: secretHash, to: key)
+    func pointLink(
+        secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
+    ) async throws(StorageError) -> Bool {
+        try await base.pointLink(secretHash: secretHash, to: key, atMost: countMax)
     }
 
     func pointViewer(
@@ -324,16 +326,6 @@ final class PlantedStorage: Storage {
         of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
     ) async throws(StorageError) -> [ZoneState] {
         try await base.sharedZones(of: viewer, for: user, after: after, zonesMax: zonesMax)
-    }
-
-    func sharedZones(
-        among zones: [ZoneID], in database: DatabaseID
-    ) async throws(StorageError) -> Set<ZoneID> {
-        try await base.sharedZones(among: zones, in: database)
-    }
-
-    func pointedZones(of viewers: [DatabaseID]) async throws(StorageError) -> [DatabaseID: [ZoneKey]] {
-        try await base.pointedZones(of: viewers)
     }
 
     func addresses(of user: UserID) async throws(StorageError) -> Set<String> {
@@ -422,6 +414,12 @@ final class PlantedStorage: Storage {
 
     func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         try await base.changeMarks(of: databases)
+    }
+
+    func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async throws(StorageError) -> [DatabaseID: ChangeMark] {
+        try await base.sharedMarks(of: viewers)
     }
 
     /// Commits whatever the zones hold now.

@@ -46,6 +46,22 @@ import TidemarkDomain
         #expect(carols.verdict(on: note, in: read(public: .readOnly)).reason == .mayJoin)
     }
 
+    @Test func `R-314, R-317: whoever has an invited address verified is invited, also after an earlier part ended`() {
+        let carols = RecordAccess(scope: .shared, user: carol)
+        let former = Participant(
+            id: ParticipantID(high: 0, low: 1), user: carol, status: .removed, acceptedNumber: 20, endedNumber: 30,
+            addedAt: 0)
+        let invitation = Participant(id: ParticipantID(high: 0, low: 2), address: "c@x", addedAt: 0)
+        let sharing = ZoneSharing(
+            owner: alice, shares: [Share(number: Self.number)], participants: [Self.number: [former, invitation]])
+        #expect(carols.verdict(on: note, in: sharing, addresses: ["c@x"]).reason == .invited)
+        #expect(carols.verdict(on: note, in: sharing, addresses: ["c@x"]).permissions == [])
+        #expect(carols.verdict(on: note, in: sharing, addresses: ["other@x"]).reason == .removed(at: 30))
+        let daves = RecordAccess(scope: .shared, user: dave)
+        #expect(daves.verdict(on: note, in: sharing, addresses: ["c@x"]).reason == .invited)
+        #expect(daves.verdict(on: note, in: sharing).reason == .notInvited)
+    }
+
     @Test func `R-008, R-009: in the other databases the roles are named, and an owner needs none`() {
         #expect(
             RecordAccess.owner(alice).verdict(on: note, in: nil)

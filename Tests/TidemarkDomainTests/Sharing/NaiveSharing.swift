@@ -9,7 +9,6 @@ struct NaiveSharing {
     enum Name: Hashable {
         case user(UserID)
         case address(String)
-        case link(UInt8)
     }
 
     /// What somebody was invited to.
@@ -90,7 +89,7 @@ struct NaiveSharing {
 
     mutating func save(_ save: Save) -> FailureReason? {
         if save.isInShared, !isIn(save.user) { return .zoneNotFound }
-        if save.isMisnamed { return .shareInvalid }
+        if save.isMisnamed { return .hierarchiesUnavailable }
         if (save.lines ?? []).contains(where: \.isVoid) { return .participantInvalid }
         if !mayManage(save.user) { return .notShareAdministrator }
         if let reason = conflict(save) { return reason }
@@ -149,7 +148,6 @@ struct NaiveSharing {
         var user: UserID
         var addresses: Set<String>
         var hasURL: Bool
-        var link: UInt8?
     }
 
     /// The invitation that is theirs.
@@ -163,8 +161,7 @@ struct NaiveSharing {
                 return .address(address)
             }
         }
-        guard let link = visitor.link, party.invited[.link(link)] != nil else { return nil }
-        return .link(link)
+        return nil
     }
 
     mutating func accept(_ visitor: Visitor) -> FailureReason? {
@@ -264,7 +261,6 @@ extension NaiveSharing {
         switch name {
         case .user(let user): seen.user = user
         case .address(let address): seen.address = withAddress ? address : nil
-        case .link: break
         }
         return seen
     }

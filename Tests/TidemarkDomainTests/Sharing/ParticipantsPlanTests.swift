@@ -48,9 +48,9 @@ import TidemarkTestSupport
         #expect(zone.change(public: .noAccess) == nil)
         for user in [bob, dave] {
             #expect(zone.permission(user) == [] && zone.row(user)?.endedNumber == number + 1)
-            #expect(zone.access(user).canHaveSeen(number) && !zone.access(user).canHaveSeen(number + 1))
+            #expect(zone.history(user).canHaveSeen(number) && !zone.history(user).canHaveSeen(number + 1))
         }
-        #expect(zone.livingRows.isEmpty && zone.permission(alice) == .all && zone.sharing?.readers == [alice])
+        #expect(zone.livingRows.isEmpty && zone.permission(alice) == .all)
     }
 
     @Test func `R-308: between the two public permissions everybody stays, and public users follow`() {
@@ -188,7 +188,7 @@ import TidemarkTestSupport
             ParticipantSave(id: id, person: .address("")), ParticipantSave(id: id, person: .address("a\u{0}b@x")),
             ParticipantSave(id: id, person: .address("a b@x")),
             ParticipantSave(id: id, person: .address(String(repeating: "a", count: 321))),
-            ParticipantSave(id: id, person: .oneTimeLink([1, 2])), ParticipantSave(id: rows[0].id, role: .publicUser),
+            ParticipantSave(id: rows[0].id, role: .publicUser),
         ]
         for save in unknown {
             #expect(zone.change(participants: [save]) == .participantInvalid, "\(save)")

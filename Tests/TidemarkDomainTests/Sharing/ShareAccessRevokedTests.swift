@@ -236,8 +236,8 @@ import TidemarkTestSupport
         let (before, after) = zones(losing: loss)
         let seen = try before.page(by: bob).get().entries.map(\.changeNumber)
         guard after.zone?.id == before.zone?.id else { return }
-        let access = ShareAccess(of: bob, in: after.sharing)
-        #expect(seen.allSatisfy(access.canHaveSeen) && !access.isParticipant)
+        let access = AccessHistory(of: bob, in: after.sharing)
+        #expect(seen.allSatisfy(access.canHaveSeen) && !ShareAccess(of: bob, in: after.sharing).isParticipant)
         let newer = (seen.max() ?? 0) + 1
         #expect(!access.canHaveSeen(newer), "the change that took the access away is not his to see")
         #expect(after.records.values.contains { $0.changeNumber == newer && $0.name == Share.zoneWideName })

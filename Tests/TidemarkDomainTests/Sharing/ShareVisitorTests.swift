@@ -13,15 +13,13 @@ import TidemarkTestSupport
         ParticipantSave(id: zone.newID(), person: person, role: role, permission: permission)
     }
 
-    private static let link: [UInt8] = Array(repeating: 7, count: 32)
-
     @Test func `R-317: whoever is invited accepts, by name or by a verified address, and twice is as good as once`() {
         var zone = SharedTestZone()
         zone.invite(guest(.user(bob), &zone), guest(.address("c@x"), &zone, .readWrite))
         let number = zone.number
         #expect(zone.accept(bob) == nil && zone.permission(bob) == .read)
         #expect(zone.row(bob)?.acceptedNumber == number + 1 && zone.row(bob)?.status == .accepted)
-        let carolsPhone = ShareVisitor(user: carol, addresses: ["other@x", "c@x"], hasURL: true)
+        let carolsPhone = ShareVisitor(user: carol, addresses: ["other@x", "c@x"], secret: zone.secret)
         #expect(zone.accept(carolsPhone) == nil && zone.permission(carol) == .all)
         let before = zone.sharing
         #expect(zone.accept(bob) == nil && zone.accept(carolsPhone) == nil)
@@ -31,16 +29,30 @@ import TidemarkTestSupport
 
     @Test func `R-317: the wrong account cannot accept, whatever it has`() {
         var zone = SharedTestZone()
-        zone.invite(guest(.user(bob), &zone), guest(.address("c@x"), &zone), guest(.oneTimeLink(Self.link), &zone))
+        zone.invite(guest(.user(bob), &zone), guest(.address("c@x"), &zone))
         let before = zone.sharing
         let wrong = [
-            ShareVisitor(user: dave), ShareVisitor(user: dave, hasURL: true), ShareVisitor(user: carol),
-            ShareVisitor(user: carol, addresses: ["C@x", "c@y", ""], hasURL: true),
-            ShareVisitor(user: dave, linkHash: Array(repeating: 8, count: 32)), ShareVisitor(user: dave, linkHash: []),
-            ShareVisitor(user: bob, rootName: "r"),
+            ShareVisitor(user: dave), ShareVisitor(user: dave, secret: zone.secret), ShareVisitor(user: carol),
+            ShareVisitor(user: carol, addresses: ["C@x", "c@y", ""], secret: zone.secret),
         ]
         for visitor in wrong { #expect(zone.accept(visitor) == .shareUnknown, "\(visitor)") }
         #expect(zone.sharing == before)
+    }
+
+    @Test func `R-316: a URL of an earlier zone of the name opens nothing, and ends nothing`() {
+        for permission in [SharePermission.noAccess, .readWrite] {
+            var zone = SharedTestZone()
+            zone.invite(guest(.user(bob), &zone))
+            if permission != .noAccess { zone.change(public: permission) }
+            zone.accept(carol, hasURL: true)
+            let before = zone.sharing
+            for user in [alice, bob, carol, dave] {
+                let visitor = ShareVisitor(user: user, secret: [7, 7])
+                #expect(zone.sharing?.entry(of: visitor) == nil && zone.accept(visitor) == .shareUnknown)
+                #expect(visitor.declining(in: zone.sharing, at: 99) == nil)
+            }
+            #expect(zone.sharing == before)
+        }
     }
 
     @Test func `R-316, R-327: five kinds of no are one answer`() throws {
@@ -50,7 +62,7 @@ import TidemarkTestSupport
         var entries: [Bool] = []
         func ask(_ zone: SharedTestZone, _ user: UserID) {
             var zone = zone
-            let visitor = ShareVisitor(user: user, addresses: ["x@x"], hasURL: true)
+            let visitor = ShareVisitor(user: user, addresses: ["x@x"], secret: zone.secret)
             entries.append(zone.sharing?.entry(of: visitor) != nil)
             answers.append(zone.accept(visitor))
         }
@@ -100,29 +112,7 @@ import TidemarkTestSupport
         zone.leave(bob)
         #expect(zone.permission(bob) == [] && zone.accept(bob) == .shareUnknown)
         #expect(zone.accept(bob, hasURL: true) == nil && zone.row(bob)?.id == id && zone.livingRows.count == 1)
-        #expect(zone.access(bob).viewNumber == zone.number)
-    }
-
-    @Test func `R-333: a one-time link is the first one's who takes it, and ends with its participant`() {
-        var zone = SharedTestZone()
-        zone.invite(guest(.oneTimeLink(Self.link), &zone, .readWrite))
-        let bobsVisit = ShareVisitor(user: bob, linkHash: Self.link)
-        let carolsVisit = ShareVisitor(user: carol, linkHash: Self.link)
-        #expect(zone.accept(bobsVisit) == nil && zone.permission(bob) == .all)
-        #expect(zone.accept(carolsVisit) == .shareUnknown && zone.accept(bobsVisit) == nil)
-        zone.change(participants: [])
-        #expect(zone.accept(bobsVisit) == .shareUnknown && zone.accept(carolsVisit) == .shareUnknown)
-        // Nor does it open again what was given anew.
-        zone.invite(guest(.user(bob), &zone))
-        #expect(zone.accept(carolsVisit) == .shareUnknown && zone.accept(bob) == nil)
-        // One that nobody took ends for good.
-        var other = SharedTestZone()
-        other.invite(guest(.oneTimeLink(Self.link), &other))
-        let row = other.livingRows.first
-        other.change(participants: [])
-        #expect(other.accept(bobsVisit) == .shareUnknown)
-        #expect(row != nil && other.change(participants: row.map { [$0.saved] }) == .participantInvalid)
-        #expect(other.invite(guest(.oneTimeLink(Self.link), &other)) == .participantInvalid)
+        #expect(zone.history(bob).viewNumber == zone.number)
     }
 
     @Test func `R-317: of several invitations the one by name counts, then the address that allows most`() {
@@ -158,38 +148,35 @@ import TidemarkTestSupport
         zone.leave(bob)
         #expect(zone.permission(bob) == [] && zone.permission(carol) == .read && zone.share?.number == share)
         #expect(zone.row(bob)?.status == .removed && zone.row(bob)?.endedNumber == number + 1)
-        #expect(zone.sharing?.leaving(bob, share, at: 99) == nil)
-        #expect(zone.sharing?.leaving(dave, share, at: 99) == nil && zone.sharing?.leaving(alice, share, at: 99) == nil)
-        // Who has not accepted does not see the zone, so there is nothing to leave.
-        zone.invite(guest(.user(dave), &zone))
-        #expect(zone.sharing?.leaving(dave, share, at: 99) == nil && zone.accept(dave) == nil)
+        for user in [bob, dave, alice] {
+            #expect(ShareVisitor(user: user).declining(in: zone.sharing, at: 99) == nil, "nothing to leave")
+        }
         zone.endShare()
-        #expect(zone.sharing?.leaving(carol, share, at: 99) == nil)
+        #expect(ShareVisitor(user: carol).declining(in: zone.sharing, at: 99) == nil)
     }
 
     @Test func `R-330: who declines is no longer invited, and nobody learns whether they were`() {
         var zone = SharedTestZone()
         zone.invite(
-            guest(.user(bob), &zone), guest(.address("b@x"), &zone), guest(.address("c@x"), &zone),
-            guest(.oneTimeLink(Self.link), &zone))
-        let visitor = ShareVisitor(user: bob, addresses: ["b@x"], linkHash: Self.link)
+            guest(.user(bob), &zone), guest(.address("b@x"), &zone), guest(.address("c@x"), &zone))
+        let visitor = ShareVisitor(user: bob, addresses: ["b@x"])
         #expect(ShareVisitor(user: dave).declining(in: zone.sharing, at: 99) == nil)
         #expect(visitor.declining(in: nil, at: 99) == nil)
         zone.decline(visitor)
-        #expect(zone.livingRows.map(\.address) == ["c@x", nil] && zone.livingRows.last?.linkHash == Self.link)
+        #expect(zone.livingRows.map(\.address) == ["c@x"])
         #expect(visitor.declining(in: zone.sharing, at: 99) == nil)
         #expect(zone.accept(ShareVisitor(user: bob, addresses: ["b@x"])) == .shareUnknown)
         // Who takes part leaves by it.
         zone.accept(ShareVisitor(user: carol, addresses: ["c@x"]))
         zone.decline(ShareVisitor(user: carol))
-        #expect(zone.permission(carol) == [] && zone.livingRows.count == 1)
+        #expect(zone.permission(carol) == [] && zone.livingRows.isEmpty)
     }
 
     @Test func `R-315: what a visitor is told of themselves`() throws {
         var zone = SharedTestZone()
         zone.invite(guest(.user(bob), &zone, .readWrite, role: .administrator))
         func standing(_ user: UserID) -> String? {
-            zone.sharing?.entry(of: ShareVisitor(user: user, hasURL: true)).map { met in
+            zone.sharing?.entry(of: ShareVisitor(user: user, secret: zone.secret)).map { met in
                 let standing = met.entry.standing(in: met.share)
                 return "\(standing.role) \(standing.status) \(standing.permission)"
             }

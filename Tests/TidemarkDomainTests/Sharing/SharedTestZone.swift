@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkDomain
+import TidemarkTestSupport
 
 let carol = UserID(3)
 let dave = UserID(4)
@@ -26,10 +27,14 @@ struct SharedTestZone {
 
     func tag(at number: ChangeNumber) -> ChangeTag { .version(store: store, zone: zone.id, number: number) }
 
-    var share: Share? { sharing?.livingShare(ofRoot: nil) }
+    var share: Share? { sharing?.livingShare }
 
     func access(_ user: UserID) -> ShareAccess {
         ShareAccess(of: user, in: sharing ?? ZoneSharing(owner: alice))
+    }
+
+    func history(_ user: UserID) -> AccessHistory {
+        AccessHistory(of: user, in: sharing ?? ZoneSharing(owner: alice))
     }
 
     func permission(_ user: UserID, type: String = "Note", creator: UserID? = alice) -> Permissions {
@@ -78,8 +83,8 @@ struct SharedTestZone {
         var save = save
         if mistake == .tagsAreIgnored {
             save = ShareSave(
-                recordName: save.recordName, rootName: save.rootName, tag: tag,
-                publicPermission: save.publicPermission, participants: save.participants)
+                recordName: save.recordName, tag: tag, publicPermission: save.publicPermission,
+                participants: save.participants)
         }
         switch save.plan(in: context(of: user, in: scope, policy: policy), limits: effectiveLimits) {
         case .failure(let reason): return reason
@@ -109,7 +114,7 @@ struct SharedTestZone {
     mutating func accept(_ visitor: ShareVisitor) -> FailureReason? {
         var asked = visitor
         if mistake == .addressesAreIgnored { asked = visitor.with(addresses: SharingHistory.addresses) }
-        if mistake == .urlIsNotNeeded { asked = visitor.with(hasURL: true) }
+        if mistake == .urlIsNotNeeded { asked = visitor.bringing(secret) }
         let id = newID()
         let now = Timestamp(milliseconds: number)
         switch asked.accepting(in: sharing, as: id, at: number + 1, now: now, limits: effectiveLimits) {
@@ -122,16 +127,17 @@ struct SharedTestZone {
 
     @discardableResult
     mutating func accept(_ user: UserID, hasURL: Bool = false) -> FailureReason? {
-        accept(ShareVisitor(user: user, hasURL: hasURL))
+        accept(ShareVisitor(user: user, secret: hasURL ? secret : nil))
     }
+
+    /// What the zone's URL ends with; something that is in no URL if it has none.
+    var secret: [UInt8] { sharing?.secret ?? [] }
 
     mutating func decline(_ visitor: ShareVisitor) {
         write(visitor.declining(in: sharing, at: number + 1))
     }
 
-    mutating func leave(_ user: UserID) {
-        for share in access(user).shares { write(sharing?.leaving(user, share, at: number + 1)) }
-    }
+    mutating func leave(_ user: UserID) { decline(ShareVisitor(user: user)) }
 
     mutating func endShare() {
         write(sharing?.ending(shareNamed: Share.zoneWideName, at: number + 1))
@@ -175,9 +181,7 @@ extension Participant {
 }
 
 extension ShareVisitor {
-    func with(addresses: Set<String>? = nil, hasURL: Bool? = nil) -> ShareVisitor {
-        ShareVisitor(
-            user: user, addresses: addresses ?? self.addresses, hasURL: hasURL ?? self.hasURL, linkHash: linkHash,
-            rootName: rootName)
+    func with(addresses: Set<String>) -> ShareVisitor {
+        ShareVisitor(user: user, addresses: addresses, secret: secret)
     }
 }

@@ -13,9 +13,6 @@ struct SharingHistory {
     private var naive = NaiveSharing()
     /// The users who have the addresses verified.
     private var owners: [String: UserID] = ["b@x": bob, "c@x": carol, "c@y": carol, "d@x": dave]
-    /// The one-time links of participants.
-    private var links: [ParticipantID: UInt8] = [:]
-    private var linkCount: UInt8 = 0
     /// The numbers at which people last got access.
     private var since: [UserID: ChangeNumber] = [:]
     /// The secret of the zone's URL, since it was first shared.
@@ -88,7 +85,7 @@ struct SharingHistory {
         let answers = Self.people.map { zone.accept($0, hasURL: true) }
         zone.makeZone()
         naive.end()
-        (secret, links) = (nil, [:])
+        secret = nil
         return answers.allSatisfy { $0 == .shareUnknown } ? nil : "a zone that is gone answers \(answers)"
     }
 
@@ -127,13 +124,7 @@ struct SharingHistory {
         var lines: [(line: NaiveSharing.Line, entry: ParticipantSave)] = []
         for shown in zone.shown(to: user).dropFirst() where !chance(20) {
             let name: NaiveSharing.Name =
-                if let user = shown.user {
-                    .user(user)
-                } else if let address = shown.address {
-                    .address(address)
-                } else {
-                    .link(links[shown.id] ?? 0)
-                }
+                shown.user.map(NaiveSharing.Name.user) ?? .address(shown.address ?? "")
             let guest = NaiveSharing.Guest(
                 isAdministrator: shown.role == .administrator, mayWrite: shown.permission == .readWrite)
             var line = NaiveSharing.Line(name: name, guest: guest, isPublic: shown.role == .publicUser)
@@ -142,7 +133,7 @@ struct SharingHistory {
         }
         for _ in 0..<Int.random(in: 0...2, using: &random) {
             let id = zone.newID()
-            let (name, person) = newcomer(as: id)
+            let (name, person) = newcomer()
             var line = NaiveSharing.Line(name: name, guest: .init())
             vary(&line)
             lines.append((line, entry(of: line, id, person: person)))
@@ -157,18 +148,14 @@ struct SharingHistory {
         line.isVoid = chance(2)
     }
 
-    private mutating func newcomer(as id: ParticipantID) -> (NaiveSharing.Name, InvitedPerson) {
-        switch Int.random(in: 0..<7, using: &random) {
+    private mutating func newcomer() -> (NaiveSharing.Name, InvitedPerson) {
+        switch Int.random(in: 0..<6, using: &random) {
         case ..<4:
             let user = random.pick(Self.people)
             return (.user(user), .user(user))
-        case ..<6:
+        default:
             let address = random.pick(Self.addresses.sorted())
             return (.address(address), .address(address))
-        default:
-            linkCount &+= 1
-            links[id] = linkCount
-            return (.link(linkCount), .oneTimeLink(hash(linkCount)))
         }
     }
 
@@ -179,21 +166,16 @@ struct SharingHistory {
         return ParticipantSave(id: id, person: person, role: role, permission: line.isVoid ? .noAccess : permission)
     }
 
-    private func hash(_ link: UInt8) -> [UInt8] { Array(repeating: link, count: 32) }
-
     // MARK: Visitors
 
     private mutating func makeVisitor() -> NaiveSharing.Visitor {
         let user = random.pick(Self.people)
         return NaiveSharing.Visitor(
-            user: user, addresses: Set(owners.filter { $0.value == user }.keys), hasURL: chance(70),
-            link: links.isEmpty || chance(60) ? nil : random.pick(links.values.sorted()))
+            user: user, addresses: Set(owners.filter { $0.value == user }.keys), hasURL: chance(70))
     }
 
     private func real(_ visitor: NaiveSharing.Visitor) -> ShareVisitor {
-        ShareVisitor(
-            user: visitor.user, addresses: visitor.addresses, hasURL: visitor.hasURL,
-            linkHash: visitor.link.map(hash))
+        ShareVisitor(user: visitor.user, addresses: visitor.addresses, secret: visitor.hasURL ? zone.secret : nil)
     }
 
     // MARK: What is compared
@@ -209,11 +191,12 @@ struct SharingHistory {
                     if permission != expected { return "\(user) has \(permission) on \(type), not \(expected)" }
                 }
             }
-            let view = access.viewNumber
+            let view = zone.history(user).viewNumber
             if view != since[user] { return "\(user) has access since \(text(view)), not \(text(since[user]))" }
         }
-        let readers = Set(Self.people.filter { $0 == alice || naive.isIn($0) })
-        return zone.sharing?.readers == readers ? nil : "others may read than \(readers)"
+        let readers = Self.people.filter { zone.access($0).isParticipant }
+        let members = Self.people.filter { naive.isIn($0) }
+        return readers == members ? nil : "\(readers) take part, not \(members)"
     }
 
     private func text(_ number: ChangeNumber?) -> String { number.map { "\($0)" } ?? "never" }
@@ -258,7 +241,7 @@ struct SharingHistory {
 
     private func isWhole(_ row: Participant) -> Bool {
         if (row.status == .removed) != (row.endedNumber != nil) { return false }
-        let names = [row.user != nil, row.address != nil, row.linkHash != nil]
+        let names = [row.user != nil, row.address != nil]
         return switch row.status {
         case .pending: names.count(where: { $0 }) == 1 && row.acceptedNumber == nil
         case .accepted: row.user != nil && row.acceptedNumber != nil
@@ -268,8 +251,7 @@ struct SharingHistory {
 
     /// whoever shares the zone again has the same URL.
     private mutating func brokenSecret() -> String? {
-        let wholeZone: String? = nil
-        let now = zone.sharing?.secrets[wholeZone]
+        let now = zone.sharing?.secret
         defer { secret = secret ?? now }
         return secret == nil || secret == now ? nil : "another URL"
     }

@@ -77,16 +77,4 @@ import TidemarkDomain
         zone.endShare()
         #expect(zone.sharing?.participants(of: number, shownTo: alice) == [])
     }
-
-    @Test func `R-333: that somebody asked for access is for owner and administrators`() {
-        let number = ShareNumber(10)
-        let row = Participant(
-            id: ParticipantID(high: 0, low: 1), user: bob, status: .accepted, acceptedNumber: 11, addedAt: 5,
-            isApprovedRequester: true)
-        let sharing = ZoneSharing(
-            owner: alice, shares: [Share(number: number)], participants: [number: [row]])
-        #expect(sharing.participants(of: number, shownTo: alice).map(\.isApprovedRequester) == [false, true])
-        #expect(sharing.participants(of: number, shownTo: bob).map(\.isApprovedRequester) == [false, false])
-        #expect(sharing.participants(of: number, shownTo: bob).map(\.addedAt) == [nil, 5])
-    }
 }

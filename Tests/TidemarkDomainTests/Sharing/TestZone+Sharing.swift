@@ -88,7 +88,8 @@ extension TestZone {
     @discardableResult
     mutating func accept(_ user: UserID, hasURL: Bool = false) -> FailureReason? {
         let id = ParticipantID(high: 8, low: UInt64(user.rawValue))
-        if case .failure(let reason) = act(.accept(ShareVisitor(user: user, hasURL: hasURL), as: id)) { return reason }
+        let visitor = ShareVisitor(user: user, secret: hasURL ? sharing.secret ?? [] : nil)
+        if case .failure(let reason) = act(.accept(visitor, as: id)) { return reason }
         return nil
     }
 
@@ -137,7 +138,7 @@ extension TestZone {
             } ?? [])
         read.sharing = zone == nil ? nil : sharing.part(page.sharing)
         return QueryPage.make(
-            of: read, for: page, viewer: access.viewer, store: store, isTypeKnown: isTypeKnown)
+            of: read, for: page, by: access, store: store, isTypeKnown: isTypeKnown)
     }
 
     /// The keys of the zone, which are one.

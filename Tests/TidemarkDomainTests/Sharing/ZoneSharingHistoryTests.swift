@@ -31,7 +31,7 @@ import TidemarkTestSupport
         // Otherwise the histories try less than they should.
         #expect(
             refusals == [
-                .zoneNotFound, .shareInvalid, .participantInvalid, .notShareAdministrator, .recordExists,
+                .zoneNotFound, .hierarchiesUnavailable, .participantInvalid, .notShareAdministrator, .recordExists,
                 .recordChanged, .recordMissing, .tooManyParticipants, .participantsFixed, .shareUnknown, .shareIsOwn,
             ], "seed \(first)")
     }

@@ -55,11 +55,28 @@ import TidemarkTestSupport
             let second = workers.admit(zone: "b", account: 1, stored: 400)
             workers.runSmall()
             #expect(workers.large == [first])
-            let refusals = stops ? workers.queue.stop() : workers.queue.expire(now: .seconds(60))
+            let refusals = stops ? workers.queue.stop() : workers.queue.expire(now: .seconds(60), at: 0)
             #expect(refusals == [.init(ticket: second, reason: stops ? .storeUnavailable : .zoneBusy)])
             workers.drain()
             #expect(workers.queue.isIdle && workers.written == [first])
         }
+    }
+
+    @Test func `R-737: what waits behind a large request goes when that request's time is over`() {
+        var workers = QueueWorkers(loops: 2)
+        let first = workers.admit(zone: "mine", account: 1, stored: 400)
+        workers.runSmall()
+        let large = workers.admit(zone: "common", account: 1, stored: 400, at: 1)
+        workers.runSmall()
+        workers.pass(.seconds(1))
+        let behind = workers.admit(zone: "common", account: 1, stored: 0, at: 1)
+        workers.runSmall()
+        #expect(workers.large == [first] && workers.written.isEmpty)
+        workers.pass(.milliseconds(9_500))
+        workers.runSmall()
+        #expect(workers.outcomes[large] == false && workers.written == [behind])
+        workers.drain()
+        #expect(workers.queue.isIdle && workers.written == [behind, first])
     }
 
     @Test func `R-737: what is large is tried again after a failure, with its turn for a place`() {
@@ -318,7 +335,8 @@ private struct QueueWorkers {
 
     mutating func pass(_ time: Duration) {
         now += time
-        refuse(queue.expire(now: now))
+        refuse(queue.expire(now: now, at: 0))
+        start(at: 0)
     }
 
     /// Runs everything but what has a place.

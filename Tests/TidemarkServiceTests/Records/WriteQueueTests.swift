@@ -420,9 +420,9 @@ import TidemarkScheduling
         _ = queue.recover(from: .commitUnknown, part: group, rest: [], now: .zero, randomBits: { 0 })
         queue.endGroup(group, at: 0)
         #expect(queue.nextDeadline == .seconds(1))
-        #expect(queue.expire(now: .milliseconds(999)) == [])
+        #expect(queue.expire(now: .milliseconds(999), at: 0) == [])
         #expect(
-            queue.expire(now: .seconds(2)) == [
+            queue.expire(now: .seconds(2), at: 0) == [
                 .init(ticket: 0, reason: .storeUnavailable), .init(ticket: 1, reason: .zoneBusy),
             ])
         #expect(queue.nextDeadline == nil)

@@ -75,7 +75,9 @@ import TidemarkTestSupport
                 case "closed":
                     try await fixture.share(nil, [carol.invited()], tag: tag, zone: zone, counter: counter, by: service)
                 case "ended": _ = try await service.modify(fixture.sharing(nil, zone: zone, counter: counter)).get()
-                case "left": _ = await service.leaveZones([fixture.key(zone)], for: bob.bearer)
+                case "left":
+                    let link = try #require(links.last)
+                    _ = try await service.declineShares(ofLinks: [link], for: bob.bearer).get()
                 default:
                     let request = ZonesRequest(
                         id: RequestID(DeviceID(high: 0, low: 9), counter), saves: [], deletes: [zone])
@@ -97,9 +99,28 @@ import TidemarkTestSupport
                 }
             }
             #expect(questions.count == 1, "\(questions)")
-            #expect(
-                try await MemoryStore(fixture.database).pointedZones(of: [bob.sharedDatabase])[bob.sharedDatabase] == []
-            )
+            let marks = try await MemoryStore(fixture.database).sharedMarks(of: [bob.sharedDatabase: bob.user])
+            #expect(marks[bob.sharedDatabase]?.zoneCount == 0, "nothing is in his list")
+        }
+    }
+
+    @Test func `R-770: whose list of zones of others is full accepts no share, but one of these again`() throws {
+        let fixture = try ServiceFixture(zones: ["a", "b"])
+        var limits = Limits()
+        limits.sharedZonesMax = 1
+        let service = fixture.server(limits: limits)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            for (zone, counter) in [("a", 1), ("b", 2)] as [(String, UInt64)] {
+                try await fixture.share(zone: zone, counter: counter, by: service)
+            }
+            try await fixture.accept(bob, zone: "a", by: service)
+            let link = try await fixture.secret(zone: "b")
+            let refused = try await service.acceptShares(ofLinks: [link], for: bob.bearer).get()
+            #expect(refused.reasons == [.tooManySharedZones])
+            let zones = try await service.sharedZones([fixture.key("a"), fixture.key("b")], for: bob.user).get()
+            #expect(zones.map(\.reason) == [nil, .zoneNotFound])
+            try await fixture.accept(bob, zone: "a", by: service)
         }
     }
 
@@ -122,6 +143,42 @@ import TidemarkTestSupport
                 #expect(zones.map(\.reason) == [isDone ? nil : .zoneNotFound], "\(point)")
                 try await fixture.accept(bob, by: service)
                 #expect(try await service.sharedZones([fixture.key()], for: bob.user).get().map(\.reason) == [nil])
+            }
+        }
+    }
+
+    @Test func `R-316: a link does not open the zone that is made in place of its own meanwhile`() throws {
+        for declines in [false, true] {
+            let fixture = try ServiceFixture()
+            let service = fixture.server()
+            let script = FaultScript(first: [.beginSent: [.delay(.seconds(2))]])
+            let slow = fixture.server(faults: script.plan)
+            try fixture.scheduler.simulate {
+                let bob = try await fixture.user("bob", by: service)
+                try await fixture.share(.noAccess, [bob.invited()], counter: 1, by: service)
+                let secret = try await fixture.secret()
+                let visit = fixture.scheduler.run { () -> FailureReason? in
+                    if declines {
+                        return (try? await slow.declineShares(ofLinks: [secret], for: bob.bearer).get())?[0].reason
+                    }
+                    return (try? await slow.acceptShares(ofLinks: [secret], for: bob.bearer).get())?[0].reason
+                }
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                #expect(script.count(.beginSent) == 1, "it has looked at the link")
+                for (saves, deletes, counter) in [([], ["notes"], 1), (["notes"], [], 2)]
+                    as [([String], [String], UInt64)]
+                {
+                    let request = ZonesRequest(
+                        id: RequestID(DeviceID(high: 0, low: 9), counter), saves: saves, deletes: deletes)
+                    let database = fixture.identity.privateDatabase
+                    _ = try await service.modifyZones(in: database, request, for: .account(1)).get()
+                }
+                try await fixture.share(.noAccess, [bob.invited()], counter: 2, by: service)
+                #expect(try await fixture.secret() != secret)
+                #expect(await visit.value == (declines ? nil : .shareUnknown))
+                let sharing = try await MemoryStore(fixture.database).sharing(of: fixture.key(), .whole)?.sharing
+                let rows = sharing?.livingShare.flatMap { sharing?.participants[$0.number]?.values.map(\.status) }
+                #expect(rows == [.pending], "the invitation to the new zone is as it was")
             }
         }
     }

@@ -73,8 +73,9 @@ import TidemarkTestSupport
             let database = fixture.identity.privateDatabase
             let zones = try await service.zonesPage(in: database, after: nil).get().zones
             #expect(zones.count == 3)
-            let shared = try await service.sharedZones(among: zones, in: database).get()
-            #expect(zones.filter { shared.contains($0.id) }.map(\.key) == [fixture.key()])
+            #expect(zones.filter(\.isShared).map(\.key) == [fixture.key()])
+            let named = try await service.zones([fixture.key("lists"), fixture.key()]).get()
+            #expect(try named.map { try $0.get().isShared } == [false, true])
         }
     }
 

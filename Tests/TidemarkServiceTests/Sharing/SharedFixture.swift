@@ -54,8 +54,16 @@ extension ServiceFixture {
         return .version(store: store, zone: metadata.zone, number: metadata.changeNumber)
     }
 
+    /// The tag of the CKShare record as it is now.
+    func shareTag(zone: String = "notes") async throws -> ChangeTag {
+        let store = MemoryStore(database)
+        let read = try #require(try await store.sharing(of: key(zone), .whole))
+        let record = try #require(try await records(in: zone).first { $0.name == Share.zoneWideName })
+        return .version(store: try await store.incarnation(), zone: read.zone.id, number: record.changeNumber)
+    }
+
     func secret(zone: String = "notes") async throws -> [UInt8] {
-        try #require(try await MemoryStore(database).sharing(of: key(zone), .whole)?.sharing.secrets[nil])
+        try #require(try await MemoryStore(database).sharing(of: key(zone), .whole)?.sharing.secret)
     }
 
     /// A user takes part in the share of a zone.

@@ -15,6 +15,88 @@ import TidemarkTestSupport
         return AccountKey(mode: .escrowed, id: [UInt8](repeating: byte, count: 16), key: key)
     }
 
+    private let id = [UInt8](repeating: 3, count: 16)
+
+    private func service(_ fixture: ServiceFixture, faults: FaultPlan = FaultPlan()) -> CloudService {
+        CloudService(
+            storage: MemoryStore(fixture.database, faults: faults), escrow: MemoryKeyEscrow(),
+            scheduler: fixture.scheduler, limits: Limits(), onMoved: { _ in })
+    }
+
+    /// A zone's key as an account has it.
+    private func wrapped(_ id: [UInt8], for account: AccountKey) throws -> WrappedZoneKey {
+        let secret = [UInt8](repeating: 4, count: 32)
+        return WrappedZoneKey(
+            id: id, accountKeyID: try #require(account.id),
+            wrapped: ZoneKeyWrap.wrap(
+                secret, id: id, with: try #require(account.key), container: "iCloud.test", zoneName: "notes"))
+    }
+
+    /// Bob, who takes part in a zone that has a key.
+    private func participant(_ fixture: ServiceFixture, by service: CloudService) async throws -> Identity {
+        _ = try await MemoryStore(fixture.database).claimMasterKey(check: MemoryKeyEscrow().check)
+        let bob = try await fixture.user("bob", by: service)
+        _ = try await service.saveAccountKey(accountKey(1), of: fixture.identity.user).get()
+        _ = try await service.saveAccountKey(accountKey(2), of: bob.user).get()
+        try await fixture.share(counter: 1, by: service)
+        try await fixture.accept(bob, by: service)
+        let key = try wrapped(id, for: accountKey(1))
+        _ = try await service.saveZoneKey(key, in: fixture.key(), after: nil).get()
+        return bob
+    }
+
+    @Test func `I-2, R-067: that the store does not answer is never told as keys that are unavailable`() throws {
+        var answers: [Result<[FailureReason?], FailureReason>] = []
+        for sparedCount in 0..<8 {
+            let fixture = try ServiceFixture()
+            let service = self.service(fixture)
+            let spared = [Fault](repeating: .none, count: sparedCount)
+            @Sendable func failing() -> CloudService {
+                let script = FaultScript(first: [.callSent: spared], always: [.callSent: .disconnect])
+                return self.service(fixture, faults: script.plan)
+            }
+            answers += try fixture.scheduler.simulate { () async throws -> [Result<[FailureReason?], FailureReason>] in
+                let bob = try await participant(fixture, by: service)
+                let key = try wrapped([UInt8](repeating: 5, count: 16), for: accountKey(2))
+                let found = await failing().sharedKeys(
+                    zones: [fixture.key()], by: bob.sharedAccess, in: "iCloud.test")
+                let saved = await failing().saveSharedZoneKey(
+                    key, in: fixture.key(), after: id, by: bob.sharedAccess, in: "iCloud.test")
+                return [found.map { $0.zones.map(\.reason) }, saved.map { _ in [nil] }]
+            }
+        }
+        #expect(answers.allSatisfy { $0 == .success([nil]) || $0 == .failure(.storeUnavailable) }, "\(answers)")
+        #expect(answers.first == .failure(.storeUnavailable) && answers.last == .success([nil]))
+    }
+
+    @Test func `I-5, R-328: who loses access while they save a key of the zone is given none of its keys`() throws {
+        var roundCount = 0
+        for sparedCount in 0..<12 {
+            let fixture = try ServiceFixture()
+            let service = self.service(fixture)
+            let script = FaultScript(
+                first: [.callSent: [Fault](repeating: .none, count: sparedCount) + [.delay(.seconds(2))]])
+            let slow = self.service(fixture, faults: script.plan)
+            let isOver = try fixture.scheduler.simulate { () async throws -> Bool in
+                let bob = try await participant(fixture, by: service)
+                let key = try wrapped([UInt8](repeating: 5, count: 16), for: accountKey(2))
+                let access = bob.sharedAccess
+                let saving = fixture.scheduler.run {
+                    await slow.saveSharedZoneKey(
+                        key, in: fixture.key(), after: id, by: access, in: "iCloud.test")
+                }
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                guard script.count(.callSent) == sparedCount + 1 else { return true }
+                _ = await service.leaveZones([fixture.key()], for: bob.bearer)
+                #expect(await saving.value == .failure(.zoneNotFound), "after \(sparedCount) calls")
+                return false
+            }
+            if isOver { break }
+            roundCount += 1
+        }
+        #expect((4..<12).contains(roundCount))
+    }
+
     @Test func `R-067: a server that has the keys of both accounts hands those of a shared zone on`() throws {
         let fixture = try ServiceFixture()
         let service = CloudService(

@@ -14,7 +14,7 @@ import TidemarkTestSupport
         async throws
     {
         try await SharingFixture.run { fixture in
-            #expect(try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone))
+            try await fixture.point()
             #expect(try await fixture.feed().unnumbered == [])
             try await fixture.share(with: fixture.bobs(.accepted))
             let told = try #require(try await fixture.feed(after: nil).unnumbered.first)
@@ -31,7 +31,7 @@ import TidemarkTestSupport
 
     @Test func `R-225, I-5: what the owner does after the end moves nobody's feed`() async throws {
         try await SharingFixture.run { fixture in
-            _ = try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone)
+            try await fixture.point()
             try await fixture.share(with: fixture.bobs(.accepted))
             #expect(try await fixture.advance().entries.map(\.changeNumber) == [1])
             try await fixture.update { changes, _ in _ = changes }
@@ -50,7 +50,7 @@ import TidemarkTestSupport
     @Test func `R-225: the end of a zone is told with its name, although its owner's database forgot it`() async throws
     {
         try await SharingFixture.run { fixture in
-            _ = try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone)
+            try await fixture.point()
             try await fixture.share(with: fixture.bobs(.accepted))
             _ = try await fixture.advance()
             try fixture.execute("DELETE FROM zone WHERE name = 'Notes'")
@@ -62,19 +62,83 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-318: a pointer stays while somebody may accept, and goes when its end was told`() async throws {
+    @Test func `R-753, I-2: a viewer is told of an end after the owner's store has cleared and forgotten the zone`()
+        async throws
+    {
         try await SharingFixture.run { fixture in
-            _ = try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone)
+            let (storage, zone) = (fixture.storage, fixture.zone)
+            try await fixture.point()
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let token = try await fixture.advance().head
+            #expect(try await AdminStore(storage).endZone(zone, reason: .deleted))
+            var place: EndedZone? = .beginning
+            while let after = place { place = try await storage.clearEndedZones(after: after) }
+            try await storage.forgetEndedZones(of: zone.database, keeping: 0)
+            #expect(try await fixture.numbers("SELECT count(*) FROM zone WHERE name = 'Notes'") == [0])
+            let end = try await fixture.advance(after: token).entries
+            #expect(end.map(\.key) == [zone] && end.map(\.removal) == [.deleted])
+            #expect(try await fixture.pointers() == 0)
+
+            // What the viewer's feed forgets makes older tokens too old.
+            try await storage.forgetEndedZones(of: fixture.bob.sharedDatabase, keeping: 0)
+            let late = try await fixture.feed(after: token)
+            #expect(late.entries == [] && late.oldestToken > token)
+        }
+    }
+
+    @Test func `R-318, R-770: a pointer to a zone that lives stays for an hour without access, and then goes`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            try await fixture.point()
             try await fixture.share(with: fixture.bobs(.accepted))
             _ = try await fixture.advance()
-            // Removed, and invited again: he may be accepting.
+            // He may be invited again, and accept while the feed tells the end.
             try await fixture.removeAll()
-            try await fixture.update { changes, _ in changes.updated = [fixture.bobs(.pending)] }
             #expect(try await fixture.advance().entries.map(\.removal) == [.deleted])
-            #expect(try await fixture.pointers() == [fixture.zone])
-            try await fixture.removeAll()
+            #expect(try await fixture.pointers() == 1)
+            try fixture.agePointers()
             _ = try await fixture.advance()
-            #expect(try await fixture.pointers() == [])
+            #expect(try await fixture.pointers() == 0)
+
+            // One of which the feed never told.
+            try await fixture.point()
+            try fixture.execute("DELETE FROM feed_entry")
+            _ = try await fixture.advance()
+            #expect(try await fixture.pointers() == 1)
+            try fixture.agePointers()
+            _ = try await fixture.advance()
+            #expect(try await fixture.pointers() == 0)
+
+            // With access it stays for ever.
+            try await fixture.point()
+            try await fixture.update { changes, _ in changes.updated = [fixture.bobs(.accepted, at: changes.number)] }
+            try fixture.agePointers()
+            _ = try await fixture.advance()
+            #expect(try await fixture.pointers() == 1)
+        }
+    }
+
+    @Test func `R-770: a full list loses pointers without access that are older than an hour, but for untold ends`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            for isTold in [false, true] {
+                try fixture.execute("DELETE FROM shared_zone", "DELETE FROM feed_entry")
+                try await fixture.point()
+                try await fixture.share(with: fixture.bobs(.accepted), secret: isTold ? nil : [1, 2, 3])
+                if isTold { _ = try await fixture.advance() }
+                try await fixture.removeAll()
+                let other = "Other \(isTold)"
+                try await fixture.create(other)
+                #expect(try await fixture.point(to: other, atMost: 1) == .full)
+                try fixture.agePointers()
+                #expect(try await fixture.point(to: other, atMost: 1) == .done)
+                #expect(try await fixture.pointers() == (isTold ? 2 : 1))
+                try await fixture.change { number, sharing in
+                    sharing.ending(shareNamed: Share.zoneWideName, at: number)!
+                }
+            }
         }
     }
 
@@ -82,10 +146,11 @@ import TidemarkTestSupport
     @Test func `R-318: a pointer that is written anew while the feed removes it stays`() async throws {
         try await SharingFixture.run { fixture in
             let viewer = fixture.bob.sharedDatabase
-            _ = try await fixture.storage.pointViewer(viewer, to: fixture.zone)
+            try await fixture.point()
             try await fixture.share(with: fixture.bobs(.accepted))
             _ = try await fixture.advance()
             try await fixture.removeAll()
+            try fixture.agePointers()
             let lease = try await fixture.other.acquire()
             try await lease.connection.executeScript(
                 "BEGIN; UPDATE shared_zone SET pointed_at = clock_timestamp() WHERE database_id = \(viewer.rawValue)")
@@ -93,7 +158,7 @@ import TidemarkTestSupport
             try await fixture.waitForWaiting(1, application: "tidemark")
             try await lease.connection.executeScript("COMMIT")
             #expect(try await advancing.entries.map(\.removal) == [.deleted])
-            #expect(try await fixture.pointers() == [fixture.zone])
+            #expect(try await fixture.pointers() == 1)
             fixture.other.release(lease)
         }
     }
@@ -113,30 +178,9 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `the mark of a shared database moves with the zones in its list`() async throws {
-        try await SharingFixture.run { fixture in
-            let databases = [fixture.bob.sharedDatabase, fixture.alice.privateDatabase]
-            func marks() async throws -> [ChangeMark] {
-                // A server that has seen neither of them sign in.
-                let storage = try PostgresStorage(
-                    url: fixture.url, loop: fixture.storage.pool.loop, connections: 1, queryTimes: .patient)
-                let marks = try await storage.changeMarks(of: databases)
-                await storage.stop()
-                return databases.compactMap { marks[$0] }
-            }
-            #expect(try await marks().map(\.zoneCount) == [0, 2])
-            _ = try await fixture.storage.pointViewer(databases[0], to: fixture.zone)
-            let before = try await marks()
-            #expect(before.map(\.zoneCount) == [1, 2])
-            try await fixture.share(with: fixture.bobs(.accepted))
-            let after = try await marks()
-            #expect(after[0].value == before[0].value + 1 && after[1].value == before[1].value + 1)
-        }
-    }
-
     @Test func `R-323: the list shows what the rules allow, whatever becomes of a participant`() async throws {
         try await SharingFixture.run { fixture in
-            _ = try await fixture.storage.pointViewer(fixture.bob.sharedDatabase, to: fixture.zone)
+            try await fixture.point()
             try await fixture.share(with: fixture.bobs(.pending))
             var isVisible: [Bool] = []
             for role in [ParticipantRole.privateUser, .publicUser] {

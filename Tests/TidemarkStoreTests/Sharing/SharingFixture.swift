@@ -39,7 +39,7 @@ struct SharingFixture: Sendable {
         }
     }
 
-    private static func identity(_ name: String, in storage: PostgresStorage) async throws -> Identity {
+    static func identity(_ name: String, in storage: PostgresStorage) async throws -> Identity {
         let admin = AdminStore(storage)
         let account = try #require(try await admin.createAccount(name))
         let hash = Array(name.utf8)
@@ -106,7 +106,7 @@ struct SharingFixture: Sendable {
     /// Changes the rows of the living share.
     func update(_ body: (inout SharingChanges, [Participant]) -> Void) async throws {
         try await change { number, sharing in
-            let share = sharing.livingShare(ofRoot: nil)?.number ?? ShareNumber(0)
+            let share = sharing.livingShare?.number ?? ShareNumber(0)
             var changes = SharingChanges(share, at: number)
             body(&changes, (sharing.participants[share] ?? [:]).values.sorted { $0.id < $1.id })
             return changes
@@ -125,18 +125,33 @@ struct SharingFixture: Sendable {
         }
     }
 
-    func bobs(_ status: ParticipantStatus, id: UInt64 = 1) -> Participant {
+    func bobs(_ status: ParticipantStatus, id: UInt64 = 1, at number: ChangeNumber? = nil) -> Participant {
         Participant(
             id: ParticipantID(high: 0, low: id), user: bob.user, permission: .readWrite, status: status,
-            addedAt: Self.now)
+            acceptedNumber: number, addedAt: Self.now)
+    }
+
+    /// Puts the zone into Bob's list.
+    func point() async throws {
+        #expect(try await point(to: zone.name, atMost: Limits().sharedZonesMax) == .done)
+    }
+
+    func point(to name: String, atMost countMax: Int) async throws -> PointedViewer {
+        let key = ZoneKey(database: zone.database, name: name)
+        return try await storage.pointViewer(bob.sharedDatabase, to: key, atMost: countMax)
+    }
+
+    /// Makes Bob's list older than an acceptance takes.
+    func agePointers() throws {
+        try execute("UPDATE shared_zone SET pointed_at = pointed_at - interval '2 hours'")
     }
 
     // MARK: Reads
 
-    func page() -> ZonePageQuery {
+    func page(for user: UserID? = nil) -> ZonePageQuery {
         ZonePageQuery(
-            key: zone, after: nil, recordsMax: 100, bytesMax: 1_000_000, device: Self.device, reader: bobsAccess,
-            tombstonesPassedMax: 1_000)
+            key: zone, after: nil, recordsMax: 100, bytesMax: 1_000_000, device: Self.device,
+            reader: RecordAccess(scope: .shared, user: user ?? bob.user), tombstonesPassedMax: 1_000)
     }
 
     func feed(after number: ChangeNumber? = 0) async throws -> DatabaseFeedRead {
@@ -147,8 +162,9 @@ struct SharingFixture: Sendable {
         try await storage.advanceDatabaseFeed(of: bob.sharedDatabase, after: number, entriesMax: 10).value
     }
 
-    func pointers() async throws -> [ZoneKey] {
-        try await storage.pointedZones(of: [bob.sharedDatabase])[bob.sharedDatabase] ?? []
+    /// How many zones are in Bob's list.
+    func pointers() async throws -> Int64 {
+        try await numbers("SELECT count(*) FROM shared_zone WHERE database_id = \(bob.sharedDatabase.rawValue)")[0]
     }
 
     // MARK: Beside the store

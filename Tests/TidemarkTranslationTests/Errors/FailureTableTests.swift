@@ -41,10 +41,10 @@ import TidemarkWire
         (.sortInvalid, .invalidArguments), (.cursorInvalid, .invalidArguments), (.zoneRequired, .invalidArguments),
         (.queryTooSlow, .limitExceeded), (.tooMuchAtOnce, .zoneBusy), (.tooMuchStored, .limitExceeded),
         (.zoneNotShareable, .invalidArguments), (.shareInvalid, .invalidArguments),
-        (.hierarchiesUnavailable, .serverRejectedRequest), (.zoneHasShares, .invalidArguments),
+        (.hierarchiesUnavailable, .serverRejectedRequest),
         (.participantInvalid, .invalidArguments), (.participantsFixed, .invalidArguments),
         (.tooManyParticipants, .tooManyParticipants), (.notShareAdministrator, .permissionFailure),
-        (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments),
+        (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments), (.tooManySharedZones, .limitExceeded),
     ]
 
     @Test func `R-370: every reason has the code that the rules name, and a text`() {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+
+/// Requests to zones of others that wait until their users' access has been looked at, without a lock.
+///
+/// A request of a user without access never comes to the owner's lane. There it would hold up what others have sent, and
+/// tell by how long it takes that there is such a zone (I-5). Who has access is decided later, under the zone's lock: so a
+/// look that is out of date harms nobody.
+///
+/// One device's requests to a zone keep their order: what comes during a look waits for it too.
+final class AccessLooks: Sendable {
+    /// A request's place in the queue of writes, or its outcome.
+    typealias Queued = Answer<WriteCoordinator.Outcome>
+
+    /// A user in a zone of another.
+    struct Place: Hashable, Sendable {
+        let user: UserID
+        let zone: ZoneKey
+    }
+
+    private struct Waiter {
+        let request: RecordsRequest
+        let queue: @Sendable () -> Queued
+        let queued: Answer<Queued>
+    }
+
+    private struct Sight: CachedValue {
+        let end: Duration
+        /// With the name of the zone, which is short as a rule.
+        var byteCount: Int { 200 }
+    }
+
+    private struct State {
+        /// By the looks that are under way, in the order in which they came.
+        var waiting: [Place: [Waiter]] = [:]
+        /// Who had access a moment ago.
+        var sights = RecentCache<Place, Sight>(bytesMax: 2_000_000)
+    }
+
+    private let state = Mutex(State())
+    /// A user who has access writes without another look for so long.
+    private static let trust = Duration.seconds(10)
+
+    /// - Parameter queue: queues the request. It is called at once, or by ``conclude(_:_:now:)``.
+    /// - Returns: the request's place, once it has one, and whether the caller must look and then conclude.
+    func admit(
+        _ request: RecordsRequest, at place: Place, now: Duration, _ queue: @escaping @Sendable () -> Queued
+    ) -> (queued: Answer<Queued>, mustLook: Bool) {
+        let waiter = Waiter(request: request, queue: queue, queued: Answer())
+        let mustLook = state.withLock { state in
+            if state.waiting[place] != nil {
+                state.waiting[place]?.append(waiter)
+                return false
+            }
+            if let sight = state.sights.use(place) {
+                // NB: queued under the lock, so that nobody who comes later comes first.
+                if now < sight.end {
+                    waiter.queued.give(queue())
+                    return false
+                }
+                _ = state.sights.take(place)
+            }
+            state.waiting[place] = [waiter]
+            return true
+        }
+        return (waiter.queued, mustLook)
+    }
+
+    /// A look is over.
+    ///
+    /// - Parameter mayAsk: whether the user takes part, or is invited; or why that is not known.
+    func conclude(_ place: Place, _ mayAsk: Result<Bool, FailureReason>, now: Duration) {
+        state.withLock { state in
+            let waiters = state.waiting.removeValue(forKey: place) ?? []
+            if case .success(true) = mayAsk { state.sights.keep(Sight(end: now + Self.trust), as: place) }
+            for waiter in waiters {
+                switch mayAsk {
+                case .success(true): waiter.queued.give(waiter.queue())
+                case .success(false): waiter.queued.give(Self.decided(.success(waiter.request.outcomeWithoutAccess)))
+                case .failure(let reason): waiter.queued.give(Self.decided(.failure(reason)))
+                }
+            }
+        }
+    }
+
+    private static func decided(_ outcome: WriteCoordinator.Outcome) -> Queued {
+        let queued = Queued()
+        queued.give(outcome)
+        return queued
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+
+/// Where what a request does beside the queue of writes waits for its owner's turn. Nil: it does not wait.
+package struct SharingGates: Sendable {
+    /// Looks at the access to zones of others.
+    let reads: FairGate?
+    /// What is written before a share is made.
+    let changes: FairGate?
+
+    package init(reads: FairGate? = nil, changes: FairGate? = nil) {
+        self.reads = reads
+        self.changes = changes
+    }
+}
+
+extension CloudService {
+    /// Does one step of a request in a turn of its owner's.
+    ///
+    /// - Returns: `tooManyRequests` if the turn does not come. `storeUnavailable` if the asker has left by then, so that
+    ///   nobody waits for the step.
+    func inTurn<Value: Sendable>(
+        _ turn: WorkTurn, askedBy asker: Asker, _ step: () async -> Result<Value, FailureReason>
+    ) async -> Result<Value, FailureReason> {
+        do throws(StorageError) {
+            try await turn.enter()
+        } catch {
+            return .failure(error.code.reason)
+        }
+        defer { turn.leave() }
+        return asker.hasLeft ? .failure(.storeUnavailable) : await step()
+    }
+
+    /// The same for each item, in order. Once no turn comes, the rest fails as well.
+    func eachInTurn<Item, Value: Sendable>(
+        _ items: [Item], _ turn: WorkTurn, askedBy asker: Asker,
+        _ step: (Item) async -> Result<Value, FailureReason>
+    ) async -> [Result<Value, FailureReason>] {
+        var results: [Result<Value, FailureReason>] = []
+        for item in items {
+            let result = await inTurn(turn, askedBy: asker) { await step(item) }
+            results.append(result)
+            guard case .failure(.tooManyRequests) = result else { continue }
+            let rest = items.count - results.count
+            return results + [Result<Value, FailureReason>](repeating: .failure(.tooManyRequests), count: rest)
+        }
+        return results
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkPostgres
+internal import TidemarkService
+
+/// Remembers who had access to which zones of others when these were last read.
+///
+/// A hint decides only whether the access is read before the data too. It is always read with the data.
+final class AccessHints: Sendable {
+    private struct Hint: Hashable {
+        let user: UserID
+        let zone: ZoneKey
+    }
+
+    /// The most hints, which take a few megabytes. Past it all are dropped.
+    private static let countMax = 20_000
+
+    private let hints = Mutex<Set<Hint>>([])
+
+    func has(_ user: UserID, in zone: ZoneKey) -> Bool {
+        hints.withLock { $0.contains(Hint(user: user, zone: zone)) }
+    }
+
+    func note(_ user: UserID, in zone: ZoneKey, hasAccess: Bool) {
+        let hint = Hint(user: user, zone: zone)
+        hints.withLock { hints in
+            if hasAccess {
+                if hints.count >= Self.countMax { hints = [] }
+                hints.insert(hint)
+            } else {
+                hints.remove(hint)
+            }
+        }
+    }
+}
+
+extension PostgresStorage {
+    /// What is answered instead of a zone's data, if whoever asks has no access: the zone's shares, if it lives, and the
+    /// store's incarnation. So others' zones cost nothing to read in vain, and why a zone is not there is not looked up.
+    ///
+    /// - Returns: nil if the data may be read. The access is decided by what is read with it.
+    func refusedRead(
+        of key: ZoneKey, _ sharing: SharingRead
+    ) async throws(StorageError) -> (sharing: ZoneSharing?, store: StoreIncarnation)? {
+        guard let user = sharing.onlyUser, !accessHints.has(user, in: key), let call = sharing.call(for: [key])
+        else { return nil }
+        let (found, stores) = try await readAll(call, sql.accounts.store())
+        var rows = SharingRows(isWhole: false)
+        for row in found.rows { rows.add(row) }
+        let shares = rows.sharing
+        if shares.admits(user) { return nil }
+        guard let store = stores.rows.first else { throw StorageError(.rejected) }
+        return (shares, store.incarnation)
+    }
+
+    /// Remembers what a read of one zone showed of the access of one user.
+    func noteAccess(_ sharing: SharingRead, in zones: [ZoneKey], _ shares: [ZoneSharing?]) {
+        guard zones.count == 1, let user = sharing.onlyUser else { return }
+        accessHints.note(user, in: zones[0], hasAccess: shares[0].admits(user))
+    }
+}
+
+extension SharingRead {
+    /// The one who is asked about, if it is one.
+    fileprivate var onlyUser: UserID? { users.count == 1 ? users[0] : nil }
+}
+
+extension Optional<ZoneSharing> {
+    fileprivate func admits(_ user: UserID) -> Bool {
+        map { ShareAccess(of: user, in: $0).isParticipant } ?? false
+    }
+}

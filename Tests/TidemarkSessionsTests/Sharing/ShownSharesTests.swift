@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionTestSupport
+import Testing
+import TidemarkDomain
+import TidemarkSessions
+import TidemarkTestKit
+import TidemarkWire
+
+/// What comes with CKShare records.
+@Suite struct ShownSharesTests {
+    /// A request whose answer has the CKShare record of the pair's zone.
+    enum Asking: CaseIterable {
+        case byName, changes, query, save
+
+        func request(_ pair: SharingPair) throws -> WireClientEnvelope.OneOfRequest {
+            switch self {
+            case .byName:
+                var part = WireZoneRecordNames()
+                part.zone = TestClient.zone("notes")
+                part.names = [Share.zoneWideName]
+                var request = WireFetchRecords()
+                request.database = .private
+                request.zones = [part]
+                return .fetchRecords(request)
+            case .changes: return .fetchZoneChanges(TestClient.zoneChanges("notes"))
+            case .query:
+                var request = WireQueryRecords()
+                request.database = .private
+                request.query.recordType = Share.recordType
+                request.query.zone = TestClient.zone("notes")
+                return .queryRecords(request)
+            case .save:
+                var request = try pair.alice.saving(Share.zoneWideName, in: "notes")
+                request.policy = .ifServerRecordUnchanged
+                request.zones[0].saves[0].type = Share.recordType
+                request.zones[0].saves[0].tag = try pair.newestTag()
+                return .modifyRecords(request)
+            }
+        }
+
+        /// Nil: the request failed.
+        static func records(in answer: WireServerEnvelope.OneOfAnswer?) -> [WireRecord]? {
+            let records: [WireRecord]
+            switch answer {
+            case .fetchRecords(let answer)?: records = answer.results.map(\.record)
+            case .fetchZoneChanges(let answer)?: records = answer.changes.map(\.record)
+            case .queryRecords(let answer)?: records = answer.matches.map(\.record)
+            case .modifyRecords(let answer)?:
+                guard case .saved(let saved)? = answer.zones.first?.saves.first?.result else { return nil }
+                records = [saved.record]
+            default: return nil
+            }
+            let shares = records.filter { $0.name == Share.zoneWideName }
+            return shares.isEmpty ? nil : shares
+        }
+    }
+
+    @Test(arguments: Asking.allCases)
+    func `R-309, R-312: a CKShare record does not come without its share, whichever read of the store fails`(
+        asking: Asking
+    ) throws {
+        var failureCount = 0
+        for sparedCount in 0..<16 {
+            let world = SessionWorld()
+            let pair = try SharingPair(world)
+            let request = try asking.request(pair)
+            world.server.faults.always(.callSent, .reject, after: sparedCount)
+            guard let records = Asking.records(in: try pair.alice.ask(request)) else {
+                failureCount += 1
+                continue
+            }
+            #expect(records.map(\.hasShare) == [true], "\(sparedCount) reads")
+            let roles = records[0].share.participants.map(\.role)
+            #expect(roles == [.owner, .publicUser], "\(sparedCount) reads")
+            break
+        }
+        #expect((1..<16).contains(failureCount), "it is shown, but not without a read")
+    }
+}
