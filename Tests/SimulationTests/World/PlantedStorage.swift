@@ -296,7 +296,9 @@ final class PlantedStorage: Storage {
     func sharing(
         of key: ZoneKey, _ read: SharingRead
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
-        try await base.sharing(of: key, read)
+        guard let found = try await base.sharing(of: key, read) else { return nil }
+        let spoilt = access.spoilt(found.sharing, read, of: found.zone.id, nil, isRemembered: true)
+        return (zone: found.zone, sharing: spoilt ?? found.sharing)
     }
 
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {

@@ -174,6 +174,11 @@ extension SimulatedDevice {
             sharing.refusal(of: 0, in: $0, to: guest.user, askedAt: askedAt, "the answer to an edit")
         }
         if tells, refusals.count == incarnations.count { world.history.accuse(refusals.last ?? "I-5: no such zone") }
+        if !tells, let zone = world.history.livingZone(zoneName),
+            sharing.hasHadAccess(guest.user, to: zone.id, since: askedAt)
+        {
+            world.history.accuse("R-317: an edit did not find zone \(zoneName), which was shared before it was sent")
+        }
         for case .failed(let failure) in outcome.saves {
             guard let record = failure.serverRecord, let zone = failure.serverZone else { continue }
             judgeSight([record], in: zone, askedAt: askedAt, "a conflict")
