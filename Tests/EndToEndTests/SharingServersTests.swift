@@ -161,7 +161,9 @@ import TidemarkWire
             ledger.begins()
             var readers: [ShareClient] = []
             for device in 2...4 {
-                readers.append(try await ShareClient(pair.sites[1], "bob", device: UInt8(device)))
+                let reader = try await ShareClient(pair.sites[1], "bob", device: UInt8(device))
+                try await reader.succeed(ShareRequests.subscribeToShared())
+                readers.append(reader)
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for reader in readers {
@@ -185,16 +187,23 @@ import TidemarkWire
                 }
             }
             #expect(ledger.violations == [])
+            // pushes have no content, so nothing in them can be too late.
+            let pushes = readers.flatMap(\.pushes)
+            #expect(!pushes.isEmpty && pushes.allSatisfy { $0.zones.isEmpty && !$0.hasChanges })
         }
     }
 
     /// Asks in turn for all that a guest may ask, until the task is cancelled.
     private static func read(_ couple: Couple, as reader: ShareClient, _ ledger: AccessLedger) async throws {
         var (token, cursor): ([UInt8], [UInt8]) = ([], [])
+        // The same request each time: its answer is remembered, and the record in the way is read again.
+        let remembered = try ShareRequests.saving(
+            ["a"], "first", in: couple.guests, .ifServerRecordUnchanged, reader.stamp())
         // Bounded, should nobody cancel it.
         for _ in 0..<20_000 where !Task.isCancelled {
             var questions = try couple.questions(after: token, cursor, by: reader)
             questions.append(("the link", ShareRequests.metadata(couple.link)))
+            questions.append(("a repeat", .modifyRecords(remembered)))
             for (what, request) in questions {
                 let sent = ledger.now
                 let answer = try await reader.ask(request)

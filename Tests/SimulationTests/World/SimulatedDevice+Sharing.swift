@@ -119,7 +119,10 @@ extension SimulatedDevice {
 
     /// Fetches or queries any zone, whether it is in the guest's list or not.
     private func look() async {
-        guard let guest, let reader else { return await sync() }
+        guard let guest, let reader else {
+            await sync()
+            return
+        }
         let key = world.key(world.oneOf(SimulatedWorld.zoneNames))
         let (askedAt, owner) = (world.history.length, workOwner)
         if world.oneIn(2) {
