@@ -44,7 +44,7 @@ final class PlantedAccess: @unchecked Sendable {
     ) -> ZoneSharing? {
         guard case .access(let users) = read, let sharing, let zone else { return sharing }
         switch fault {
-        case .accessReadBeforeData, .accessReadBeforeLock:
+        case .accessReadBeforeLock:
             return early?.zone == zone ? early?.sharing : sharing
         case .invitationTakenForAcceptance:
             return sharing.withoutInvitations
@@ -71,6 +71,24 @@ extension ZoneSharing {
             }
         }
         return ZoneSharing(owner: owner, shares: Array(shares.values), participants: rows, isWhole: isWhole)
+    }
+}
+
+extension ZonePageQuery {
+    /// The same of one who may read everything.
+    var asOwner: ZonePageQuery {
+        ZonePageQuery(
+            key: key, after: after, recordsMax: recordsMax, bytesMax: bytesMax, device: device, tellsEnds: tellsEnds,
+            reader: nil, feedsEverywhere: feedsEverywhere, tombstonesPassedMax: tombstonesPassedMax)
+    }
+}
+
+extension QueryPageQuery {
+    /// The same of one who may read everything.
+    var asOwner: QueryPageQuery {
+        QueryPageQuery(
+            database: database, query: query, fields: fields, after: after, recordsMax: recordsMax, bytesMax: bytesMax,
+            mayMark: mayMark)
     }
 }
 

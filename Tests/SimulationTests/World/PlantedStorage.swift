@@ -54,14 +54,17 @@ final class PlantedStorage: Storage {
         return early
     }
 
-    /// The same for a read, whose data comes later.
-    private func sharingBeforeData(
+    /// What the shares of a zone are for a reader, if the data is read by itself; nil: it is not.
+    private func sharingApart(
         of key: ZoneKey, _ read: SharingRead
     ) async throws(StorageError) -> EarlySharing? {
-        guard fault == .accessReadBeforeData, case .access = read else { return nil }
-        let early = try await base.sharing(of: key, read).map { EarlySharing($0.zone.id, $0.sharing) }
-        await scheduler.pass(PlantedAccess.delay)
-        return early
+        guard fault == .accessReadBeforeData || fault == .invitationTakenForAcceptance, case .access = read else {
+            return nil
+        }
+        guard let found = try await base.sharing(of: key, read) else { return nil }
+        if fault == .accessReadBeforeData { await scheduler.pass(PlantedAccess.delay) }
+        let spoilt = access.spoilt(found.sharing, read, of: found.zone.id, nil)
+        return EarlySharing(found.zone.id, spoilt ?? found.sharing)
     }
 
     func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError) {
@@ -85,10 +88,12 @@ final class PlantedStorage: Storage {
     }
 
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
-        let early = try await sharingBeforeData(of: query.key, query.sharing)
-        var page = try await base.zonePage(query)
-        page.sharing = access.spoilt(page.sharing, query.sharing, of: page.zone?.id, early)
-        return try await spoilt(page, of: query)
+        guard let apart = try await sharingApart(of: query.key, query.sharing) else {
+            return try await spoilt(try await base.zonePage(query), of: query)
+        }
+        var page = try await base.zonePage(query.asOwner)
+        page.sharing = page.zone?.id == apart.zone ? apart.sharing : nil
+        return page
     }
 
     private func spoilt(
@@ -115,19 +120,22 @@ final class PlantedStorage: Storage {
         _ query: QueryPageQuery, for turn: WorkTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
         let key = query.query.zoneName.map { ZoneKey(database: query.database, name: $0) }
-        guard let key else { return try await base.queryPage(query, for: turn) }
-        let early = try await sharingBeforeData(of: key, query.sharing)
-        var page = try await base.queryPage(query, for: turn)
-        page.sharing = access.spoilt(page.sharing, query.sharing, of: page.matches.first?.zone, early)
+        guard let key, let apart = try await sharingApart(of: key, query.sharing) else {
+            return try await base.queryPage(query, for: turn)
+        }
+        var page = try await base.queryPage(query.asOwner, for: turn)
+        page.sharing = apart.sharing
         return page
     }
 
     func records(
         named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot {
-        let early = try await sharingBeforeData(of: key, sharing)
-        var snapshot = try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
-        access.spoil(&snapshot, read: sharing, early)
+        guard let apart = try await sharingApart(of: key, sharing) else {
+            return try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
+        }
+        var snapshot = try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: .nothing)
+        snapshot.sharing = snapshot.zone?.id == apart.zone ? apart.sharing : nil
         return snapshot
     }
 

@@ -167,8 +167,8 @@ extension SimulatedDevice {
         }
     }
 
-    /// The same for the answer to an edit, also to a repeated one: without access nothing is answered but that there is no
-    /// such zone, and no record comes along.
+    /// The same for the answer to an edit, also to a repeated one: without access nothing is answered but that there is
+    /// no such zone, and no record comes along.
     func judgeSight(_ answer: Result<RecordsOutcome, FailureReason>, in zoneName: String, askedAt: Int) {
         guard let guest, let sharing = world.sharing, case .success(let outcome) = answer else { return }
         let tells = !(outcome.saves.allSatisfy(\.saysNothing) && outcome.deletes.allSatisfy(\.saysNothing))
