@@ -26,10 +26,11 @@ import TidemarkDomain
         limits.storedBytesMax = 1_012
         limits.targetsMax = 1_013
         limits.participantsMax = 1_014
+        limits.sharedZonesMax = 1_015
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
-            .tooManyTargets, .tooManyParticipants,
+            .tooManyTargets, .tooManyParticipants, .tooManySharedZones,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

@@ -35,4 +35,7 @@ package enum PersonLookup: Hashable, Sendable {
     case user(String)
     /// Nil: the text is no address.
     case address(PersonAddress?)
+
+    /// Whether it is an address that somebody may have.
+    package var isAddress: Bool { if case .address(_?) = self { true } else { false } }
 }

@@ -25,6 +25,16 @@ extension PostgresStorage {
         return (zone, shares)
     }
 
+    package func sharings(
+        of names: [String], in database: DatabaseID, _ sharing: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
+        let keys = names.map { ZoneKey(database: database, name: $0) }
+        let found = try await read(sql.zones.named((database, names)), and: sharing, of: keys)
+        var shares: [ZoneKey: ZoneSharing] = [:]
+        for (key, sharing) in zip(keys, found.sharing) { shares[key] = sharing }
+        return found.rows.compactMap { zone in shares[zone.key].map { (zone: zone, sharing: $0) } }
+    }
+
     package func linkedZone(
         secretHash: [UInt8], for viewer: DatabaseID
     ) async throws(StorageError) -> ZoneKey? {
@@ -48,9 +58,11 @@ extension PostgresStorage {
             throw StorageError(.rejected, detail: "no shared database")
         }
         let database = SharedDatabase(viewer: viewer, user: user)
-        // Under a lock, so that requests at the same moment do not exceed the limit together.
-        let (_, _, pointed) = try await writeRepeatably(
-            sql.zones.lockDatabase(viewer), sql.sharedFeeds.dropPointers((database, countMax)),
+        // Under the feed's lock: requests at the same moment do not exceed the limit together, and the feed removes no
+        // pointer meanwhile, which could end in a deadlock.
+        let (_, _, _, pointed) = try await writeRepeatably(
+            sql.changes.createFeed(viewer), sql.changes.lockFeed(viewer),
+            sql.sharedFeeds.dropPointers((database, countMax)),
             sql.sharedFeeds.pointViewer((database, key, countMax)))
         return pointed.rows.first ?? .zoneMissing
     }

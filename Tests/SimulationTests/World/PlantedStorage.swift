@@ -309,6 +309,12 @@ final class PlantedStorage: Storage {
         return (zone: found.zone, sharing: spoilt ?? found.sharing)
     }
 
+    func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
+        try await base.sharings(of: names, in: database, read)
+    }
+
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
         try await base.linkedZone(secretHash: secretHash, for: viewer)
     }
