@@ -60,7 +60,7 @@ import TidemarkWire
         func questions(
             after token: [UInt8], _ cursor: [UInt8], by guest: ShareClient
         ) throws -> [(String, ShareRequests.Request)] {
-            let edit = try ShareRequests.saving(["a"], "edit", in: guests, .ifServerRecordUnchanged, guest.stamp())
+            let edit = try ShareRequests.saving(["a"], "edit", in: guests, by: .ifServerRecordUnchanged, guest.stamp())
             return [
                 ("a fetch", ShareRequests.records(["a", "b"], in: guests)),
                 ("the share", ShareRequests.shareRecord(of: guests)), ("a first page", ShareRequests.page(of: guests)),
@@ -198,7 +198,7 @@ import TidemarkWire
         var (token, cursor): ([UInt8], [UInt8]) = ([], [])
         // The same request each time: its answer is remembered, and the record in the way is read again.
         let remembered = try ShareRequests.saving(
-            ["a"], "first", in: couple.guests, .ifServerRecordUnchanged, reader.stamp())
+            ["a"], "first", in: couple.guests, by: .ifServerRecordUnchanged, reader.stamp())
         // Bounded, should nobody cancel it.
         for _ in 0..<20_000 where !Task.isCancelled {
             var questions = try couple.questions(after: token, cursor, by: reader)

@@ -86,7 +86,7 @@ package enum ShareRequests {
     // MARK: Records
 
     package static func saving(
-        _ names: [String], _ text: String = "text", in zone: WireZoneID, _ policy: WireSavePolicy = .allKeys,
+        _ names: [String], _ text: String = "text", in zone: WireZoneID, by policy: WireSavePolicy = .allKeys,
         _ stamp: WireRequestStamp
     ) throws -> WireModifyRecords {
         let fields = [UInt8](try FieldMap([Field("text", .string(text))]).bytes)

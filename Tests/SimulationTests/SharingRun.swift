@@ -2,6 +2,7 @@
 
 import TidemarkDomain
 import TidemarkScheduling
+import TidemarkTestKit
 import TidemarkTestSupport
 
 /// One history in which an owner shares zones with guests, who come, edit and go.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkDomain
+import TidemarkScheduling
+import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// Accounts with which the owner shares zones.
 extension SimulatedWorld {
