@@ -234,4 +234,25 @@ import TidemarkTestSupport
             #expect(try await accepting.value.get().reasons == [nil, nil, nil])
         }
     }
+
+    @Test func `R-317, R-318: an edit after an acceptance is not answered by a look that was begun before it`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        // The first look is answered late.
+        let slow = fixture.server(faults: FaultScript(first: [.callAnswered: [.delay(.seconds(2))]]).plan)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            let (early, late) = (
+                try saving("early", by: bob, counter: 1, fixture), try saving("late", by: bob, counter: 2, fixture)
+            )
+            let first = fixture.scheduler.run { await slow.modifyRecords([early], for: .account(2)) }
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            try await fixture.accept(bob, by: service)
+            let second = fixture.scheduler.run { await slow.modifyRecords([late], for: .account(2)) }
+            #expect(await first.value.map(reasons) == [[.zoneNotFound]])
+            #expect(await second.value.map(reasons) == [[nil]])
+            #expect(try await fixture.records().map(\.name).contains("late"))
+        }
+    }
 }
