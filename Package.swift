@@ -254,7 +254,7 @@ let package = Package(
                 "StorageConformance",
                 "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkFairness", "TidemarkTestKit", "TidemarkBytes",
-                "TidemarkCrypto", "CTidemarkLibpq", "TidemarkTestSupport",
+                "TidemarkCrypto", "CTidemarkLibpq", "TidemarkLocalPostgres", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkServiceTests",
@@ -333,7 +333,7 @@ let package = Package(
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
                 "TidemarkService", "TidemarkTestKit", "tidemark", "tidemark-echo", "foldersync", "ContactsProgram",
-                "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport",
+                "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport",
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

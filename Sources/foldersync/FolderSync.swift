@@ -21,7 +21,8 @@ struct FolderSync: AsyncParsableCommand {
             (`tidemark dev` prints them). What is known of the last sync is kept in FOLDER/.foldersync.
 
             If a file was changed here and elsewhere, both versions are kept: the other one under its name, ours as
-            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept.
+            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept. So is what
+            is changed in a shared folder that one may only read: it gets such a name, and is sent once one may write.
 
             Regular files are synced, and the directories that hold them. Links, and names that are not UTF-8, are skipped,
             and foldersync says so.

@@ -12,6 +12,7 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
     case system(Int32, String)
     case alreadyRunning
     case otherZone(String)
+    case placeDamaged(String)
     case directoryInTheWay(RelativePath)
     case linkedDirectory
     case accountChanged
@@ -46,6 +47,10 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
             "Another foldersync already keeps this folder in sync. End that one first, or let it go on."
         case .otherZone(let name):
             "This folder is in sync with the zone \(name). To sync it with another zone, remove its .foldersync first."
+        case .placeDamaged(let path):
+            "The first line of \(path) is damaged, so it is not known with which zone this folder is in sync. Nothing was changed. Put "
+                + "the file back from a backup. Or move .foldersync away and start as the first time; then files that were deleted "
+                + "elsewhere may come back."
         case .directoryInTheWay(let path):
             "\(path) is a file on other devices and a directory here. The directory stays. Rename it to get the file."
         case .linkedDirectory:

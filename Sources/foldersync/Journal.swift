@@ -20,6 +20,8 @@ final class Journal: @unchecked Sendable {
         private(set) var sent: [Sent] = []
         /// What is about to be written to the file; nil once it is written.
         var receiving: Arrival?
+        /// What the server did not take, because this account may only read the folder; nil if nothing.
+        var refused: Refused?
         /// The archived system fields of the record: identity and tag. Without them a save would be a conflict.
         private var systemFields: Data?
         private(set) var tag: String?
@@ -27,6 +29,11 @@ final class Journal: @unchecked Sendable {
         struct Sent: Codable {
             let version: String
             let stat: FileTree.Stat?
+        }
+
+        struct Refused: Codable {
+            /// The file's version; nil if the file was deleted.
+            let version: String?
         }
 
         /// What a record that has arrived says of its file.
@@ -43,9 +50,10 @@ final class Journal: @unchecked Sendable {
             self.path = path
         }
 
-        /// Whether a file of that version (nil: no file) may be missing on the server.
+        /// Whether a file of that version (nil: no file) may be missing on the server, and should be sent.
         func differs(from version: String?) -> Bool {
-            version != self.version || sent.contains { $0.version != version }
+            if let refused, refused.version == version { return false }
+            return version != self.version || sent.contains { $0.version != version }
         }
 
         /// The record with its system fields alone, to be filled and saved.
@@ -66,6 +74,7 @@ final class Journal: @unchecked Sendable {
             self.version = version
             stat = nil
             receiving = nil
+            refused = nil
         }
 
         /// The program ended after it had written the file, and before it could record that: the file was received, not
@@ -125,7 +134,7 @@ final class Journal: @unchecked Sendable {
     /// Reads the existing file. A last line that a crash cut short is skipped.
     ///
     /// It is not known which file a damaged line was about. So the engine's state is dropped: all records arrive again
-    /// and none is missed. The damaged file is kept.
+    /// and none is missed. The damaged file is kept. With a damaged first line nothing is read or changed.
     ///
     /// - Parameter owner: whose zone it is, if somebody else shares the folder (``FolderPlace/owner``).
     init(directory: String, zoneName: String, owner: String? = nil) throws {
@@ -147,15 +156,15 @@ final class Journal: @unchecked Sendable {
         let decoder = JSONDecoder()
         let lines = try Data(contentsOf: URL(fileURLWithPath: path))
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if let known = try Self.place(in: lines, of: path), known != place {
+            throw FolderSyncError.otherZone(known.zoneName)
+        }
         var damagedCount = 0
         for (index, line) in lines.enumerated() where !line.isEmpty {
             guard let line = try? decoder.decode(Line.self, from: line) else {
                 // A line without an end was being written when the program ended.
                 if index + 1 < lines.count { damagedCount += 1 }
                 continue
-            }
-            if let zone = line.zone, FolderPlace(zoneName: zone, owner: line.owner) != place {
-                throw FolderSyncError.otherZone(zone)
             }
             if let entry = line.entry { entries[FileRecord.name(of: entry.path)] = entry }
             if let engine = line.engine { engineState = engine }
@@ -170,13 +179,25 @@ final class Journal: @unchecked Sendable {
 
     /// The place of a folder at its last sync; nil if it was never synced. Asked without the lock, because the file
     /// always begins with it.
+    ///
+    /// - Throws: `placeDamaged` if the first line cannot be read.
     static func place(ofFolder folder: String) throws -> FolderPlace? {
         let path = path(in: "\(folder)/\(FileTree.stateDirectoryName)")
         guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? handle.close() }
         let bytes = try handle.read(upToCount: firstLineBytesMax) ?? Data()
-        let first = bytes.prefix { $0 != UInt8(ascii: "\n") }
-        guard let line = try? JSONDecoder().decode(Line.self, from: first), let zone = line.zone else { return nil }
+        return try place(
+            in: bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false), of: path)
+    }
+
+    /// What the first line says; nil if the file is empty.
+    ///
+    /// Nothing else says whose zone it is. To guess could send a shared folder to one's own zone.
+    private static func place(in lines: [Data], of path: String) throws -> FolderPlace? {
+        guard let first = lines.first, lines.count > 1 || !first.isEmpty else { return nil }
+        guard let line = try? JSONDecoder().decode(Line.self, from: first), let zone = line.zone else {
+            throw FolderSyncError.placeDamaged(path)
+        }
         return FolderPlace(zoneName: zone, owner: line.owner)
     }
 
@@ -216,6 +237,9 @@ final class Journal: @unchecked Sendable {
     var arrivals: [RelativePath: Entry.Arrival] {
         entries.values.reduce(into: [:]) { $0[$1.path] = $1.receiving }
     }
+
+    /// What the server did not take, because this account may only read the folder.
+    var refusedPaths: Set<RelativePath> { Set(entries.values.filter { $0.refused != nil }.map(\.path)) }
 
     /// The records that were on the server at their last sync.
     func recordIDs(in zoneID: CKRecordZone.ID) -> [CKRecord.ID] {

@@ -114,14 +114,12 @@ struct SharedFolder {
 }
 
 extension CKShare.Participant {
-    /// All by which a command can name the person. What people read comes first.
+    /// All by which a command can name the person.
     var names: [String] {
         let identity = userIdentity
-        let parts = [identity.nameComponents?.givenName, identity.nameComponents?.familyName].compactMap { $0 }
-        let name = parts.isEmpty ? identity.nameComponents?.nickname : parts.joined(separator: " ")
         let isCurrentUser = identity.userRecordID?.recordName == CKCurrentUserDefaultName
         return [
-            name, identity.lookupInfo?.emailAddress, identity.lookupInfo?.phoneNumber,
+            identity.lookupInfo?.emailAddress, identity.lookupInfo?.phoneNumber,
             isCurrentUser ? nil : identity.userRecordID?.recordName, participantID,
         ].compactMap { $0 }.filter { !$0.isEmpty }
     }

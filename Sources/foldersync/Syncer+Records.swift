@@ -54,6 +54,8 @@ extension Syncer {
         case .zoneNotFound:
             makeZone(syncEngine: syncEngine)
             syncEngine.state.add(pendingRecordZoneChanges: [change])
+        case _ where isReadOnly(error):
+            mayNotSave(record.recordID)
         case .unknownItem:
             // It was on the server and is gone. It starts anew, without its tag.
             journal[record.recordID]?.forgetRecord()
@@ -84,6 +86,7 @@ extension Syncer {
 
     /// Merges records with files.
     func fetched(_ records: [CKRecord], syncEngine: CKSyncEngine) {
+        for case let share as CKShare in records { take(share) }
         let arrivals = records.compactMap { record -> Arrival? in
             // The share is a record of the zone, and no file.
             guard record.recordID.zoneID == zoneID, record.recordType != CKRecord.SystemType.share else { return nil }
@@ -182,6 +185,7 @@ extension Syncer {
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
         var meeting = meeting(at: content.path, synced: synced, record: content.version)
         if standing == .wentBack, meeting != .equal, tree.obstacle(to: content.path) == nil { meeting = .keepFile }
+        if givesWay(entry, to: meeting) { meeting = .takeRecord }
         switch meeting {
         case .equal:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
@@ -194,7 +198,10 @@ extension Syncer {
             syncEngine.state.add(pendingRecordZoneChanges: [change])
         }
         // Whatever happened to the file, the next save must carry this version's tag.
+        let refused = entry.refused
         entry.remember(record, version: content.version)
+        // What is in the place of a file that was deleted elsewhere has stayed there.
+        if content.version == nil { entry.refused = refused }
         if isOurs { entry.answered() }
         journal[content.path] = entry
         if isOurs {
@@ -237,7 +244,12 @@ extension Syncer {
     ) -> Bool {
         do {
             hasUnflushedFiles = true
+            let isRefused = journal[content.path]?.refused != nil
             for kept in try tree.replace(content, expecting: version, copyOf: copyOf, deviceName: deviceName) {
+                if isRefused {
+                    keepUnsent(kept)
+                    continue
+                }
                 report.line(
                     kept.path == kept.newPath
                         ? "\(kept.path) was deleted elsewhere and changed here; it is kept"

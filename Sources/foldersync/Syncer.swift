@@ -214,7 +214,7 @@ actor Syncer: CKSyncEngineDelegate {
             case .file(let file):
                 guard !entry.differs(from: file.version) else { return true }
                 // The file was touched, not changed. The next check need not read it.
-                journal[path]?.stat = file.stat
+                if entry.version == file.version { journal[path]?.stat = file.stat }
                 return false
             case .unusable(let why):
                 report.problem("\(path): \(why)", once: true)
@@ -299,7 +299,9 @@ actor Syncer: CKSyncEngineDelegate {
             guard !hasFailed else { return }
             solveConflicts(sent.failedRecordSaves.map(\.error), syncEngine: syncEngine)
             report.sent(sent.savedRecords.count, pending: syncEngine.state.pendingRecordZoneChanges.count)
-            persist()
+            guard persist(), sent.failedRecordSaves.contains(where: { isReadOnly($0.error) }) else { return }
+            // If the connection is lost, it is done later.
+            try? await fetchMissing()
         case .sentDatabaseChanges(let sent):
             for failure in sent.failedZoneSaves {
                 report.problem("zone \(failure.zone.zoneID.zoneName): \(failure.error.localizedDescription)")
@@ -376,8 +378,11 @@ actor Syncer: CKSyncEngineDelegate {
     /// Somebody deleted the zone on purpose, or the folder is not shared with this account any more: nothing is sent again
     /// unless the person here starts the program again. That start is like the first one, which creates the zone, so the
     /// engine's state is dropped too.
+    ///
+    /// The zone of a shared folder is there, and may be shared with this account again. Then the versions of the last sync
+    /// tell what was deleted or edited since, there and here.
     func zoneEnded() {
-        journal.forgetEverything()
+        if place.isShared { journal.engineState = nil } else { journal.forgetEverything() }
         persist()
         finish(
             place.isShared

@@ -20,7 +20,8 @@ final class Bench {
             EchoBenchmark.self, FanOutBenchmark.self, IdleConnectionsBenchmark.self, OneSaveBenchmark.self,
             ManyZonesBenchmark.self, OneZoneBenchmark.self, BatchesBenchmark.self, ChangeFeedBenchmark.self,
             SaveToEventBenchmark.self, EngineBenchmark.self, ReadsBenchmark.self, ZoneSizeBenchmark.self,
-            FetchedMemoryBenchmark.self, AssetsBenchmark.self,
+            FetchedMemoryBenchmark.self, AssetsBenchmark.self, SharedSaveBenchmark.self, SharedFeedBenchmark.self,
+            ViewerFeedBenchmark.self, SharedEventBenchmark.self, SharedStatementsBenchmark.self,
         ]
     }
 

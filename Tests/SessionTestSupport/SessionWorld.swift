@@ -121,6 +121,7 @@ package final class Faults: Sendable {
         var next: [FaultPoint: Fault] = [:]
         /// How often each point is still reached without a fault.
         var spared: [FaultPoint: Int] = [:]
+        var counts: [FaultPoint: Int] = [:]
     }
 
     private let state = Mutex(State())
@@ -138,10 +139,14 @@ package final class Faults: Sendable {
 
     package func at(_ point: FaultPoint) -> Fault {
         state.withLock { state in
+            state.counts[point, default: 0] += 1
             if let fault = state.next.removeValue(forKey: point) { return fault }
             let sparedCount = state.spared[point] ?? 0
             state.spared[point] = max(0, sparedCount - 1)
             return sparedCount > 0 ? .none : state.always[point] ?? .none
         }
     }
+
+    /// How often the point was reached.
+    package func count(of point: FaultPoint) -> Int { state.withLock { $0.counts[point] ?? 0 } }
 }

@@ -8,7 +8,7 @@ import TidemarkTestSupport
 ///
 /// A test says which seeds it tries; a seed that breaks a promise is printed, and replays exactly. Environment:
 /// - `TIDEMARK_SEED`: the first seed; unless set random, or 0 for planted faults.
-/// - `TIDEMARK_SEEDS`: how many histories of simple devices; a fifth of that with engines.
+/// - `TIDEMARK_SEEDS`: how many histories of simple devices; a fifth of that with shares, and a fifth with engines.
 /// - `TIDEMARK_PLANTED`: search every planted fault in so many seeds, and print the first that shows it.
 /// - `TIDEMARK_TRACE`: print what happens in each history.
 @Suite struct SimulationTests {
@@ -26,6 +26,12 @@ import TidemarkTestSupport
         let (first, count) = (Self.first + part * ((Self.count + 1) / 2), (Self.count + 1 - part) / 2)
         print("simulation: \(count) seeds from \(first)")
         try await search(first, count) { SimulationRun(seed: $0).violations }
+    }
+
+    @Test func `I-5, R-328: whatever the seed, guests see what is shared with them, and end equal`() async throws {
+        let count = max(1, Self.count / 5)
+        print("simulation of shares: \(count) seeds from \(Self.first)")
+        try await search(Self.first, count) { SharingRun(seed: $0).violations }
     }
 
     @Test func `I-1 … I-4: real engines end equal, whatever the seed`() async throws {
@@ -70,6 +76,7 @@ import TidemarkTestSupport
         #expect(SimulationRun(seed: seed).digest == first.digest)
         #expect(SimulationRun(seed: seed + 1_000).digest != first.digest)
         #expect(EngineRun(seed: seed).digest == EngineRun(seed: seed).digest)
+        #expect(SharingRun(seed: seed).digest == SharingRun(seed: seed).digest)
     }
 
     /// Each process hashes in its own way, so that its sets and dictionaries have other orders.
@@ -90,7 +97,7 @@ import TidemarkTestSupport
     /// What this process makes of some seeds, one of them with journals, and last how it hashes.
     private static func replays() -> [String] {
         let digests = ([1, 2, 3, 4, 5] as [UInt64]).flatMap { seed in
-            [SimulationRun(seed: seed).digest, EngineRun(seed: seed).digest]
+            [SimulationRun(seed: seed).digest, EngineRun(seed: seed).digest, SharingRun(seed: seed).digest]
         }
         return (digests + ["hash \("".hashValue)"]).map { replayMark + $0 }
     }

@@ -115,6 +115,39 @@ extension StorageConformance {
                 of: zone.list, for: zone.viewer.user, after: nil, zonesMax: 9)
             try expectEqual(listed, [], "the list grants nothing")
         },
+        Scenario("F-24, R-158: who accepts, leaves, writes, lists or ends zones never waits in a circle") { store in
+            let zone = try await store.shareZone("notes")
+            let other = try require(
+                try await store.createZones("other", in: zone.owner.privateDatabase).first, "a zone"
+            ).key
+            // With a quota, writers lock their database, too.
+            for quota in [StorageQuota(), StorageQuota(privateBytes: 1_000_000)] {
+                try expect(try await store.first.setQuota(quota, of: StorageConformance.container), "chosen")
+                let steps: [@Sendable (any Storage) async throws -> Void] = [
+                    { _ = try await store.accept(zone, on: $0) }, { _ = try await store.leave(zone, on: $0) },
+                    { try await store.write([RecordDraft("x")], in: zone.key, on: $0) },
+                    { storage in
+                        let transaction = try await storage.beginWrite([other.read(), zone.key.read()])
+                        await transaction.rollback()
+                    },
+                    { storage in
+                        let transaction = try await storage.beginZonesWrite(
+                            in: zone.owner.privateDatabase, names: ["other", "notes"], life: DeviceID(high: 1, low: 1))
+                        await transaction.rollback()
+                    },
+                    { _ = try await $0.advanceDatabaseFeed(of: zone.list, after: 0, entriesMax: 9) },
+                ]
+                // Each step on one server beside each on the other, in both orders: a circle would end with an error.
+                for first in steps {
+                    for second in steps {
+                        let running = [(store.first, first), (store.second, second)].map { storage, step in
+                            store.scheduler.runThrowing { for _ in 0..<2 { try await step(storage) } }
+                        }
+                        for step in running { try await step.value }
+                    }
+                }
+            }
+        },
     ]
 }
 

@@ -45,6 +45,20 @@ extension StorageConformance {
             await transaction.rollback()
             try expectEqual(transaction.snapshots.map(\.sharing), [nil], "nobody asked under the lock")
         },
+        Scenario("R-312: the shares of several zones are read together, of those that live") { store in
+            let zones = [try await store.shareZone("a"), try await store.shareZone("b")]
+            try await store.accept(zones[1])
+            let found = try await store.second.sharings(
+                of: ["b", "none", "a"], in: zones[0].key.database, .whole)
+            try expectEqual(found.map { $0.zone.key.name }.sorted(), ["a", "b"], "those that live")
+            for (zone, sharing) in found {
+                let alone = try require(try await store.second.sharing(of: zone.key, .whole), "the zone")
+                try expectEqual(zone, alone.zone, "as it is alone")
+                try expectSharing(sharing, alone.sharing, "as they are alone")
+            }
+            let bobs = found.filter { $0.sharing.admits(zones[1].viewer.user) }
+            try expectEqual(bobs.map { $0.zone.key.name }, ["b"], "each with its own")
+        },
         Scenario("R-308, R-317: of several changes in one transaction each is over the one before") { store in
             let zone = try await store.shareZone("notes", publicPermission: .noAccess)
             let bob = zone.viewer.user

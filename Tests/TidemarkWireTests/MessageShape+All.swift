@@ -559,8 +559,6 @@ extension MessageShape {
                 FieldShape(6, "role", .choice),
                 FieldShape(7, "permission", .choice),
                 FieldShape(8, "status", .choice),
-                FieldShape(9, "added_at", .int64),
-                FieldShape(10, "name", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireFetchShareMetadata", TidemarkWire.WireFetchShareMetadata.self, WireJudge.WireFetchShareMetadata.self,
@@ -626,7 +624,6 @@ extension MessageShape {
             "WireFoundPerson", TidemarkWire.WireFoundPerson.self, WireJudge.WireFoundPerson.self,
             [
                 FieldShape(1, "has_account", .bool),
-                FieldShape(2, "name", .string, bytesMax: 65536),
             ]),
         MessageShape(
             "WireSubscription", TidemarkWire.WireSubscription.self, WireJudge.WireSubscription.self,

@@ -250,12 +250,6 @@ package nonisolated struct WireParticipant: Sendable {
 
   package var status: WireParticipantStatus = .unspecified
 
-  /// Milliseconds since 1970. 0: the owner.
-  package var addedAt: Int64 = 0
-
-  /// The name of the account, for people.
-  package var name: String = String()
-
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -414,7 +408,7 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Participant"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}user\0\u{3}is_caller\0\u{1}email\0\u{1}phone\0\u{1}role\0\u{1}permission\0\u{1}status\0\u{3}added_at\0\u{1}name\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}user\0\u{3}is_caller\0\u{1}email\0\u{1}phone\0\u{1}role\0\u{1}permission\0\u{1}status\0\u{c}\u{9}\u{1}\u{c}\u{a}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -430,8 +424,6 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 6: try { try decoder.decodeSingularEnumField(value: &self.role) }()
       case 7: try { try decoder.decodeSingularEnumField(value: &self.permission) }()
       case 8: try { try decoder.decodeSingularEnumField(value: &self.status) }()
-      case 9: try { try decoder.decodeSingularInt64Field(value: &self.addedAt) }()
-      case 10: try { try decoder.decodeSingularStringField(value: &self.name) }()
       default: break
       }
     }
@@ -462,12 +454,6 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.status != .unspecified {
       try visitor.visitSingularEnumField(value: self.status, fieldNumber: 8)
     }
-    if self.addedAt != 0 {
-      try visitor.visitSingularInt64Field(value: self.addedAt, fieldNumber: 9)
-    }
-    if !self.name.isEmpty {
-      try visitor.visitSingularStringField(value: self.name, fieldNumber: 10)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -480,8 +466,6 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.role != rhs.role {return false}
     if lhs.permission != rhs.permission {return false}
     if lhs.status != rhs.status {return false}
-    if lhs.addedAt != rhs.addedAt {return false}
-    if lhs.name != rhs.name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

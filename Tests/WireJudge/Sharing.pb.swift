@@ -257,9 +257,6 @@ package nonisolated struct WireFoundPerson: Sendable {
   /// Whether there is an account. False: the invitation waits for one with that address.
   package var hasAccount_p: Bool = false
 
-  /// Of a lookup by record name alone: the name of the account, for people.
-  package var name: String = String()
-
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -735,7 +732,7 @@ nonisolated extension WireParticipantLookupResult: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension WireFoundPerson: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FoundPerson"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_account\0\u{1}name\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_account\0\u{c}\u{2}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -744,7 +741,6 @@ nonisolated extension WireFoundPerson: SwiftProtobuf.Message, SwiftProtobuf._Mes
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBoolField(value: &self.hasAccount_p) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
       default: break
       }
     }
@@ -754,15 +750,11 @@ nonisolated extension WireFoundPerson: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.hasAccount_p != false {
       try visitor.visitSingularBoolField(value: self.hasAccount_p, fieldNumber: 1)
     }
-    if !self.name.isEmpty {
-      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireFoundPerson, rhs: WireFoundPerson) -> Bool {
     if lhs.hasAccount_p != rhs.hasAccount_p {return false}
-    if lhs.name != rhs.name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -164,4 +164,10 @@ extension Limits {
     package func pageCount(requested: Int) -> Int {
         requested <= 0 ? pageRecordsDefault : min(requested, pageRecordsMax)
     }
+
+    /// The same for a page of a query for records of one type.
+    package func pageCount(of recordType: String, requested: Int) -> Int {
+        let count = pageCount(requested: requested)
+        return Share.isType(recordType) ? min(count, pageSharesMax) : count
+    }
 }

@@ -53,7 +53,8 @@ package final class ZoneOverlay {
         guard let access = request.access.sharing(table?.shares?.sharing) else {
             return .success(withoutAccess(request, now: now))
         }
-        let granted = request.with(access: access, refusals: [])
+        // As a rule whoever checked the schema has found the same.
+        let granted = request.access == access ? request : request.with(access: access, refusals: [])
         return answer(granted, arrivalEpoch: arrivalEpoch, now: now, use: use).map(\.ofParticipant)
     }
 

@@ -14,8 +14,11 @@ extension ZoneSnapshot {
     package func lookUp(
         _ names: [String], by access: RecordAccess, within limits: Limits
     ) -> [Result<RecordState, FailureReason>] {
-        if let refusal = refusal(for: access) { return names.map { _ in .failure(refusal) } }
-        guard let access = access.sharing(sharing) else { return names.map { _ in .failure(.zoneNotFound) } }
+        // I-5: in the shared database a zone without access is not there, whatever became of it.
+        guard let access = access.sharing(zone == nil ? nil : sharing) else {
+            return names.map { _ in .failure(.zoneNotFound) }
+        }
+        if let refusal { return names.map { _ in .failure(refusal) } }
         var byteCount = 0
         var results: [Result<RecordState, FailureReason>] = []
         for name in names {

@@ -4,14 +4,12 @@
 ///
 /// It can be made from a ``ZoneSharing`` alone: access is what was read, never what somebody was told.
 package struct ShareAccess: Hashable, Sendable {
-    package let user: UserID
     /// Whether the zone is the user's own. Owners see it in their private database alone.
     package let isOwner: Bool
     /// The user's part in the living share; nil: none that allows anything.
     private let part: SharePart?
 
     package init(of user: UserID, in sharing: ZoneSharing) {
-        self.user = user
         isOwner = user == sharing.owner
         part = sharing.livingShare.flatMap { share in
             guard let row = sharing.row(of: user, in: share.number), row.hasAccepted else { return nil }

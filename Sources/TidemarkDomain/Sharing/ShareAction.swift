@@ -11,6 +11,8 @@ package enum ShareAction: Sendable {
     /// A participant leaves the zone. An invitation stays: who is only invited does not see the zone, so a repeat of the
     /// request does not end what came after it.
     case leave(UserID)
+    /// An operator ends one participant's part, or their invitation.
+    case remove(ParticipantID)
     /// An operator ends the share of the zone, as its owner does by deleting the CKShare record.
     case end
 
@@ -65,6 +67,8 @@ extension ShareAction {
             return visitor.declining(in: sharing, at: number).flatMap { table?.touchShare($0, now: now) }
         case .leave(let user):
             return sharing?.leaving(user, at: number).flatMap { table?.touchShare($0, now: now) }
+        case .remove(let id):
+            return sharing?.removing(id, at: number).flatMap { table?.touchShare($0, now: now) }
         case .end:
             if let sharing { table?.endShare(of: sharing.owner, now: now) }
             return nil

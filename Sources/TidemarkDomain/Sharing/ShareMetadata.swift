@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkFields
+
 /// What a link leads to, as one visitor may know it.
 package struct ShareMetadata: Sendable {
     package let owner: ZoneOwner
@@ -35,4 +37,7 @@ package enum PersonLookup: Hashable, Sendable {
     case user(String)
     /// Nil: the text is no address.
     case address(PersonAddress?)
+
+    /// Whether it is an address that somebody may have.
+    package var isAddress: Bool { if case .address(_?) = self { true } else { false } }
 }

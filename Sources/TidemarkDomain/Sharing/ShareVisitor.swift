@@ -141,6 +141,12 @@ extension ZoneSharing {
         return SharingChanges.ending([row], of: share.number, at: number)
     }
 
+    /// One participant is removed, or one invitation ends. Nil if there is none of that ID.
+    func removing(_ id: ParticipantID, at number: ChangeNumber) -> SharingChanges? {
+        guard let share = livingShare, let row = participants[share.number]?[id], row.isLiving else { return nil }
+        return SharingChanges.ending([row], of: share.number, at: number)
+    }
+
     /// The owner ends a share by deleting its CKShare record. Nil if none lives.
     ///
     /// One row is written, whoever takes part.

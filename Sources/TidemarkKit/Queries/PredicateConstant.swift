@@ -105,7 +105,13 @@ enum PredicateConstant: Hashable {
         }
     }
 
+    /// By code points, as ``PredicateLexer`` reads them: a quotation mark before an accent is still a quotation mark.
     static func quote(_ text: String) -> String {
-        "'" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "'", with: "\\'") + "'"
+        var quoted: [Unicode.Scalar] = ["'"]
+        for scalar in text.unicodeScalars {
+            if scalar == "'" || scalar == "\\" { quoted.append("\\") }
+            quoted.append(scalar)
+        }
+        return String(String.UnicodeScalarView(quoted + ["'"]))
     }
 }

@@ -198,10 +198,10 @@ extension CloudDatabase {
                 results.saves[save.copy.recordID] = saved
             case .delete(let id):
                 guard let result = deleted.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
-                if case .failure(let failure) = result.result {
-                    results.deletes[id] = .failure(CKError(failure))
-                } else {
-                    results.deletes[id] = .success(())
+                switch result.result {
+                case .deleted: results.deletes[id] = .success(())
+                case .failure(let failure): results.deletes[id] = .failure(CKError(failure))
+                case nil: results.deletes[id] = .failure(Self.wrongAnswer(to: .modifyRecords))
                 }
             }
         }
@@ -309,7 +309,9 @@ extension CloudDatabase {
 }
 
 extension CKRecord {
-    /// A record as it came; `internalError` if its fields cannot be understood (R-219: one record, not the page).
+    /// A record as it came; `internalError` if its fields cannot be understood (R-219: one record, not the page). So
+    /// is a share that comes without its participants: if it were taken for a share of nobody, the next save of it would
+    /// remove everybody.
     static func make(
         _ wire: WireRecord, in zoneID: CKRecordZone.ID, _ shareURLs: ShareURLs = .unknown
     ) -> Result<CKRecord, CKError> {
@@ -323,15 +325,22 @@ extension CKRecord {
             let state = RecordContents(
                 fields: fields, metadata: metadata, parentName: wire.parent.isEmpty ? nil : wire.parent, share: nil,
                 zoneID: zoneID)
+            guard wire.hasShare || wire.type != CKRecord.SystemType.share else {
+                return .failure(
+                    unreadable("The server sent the share \(wire.name) without its participants. Tell its operator."))
+            }
             let sharing =
                 wire.hasShare
                 ? ShareState(wire.share, of: recordID, ownerName: metadata.createdBy, shareURLs) : nil
             return .success(
                 CKRecord.object(recordType: wire.type, recordID: recordID, state: state, sharing: sharing))
         } catch {
-            let text = "The fields of record \(wire.name) cannot be read (\(error)). Update the app."
-            return .failure(CKError(.internalError, message: text, userInfo: [CKError.unreadableKey: true]))
+            return .failure(unreadable("The fields of record \(wire.name) cannot be read (\(error)). Update the app."))
         }
+    }
+
+    private static func unreadable(_ text: String) -> CKError {
+        CKError(.internalError, message: text, userInfo: [CKError.unreadableKey: true])
     }
 }
 

@@ -36,10 +36,10 @@ public class CKShare: CKRecord, @unchecked Sendable {
 
     /// A share from a server.
     ///
-    /// - Parameter sharing: nil if the server sent none. Then it has only its owner.
+    /// - Parameter sharing: nil if it is not known who takes part. A share that the server has cannot be saved then.
     init(recordID: CKRecord.ID, state: RecordContents, sharing: ShareState? = nil) {
         var fresh = ShareState(ownerName: state.metadata?.createdBy ?? CKCurrentUserDefaultName)
-        if state.metadata != nil { fresh.original = fresh.terms }
+        fresh.isUnknown = state.metadata != nil
         self.sharing = Locked(sharing ?? fresh)
         super.init(recordType: SystemType.share, recordID: recordID, state: state)
     }
@@ -92,7 +92,8 @@ public class CKShare: CKRecord, @unchecked Sendable {
 
     /// What a save sends beside the fields.
     ///
-    /// - Throws: `invalidArguments` or `tooManyParticipants` for what no share may have.
+    /// - Throws: `invalidArguments` or `tooManyParticipants` for what no share may have, and
+    ///   `invalidArguments` if it is not known who takes part.
     func edit() throws(CKError) -> ShareEdit {
         let (edit, mistake) = sharing.withLock { ($0.edit, $0.mistake(in: recordID)) }
         if let mistake { throw mistake }
@@ -104,7 +105,8 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0.saved(edit) }
     }
 
-    /// Takes over the server's share after a save of `edit`. What the app has changed since remains.
+    /// Takes over the server's share after a save of `edit`. What the app has changed since remains, and so do its
+    /// objects of participants.
     func follow(_ server: CKShare, savedBy edit: ShareEdit) {
         let theirs = server.sharing.withLock { $0.copied }
         sharing.withLock { $0.follow(theirs, after: edit.terms) }
@@ -115,7 +117,7 @@ public class CKShare: CKRecord, @unchecked Sendable {
         var changed = copy.sharing.withLock { $0.copied }
         let before = changed.original ?? ShareTerms(publicPermission: .none, participants: [])
         sharing.withLock { server in
-            changed.follow(server, after: before)
+            changed.rebase(onto: server, after: before)
             server = changed
         }
     }

@@ -25,46 +25,47 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
     @available(*, deprecated, message: "Use CKShare.ParticipantRole")
     public typealias ParticipantType = CKShare.ParticipantType
 
-    /// This participant's name.
-    public let participantID: CKShare.Participant.ID
-
-    /// The person.
-    public let userIdentity: CKUserIdentity
-
-    private struct Settings {
+    private struct State {
+        var id: ID
+        var identity: CKUserIdentity
+        var status: CKShare.ParticipantAcceptanceStatus
         var role: CKShare.ParticipantRole
         var permission: CKShare.ParticipantPermission
         /// The share to which the object belongs, once it belongs to one.
         var shareID: CKRecord.ID?
     }
 
-    private let settings: Locked<Settings>
-
-    /// Whether they have accepted.
-    public let acceptanceStatus: CKShare.ParticipantAcceptanceStatus
+    private let state: Locked<State>
 
     package init(
         _ identity: CKUserIdentity, role: CKShare.ParticipantRole = .privateUser,
         permission: CKShare.ParticipantPermission = .readOnly,
         acceptanceStatus: CKShare.ParticipantAcceptanceStatus = .pending, id: ID = UUID().uuidString
     ) {
-        participantID = id
-        userIdentity = identity
-        self.acceptanceStatus = acceptanceStatus
-        settings = Locked(Settings(role: role, permission: permission))
+        state = Locked(
+            State(id: id, identity: identity, status: acceptanceStatus, role: role, permission: permission))
         super.init()
     }
 
+    /// This participant's name. Once the share is saved it is the one that the server has for the person.
+    public var participantID: CKShare.Participant.ID { state.withLock { $0.id } }
+
+    /// The person.
+    public var userIdentity: CKUserIdentity { state.withLock { $0.identity } }
+
+    /// Whether they have accepted.
+    public var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { state.withLock { $0.status } }
+
     /// Their role; default `privateUser`.
     public var role: CKShare.ParticipantRole {
-        get { settings.withLock { $0.role } }
-        set { settings.withLock { $0.role = newValue } }
+        get { state.withLock { $0.role } }
+        set { state.withLock { $0.role = newValue } }
     }
 
     /// What they may do; default `readOnly`.
     public var permission: CKShare.ParticipantPermission {
-        get { settings.withLock { $0.permission } }
-        set { settings.withLock { $0.permission = newValue } }
+        get { state.withLock { $0.permission } }
+        set { state.withLock { $0.permission = newValue } }
     }
 
     /// Their role.
@@ -77,11 +78,11 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
     // MARK: In a share
 
     /// The share to which the object belongs; nil until it is added to one.
-    var shareID: CKRecord.ID? { settings.withLock { $0.shareID } }
+    var shareID: CKRecord.ID? { state.withLock { $0.shareID } }
 
     /// Adds the object to that share, unless it belongs to one.
     func join(_ shareID: CKRecord.ID) {
-        settings.withLock { $0.shareID = $0.shareID ?? shareID }
+        state.withLock { $0.shareID = $0.shareID ?? shareID }
     }
 
     func isSamePerson(as other: CKShare.Participant) -> Bool {
@@ -90,18 +91,41 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     /// Takes over the values that an app can set.
     func update(from other: CKShare.Participant) {
-        let (role, permission) = other.settings.withLock { ($0.role, $0.permission) }
-        settings.withLock {
+        let (role, permission) = other.state.withLock { ($0.role, $0.permission) }
+        state.withLock {
             $0.role = role
             $0.permission = permission
         }
     }
 
+    /// Takes over what the server has of the person, but for the values that the app has set since `before`.
+    ///
+    /// - Parameter before: nil if the app has added the person since: all values that an app can set stay.
+    func follow(_ server: CKShare.Participant, after before: ParticipantTerms?) {
+        let theirs = server.state.withLock { $0 }
+        // In one step: an app that sets a value meanwhile sets it before, and it stays, or after.
+        state.withLock { mine in
+            mine.id = theirs.id
+            mine.identity = theirs.identity
+            mine.status = theirs.status
+            mine.shareID = mine.shareID ?? theirs.shareID
+            guard let before else { return }
+            if mine.role == before.role { mine.role = theirs.role }
+            if mine.permission == before.permission { mine.permission = theirs.permission }
+        }
+    }
+
+    /// What a save says of the participant, as it is at this moment.
+    var terms: ParticipantTerms {
+        let now = state.withLock { $0 }
+        return ParticipantTerms(
+            id: now.id, identity: now.identity, status: now.status, role: now.role, permission: now.permission)
+    }
+
     var copied: CKShare.Participant {
-        let now = settings.withLock { $0 }
+        let now = state.withLock { $0 }
         let copy = CKShare.Participant(
-            userIdentity, role: now.role, permission: now.permission, acceptanceStatus: acceptanceStatus,
-            id: participantID)
+            now.identity, role: now.role, permission: now.permission, acceptanceStatus: now.status, id: now.id)
         if let shareID = now.shareID { copy.join(shareID) }
         return copy
     }
@@ -123,11 +147,10 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
             let identity = coder.optionalObject(of: CKUserIdentity.self, forKey: "UserIdentity")
         else { return nil }
         func number(_ key: String) -> Int { coder.optionalInt64(forKey: key).flatMap { Int(exactly: $0) } ?? 0 }
-        participantID = id
-        userIdentity = identity
-        acceptanceStatus = CKShare.ParticipantAcceptanceStatus(rawValue: number("AcceptanceStatus")) ?? .unknown
-        settings = Locked(
-            Settings(
+        state = Locked(
+            State(
+                id: id, identity: identity,
+                status: CKShare.ParticipantAcceptanceStatus(rawValue: number("AcceptanceStatus")) ?? .unknown,
                 role: CKShare.ParticipantRole(rawValue: number("Role")) ?? .unknown,
                 permission: CKShare.ParticipantPermission(rawValue: number("Permission")) ?? .unknown,
                 shareID: coder.optionalObject(of: CKRecord.ID.self, forKey: "ShareID")))
@@ -136,10 +159,10 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     /// Writes all of it.
     public func encode(with coder: NSCoder) {
-        let now = settings.withLock { $0 }
-        coder.encode(string: participantID, forKey: "ParticipantID")
-        coder.encode(userIdentity, forKey: "UserIdentity")
-        coder.encode(Int64(acceptanceStatus.rawValue), forKey: "AcceptanceStatus")
+        let now = state.withLock { $0 }
+        coder.encode(string: now.id, forKey: "ParticipantID")
+        coder.encode(now.identity, forKey: "UserIdentity")
+        coder.encode(Int64(now.status.rawValue), forKey: "AcceptanceStatus")
         coder.encode(Int64(now.role.rawValue), forKey: "Role")
         coder.encode(Int64(now.permission.rawValue), forKey: "Permission")
         if let shareID = now.shareID { coder.encode(shareID, forKey: "ShareID") }

@@ -12,7 +12,7 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The lookup that found the user.
     public let lookupInfo: CKUserIdentity.LookupInfo?
 
-    /// The user's name, for the app to show.
+    /// The user's name, for the app to show. Servers of this version know none: nil.
     public let nameComponents: PersonNameComponents?
 
     /// Whether there is an account: false for an address that belongs to no user.

@@ -63,10 +63,10 @@ extension CloudDatabase {
         for (asked, outcome) in try await answer(metadatas, declining: true) {
             switch outcome {
             case .success((_, let result)):
-                if case .failure(let failure) = result.result {
-                    results[asked] = .failure(CKError(failure))
-                } else {
-                    results[asked] = .success(())
+                switch result.result {
+                case .metadata: results[asked] = .success(())
+                case .failure(let failure): results[asked] = .failure(CKError(failure))
+                case nil: results[asked] = .failure(Self.wrongAnswer(to: .acceptShares))
                 }
             case .failure(let error): results[asked] = .failure(error)
             }

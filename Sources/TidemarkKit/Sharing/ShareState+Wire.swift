@@ -38,8 +38,7 @@ extension CKShare.Participant {
     static func make(_ wire: WireFoundPerson, for lookup: CKUserIdentity.LookupInfo) -> CKShare.Participant {
         CKShare.Participant(
             CKUserIdentity(
-                userRecordID: lookup.userRecordID, lookupInfo: lookup,
-                nameComponents: PersonNameComponents(wholeName: wire.name), hasiCloudAccount: wire.hasAccount))
+                userRecordID: lookup.userRecordID, lookupInfo: lookup, hasiCloudAccount: wire.hasAccount))
     }
 }
 
@@ -55,7 +54,7 @@ extension CKUserIdentity {
         }
         self.init(
             userRecordID: user.isEmpty ? nil : CKRecord.ID(recordName: user), lookupInfo: lookup,
-            nameComponents: PersonNameComponents(wholeName: wire.name), hasiCloudAccount: !user.isEmpty)
+            hasiCloudAccount: !user.isEmpty)
     }
 
     /// By what a server finds the person: one of the three. Nothing for the current user, whom the server knows.
@@ -65,15 +64,6 @@ extension CKUserIdentity {
         }
         if let email = lookupInfo?.emailAddress { return ("", email, "") }
         return ("", "", lookupInfo?.phoneNumber ?? "")
-    }
-}
-
-extension PersonNameComponents {
-    /// Servers know whole names. `givenName` has it, because formatters show that in all their styles.
-    fileprivate init?(wholeName: String) {
-        guard !wholeName.isEmpty else { return nil }
-        self.init()
-        givenName = wholeName
     }
 }
 

@@ -14,6 +14,9 @@ struct ShareState {
     var url: URL?
     /// What the server has, as far as it was fetched or saved; nil for a new share.
     var original: ShareTerms?
+    /// Whether the server has the share's record, and did not say who takes part. Then nothing here may be saved: it would
+    /// remove everybody.
+    var isUnknown = false
 
     /// A new share of that user.
     init(ownerName: String) {
@@ -47,14 +50,21 @@ struct ShareState {
         others.removeAll(where: participant.isSamePerson)
     }
 
+    /// Whether everybody with the URL may join.
+    private var isPublic: Bool { publicPermission == .readOnly || publicPermission == .readWrite }
+
     /// What the app did that no share may have; nil if nothing.
     func mistake(in shareID: CKRecord.ID) -> CKError? {
+        if isUnknown {
+            return CKError(
+                .invalidArguments,
+                message: "It is not known who takes part in this share. Fetch its record again, and save that.")
+        }
         if others.contains(where: { $0.shareID != shareID }) {
             return CKError(
                 .invalidArguments,
                 message: "A participant belongs to another share. Look the person up again for this one.")
         }
-        let isPublic = publicPermission == .readOnly || publicPermission == .readWrite
         if isPublic, others.contains(where: { $0.acceptanceStatus != .accepted }) {
             return CKError(
                 .invalidArguments,
@@ -71,13 +81,13 @@ struct ShareState {
     // MARK: Saving
 
     var terms: ShareTerms {
-        ShareTerms(publicPermission: publicPermission, participants: others.map { ParticipantTerms($0) })
+        ShareTerms(publicPermission: publicPermission, participants: others.map(\.terms))
     }
 
     /// What a save sends.
     var edit: ShareEdit {
         let terms = terms
-        return ShareEdit(terms: terms, isChange: terms != original)
+        return ShareEdit(terms: terms, isChange: !isUnknown && terms != original)
     }
 
     /// The server has taken over what was sent.
@@ -85,22 +95,41 @@ struct ShareState {
         original = edit.terms
     }
 
-    /// Takes over the server's share, but for what was changed here since `before`.
+    /// Takes over the server's share, but for what was changed here since `before`. The app's objects of people who are
+    /// still in it stay the same objects.
+    ///
+    /// If the public permission was changed here, that removes participants of the server's share, too.
     mutating func follow(_ server: ShareState, after before: ShareTerms) {
-        let mine = self
-        self = server.copied
-        if mine.publicPermission != before.publicPermission { publicPermission = mine.publicPermission }
+        let (mine, owner) = (self, self.owner)
+        self = server
+        self.owner = owner
+        owner.follow(server.owner, after: owner.terms)
+        let isPermissionMine = mine.publicPermission != before.publicPermission
+        if isPermissionMine { setPublicPermission(mine.publicPermission) }
         // Whoever was removed here stays so; others were added elsewhere.
         others.removeAll { person in !mine.others.contains(where: person.isSamePerson) && before.has(person) }
+        // That has removed everybody here, so all who are here now were added afterwards.
+        let areAllAdded = isPermissionMine && mine.publicPermission == .none
         for person in mine.others {
             let earlier = before.terms(of: person)
-            if let theirs = others.first(where: person.isSamePerson) {
-                let isChanged = earlier.map { $0.role != person.role || $0.permission != person.permission } ?? true
-                if isChanged { theirs.update(from: person) }
-            } else if earlier == nil {
+            if let place = others.firstIndex(where: person.isSamePerson) {
+                person.follow(others[place], after: earlier)
+                others[place] = person
+            } else if earlier == nil || areAllAdded {
                 others.append(person)
             }
         }
+    }
+
+    /// Takes over the server's share for another save of the changes that were made here since `before`.
+    ///
+    /// If somebody else has made the share public meanwhile, those who were invited here are not: that ends invitations
+    /// . Whoever was removed here stays so. A save of that fails, and the app hears of it.
+    mutating func rebase(onto server: ShareState, after before: ShareTerms) {
+        let isPermissionMine = publicPermission != before.publicPermission
+        follow(server, after: before)
+        guard !isPermissionMine, isPublic, publicPermission != before.publicPermission else { return }
+        others.removeAll { $0.acceptanceStatus != .accepted }
     }
 
     /// As the server has it.
@@ -134,6 +163,8 @@ struct ShareState {
         owner = coder.optionalObject(of: CKShare.Participant.self, forKey: "Owner") ?? owner
         if coder.containsValue(forKey: "Participants") {
             others = Self.participants(coder, "Participants")
+        } else {
+            isUnknown = isSaved
         }
         url = coder.optionalString(forKey: "URL").flatMap { URL(string: $0) }
         guard isSaved else { return }
@@ -151,7 +182,7 @@ struct ShareState {
         let people = participants(coder, "OriginalParticipants")
         let (roles, permissions) = (numbers(coder, "OriginalRoles"), numbers(coder, "OriginalPermissions"))
         return people.enumerated().map { index, person in
-            var terms = ParticipantTerms(person)
+            var terms = person.terms
             if roles.indices.contains(index) {
                 terms.role = CKShare.ParticipantRole(rawValue: roles[index]) ?? .unknown
             }
@@ -177,7 +208,7 @@ struct ShareState {
     func encode(with coder: NSCoder, of shareID: CKRecord.ID) {
         coder.encode(Int64(publicPermission.rawValue), forKey: "PublicPermission")
         coder.encode(owner, forKey: "Owner")
-        coder.encode(NSArray(array: others), forKey: "Participants")
+        if !isUnknown { coder.encode(NSArray(array: others), forKey: "Participants") }
         coder.encode(string: url?.absoluteString, forKey: "URL")
         guard let original, original != terms else { return }
         coder.encode(Int64(original.publicPermission.rawValue), forKey: "OriginalPermission")

@@ -23,14 +23,6 @@ struct ParticipantTerms: Sendable, Equatable {
     var role: CKShare.ParticipantRole
     var permission: CKShare.ParticipantPermission
 
-    init(_ participant: CKShare.Participant) {
-        id = participant.participantID
-        identity = participant.userIdentity
-        status = participant.acceptanceStatus
-        role = participant.role
-        permission = participant.permission
-    }
-
     static func == (left: Self, right: Self) -> Bool {
         left.id == right.id && left.role == right.role && left.permission == right.permission
     }

@@ -25,19 +25,21 @@ extension CloudDatabase {
         else { throw Self.wrongAnswer(to: .modifySubscriptions) }
         var results = SubscriptionResults()
         for (subscription, result) in zip(subscriptions, answer.saves) {
-            if case .failure(let failure) = result.result {
-                results.saves[subscription.subscriptionID] = .failure(CKError(failure))
-            } else {
-                results.saves[subscription.subscriptionID] = .success(subscription)
+            let id = subscription.subscriptionID
+            switch result.result {
+            case .subscription, .done: results.saves[id] = .success(subscription)
+            case .failure(let failure): results.saves[id] = .failure(CKError(failure))
+            case nil: results.saves[id] = .failure(Self.wrongAnswer(to: .modifySubscriptions))
             }
         }
         for (id, result) in zip(ids, answer.deletes) {
-            if case .failure(let failure) = result.result {
+            switch result.result {
+            case .done, .subscription: results.deletes[id] = .success(())
+            case .failure(let failure):
                 // after a cut the request is sent again, and may find its own work done.
                 let isDone = failure.code == .unknownItem && connection.cutCount != cutCount
                 results.deletes[id] = isDone ? .success(()) : .failure(CKError(failure))
-            } else {
-                results.deletes[id] = .success(())
+            case nil: results.deletes[id] = .failure(Self.wrongAnswer(to: .modifySubscriptions))
             }
         }
         return results
@@ -65,7 +67,10 @@ extension CloudDatabase {
         var all: [CKSubscription] = []
         var page = try await fetchSubscriptions([])
         while true {
-            all += page.subscriptions.compactMap { try? take($0).get() }
+            for result in page.subscriptions {
+                guard result.result != nil else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
+                if let subscription = try? take(result).get() { all.append(subscription) }
+            }
             guard !page.cursor.isEmpty else { return all }
             // A server that sends nothing and says that there is more would be asked for ever.
             guard !page.subscriptions.isEmpty else { throw Self.wrongAnswer(to: .fetchSubscriptions) }

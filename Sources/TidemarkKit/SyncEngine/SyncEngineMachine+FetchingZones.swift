@@ -115,7 +115,9 @@ extension SyncEngineMachine {
             return .proceed
 
         case .failure(let error):
-            if error.code == .zoneNotFound || error.code == .userDeletedZone {
+            if error.code == .zoneNotFound, zoneID.isOfOther {
+                loseAccess(to: zoneID, at: moment)
+            } else if error.code == .zoneNotFound || error.code == .userDeletedZone {
                 // the zone is gone, and the list of zones will report it. If the store is restored before that,
                 // the list is of another incarnation and says nothing of this zone: then the app hears of it as absent.
                 snapshot.forgetZone(zoneID)

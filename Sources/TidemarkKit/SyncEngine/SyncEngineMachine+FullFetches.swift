@@ -44,6 +44,17 @@ extension SyncEngineMachine {
         noteChange(at: moment)
     }
 
+    /// Another user's zone is not shared with this one. The list of zones may never tell of that: the zone may be shared
+    /// again before it is read. So what arrives then is everything, and the app hears what is absent.
+    mutating func loseAccess(to zoneID: CKRecordZone.ID, at moment: SyncEngineMoment) {
+        let token = snapshot.expiredZoneTokens[zoneID] ?? snapshot.zoneTokens[zoneID]
+        snapshot.forgetZone(zoneID)
+        snapshot.expiredZoneTokens[zoneID] = token
+        snapshot.tokenlessZones.insert(zoneID)
+        fullFetches.zones[zoneID] = nil
+        noteChange(at: moment)
+    }
+
     /// What the app is told before the first page of a full fetch; nil before all other pages.
     mutating func announcement(of page: SyncEngineZonePage, _ zoneID: CKRecordZone.ID) -> SyncEngineAction? {
         // The store was restored between the list of zones and this page.

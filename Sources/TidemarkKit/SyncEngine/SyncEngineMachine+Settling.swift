@@ -118,6 +118,10 @@ extension SyncEngineMachine {
                 if send.note(error, of: .record(recordID), isAlone) { retried.append(.deleteRecord(recordID)) }
             }
         }
+        let failures = failedSaves.map { ($0.record.recordID, $0.error) } + failedDeletes.map { ($0.key, $0.value) }
+        for (recordID, error) in failures where error.code == .zoneNotFound && recordID.zoneID.isOfOther {
+            loseAccess(to: recordID.zoneID, at: moment)
+        }
         send.successCount += saved.count + deleted.count
         if !send.waiting.isEmpty {
             for recordID in saved.map(\.recordID) + deleted { send.waiting[recordID] = nil }

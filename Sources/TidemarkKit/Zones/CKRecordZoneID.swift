@@ -110,6 +110,9 @@ public class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         self === other || zoneName == other.zoneName && ownerName == other.ownerName
     }
 
+    /// Whether it is another user's: this one can neither save nor create it.
+    var isOfOther: Bool { ownerName != CKCurrentUserDefaultName }
+
     /// Equal for equal IDs.
     public override var hash: Int { namesHash }
 

@@ -22,12 +22,12 @@ extension CloudDatabase {
             answer.deletes.count == zoneIDs.count
         else { throw Self.wrongAnswer(to: .modifyZones) }
         var results = SyncEngineZoneResults()
-        for (zone, result) in zip(zones, answer.saves) { results.saves[zone.zoneID] = take(result) }
+        for (zone, result) in zip(zones, answer.saves) { results.saves[zone.zoneID] = take(result, of: .modifyZones) }
         for (zoneID, result) in zip(zoneIDs, answer.deletes) {
-            if case .failure(let failure) = result.result {
-                results.deletes[zoneID] = .failure(CKError(failure))
-            } else {
-                results.deletes[zoneID] = .success(())
+            switch result.result {
+            case .done, .zone: results.deletes[zoneID] = .success(())
+            case .failure(let failure): results.deletes[zoneID] = .failure(CKError(failure))
+            case nil: results.deletes[zoneID] = .failure(Self.wrongAnswer(to: .modifyZones))
             }
         }
         return results
@@ -39,7 +39,7 @@ extension CloudDatabase {
         var results: [CKRecordZone.ID: Result<CKRecordZone, CKError>] = [:]
         let answers = try await fetchZones(ids).zones
         guard answers.count == ids.count else { throw Self.wrongAnswer(to: .fetchZones) }
-        for (id, answer) in zip(ids, answers) { results[id] = take(answer) }
+        for (id, answer) in zip(ids, answers) { results[id] = take(answer, of: .fetchZones) }
         return results
     }
 
@@ -48,7 +48,10 @@ extension CloudDatabase {
         var zones: [CKRecordZone] = []
         var page = try await fetchZones([])
         while true {
-            zones += page.zones.compactMap { try? take($0).get() }
+            for result in page.zones {
+                guard result.result != nil else { throw Self.wrongAnswer(to: .fetchZones) }
+                if let zone = try? take(result, of: .fetchZones).get() { zones.append(zone) }
+            }
             guard !page.cursor.isEmpty else { break }
             // A server that sends nothing and says that there is more would be asked for ever.
             guard !page.zones.isEmpty else { throw Self.wrongAnswer(to: .fetchZones) }
@@ -74,14 +77,14 @@ extension CloudDatabase {
         return answer
     }
 
-    private func take(_ result: WireZoneResult) -> Result<CKRecordZone, CKError> {
+    private func take(_ result: WireZoneResult, of request: RequestName) -> Result<CKRecordZone, CKError> {
         switch result.result {
         case .zone(let zone):
             .success(CKRecordZone(zone))
         case .failure(let failure):
             .failure(CKError(failure))
         case .done, nil:
-            .failure(Self.wrongAnswer(to: .fetchZones))
+            .failure(Self.wrongAnswer(to: request))
         }
     }
 }

@@ -3,11 +3,20 @@
 package import TidemarkDomain
 
 extension CloudService {
-    /// A mark for each database, which changes whenever anything in the database does. The sweep compares marks to make
+    /// A mark for each private database, which changes whenever anything in the database does. The sweep compares marks to make
     /// up for lost hints (I-4).
     package func changeMarks(of databases: [DatabaseID]) async -> Result<[DatabaseID: ChangeMark], FailureReason> {
         await retry.run { () async throws(StorageError) in
             .success(try await storage.changeMarks(of: databases))
+        }
+    }
+
+    /// The same for shared databases, each with its user: of the zones to which the user has access, and of which they are.
+    package func sharedMarks(
+        of viewers: [DatabaseID: UserID]
+    ) async -> Result<[DatabaseID: ChangeMark], FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            .success(try await storage.sharedMarks(of: viewers))
         }
     }
 

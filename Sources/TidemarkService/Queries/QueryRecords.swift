@@ -51,7 +51,7 @@ extension CloudService {
                 }
                 let page = QueryPageQuery(
                     database: database, query: query, fields: fields, after: opened?.position,
-                    recordsMax: limits.pageCount(requested: recordsMax), bytesMax: limits.answerBytesMax,
+                    recordsMax: limits.pageCount(of: query.recordType, requested: recordsMax), bytesMax: limits.answerBytesMax,
                     mayMark: access.user != nil, sharing: SharingRead(for: access))
                 let read: StoreRead<QueryPageRead>
                 do throws(StorageError) {

@@ -46,9 +46,8 @@ extension CloudService {
             let snapshot = try await storage.records(
                 named: stored, in: key, bytesMax: limits.answerBytesMax,
                 sharing: SharingRead(for: access).and(wantsShare ? .whole : .nothing))
-            // I-5: in the shared database a zone without access is not there, whatever became of it.
-            guard let access = access.sharing(snapshot.sharing) else { return .failure(.zoneNotFound) }
-            guard let zone = snapshot.zone else { return .failure(snapshot.refusal ?? .zoneNotFound) }
+            if let reason = snapshot.refusal(for: access) { return .failure(reason) }
+            guard let zone = snapshot.zone else { return .failure(.zoneNotFound) }
             return .success(
                 RecordsLookup(
                     zone: zone, records: snapshot.lookUp(names, by: access, within: limits),

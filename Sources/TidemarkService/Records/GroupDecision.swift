@@ -65,10 +65,12 @@ struct GroupDecision: Sendable {
         var growth: [DatabaseID: Int64] = [:]
         let owners = Dictionary(entries.lazy.map { ($0.request.memoryLife, $0.owner) }) { first, _ in first }
         var memoryGrowth: [WorkOwner: Int] = [:]
+        var reshared: Set<ZoneKey> = []
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }
             // A zone's change number is its part of the database's mark.
             growth[changes.database, default: 0] += changes.changeNumber - (snapshot.zone?.changeNumber ?? 0)
+            if !changes.sharing.isEmpty, let zone = snapshot.zone { reshared.insert(zone.key) }
             if let some = ZoneNews(of: changes, before: snapshot.zone, store: store) { news.append(some) }
             for (life, memory) in changes.memories {
                 memoryGrowth[owners[life] ?? .nobody, default: 0] += memory.growth(since: snapshot.memories[life])
@@ -83,7 +85,9 @@ struct GroupDecision: Sendable {
             guard let first = overlay.movedBy.first else { return nil }
             // If several devices changed the zone, each of them is told, like everybody else.
             let life = overlay.movedBy.count == 1 ? first : .nobody
-            return ZoneNotice(database: key.database, life: life, zoneName: key.name)
+            return ZoneNotice(
+                database: key.database, life: life, zoneName: key.name,
+                changesShares: !reshared.isEmpty && reshared.contains(key))
         }
         moved = ZonesMoved(notices, news: news, growth: growth)
     }

@@ -22,6 +22,8 @@ package final class SharedWrites: Sendable {
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
     let accessLooks = AccessLooks()
+    let shareTurns = ShareTurns()
+    let addressLookups = Mutex(AddressLookups())
     /// How many types and fields were taught to schemas, and by whom.
     let taught = Mutex<[SchemaTeacher: Int]>([:])
     let settings: WriteSettings

@@ -9,7 +9,9 @@ internal import TidemarkDomain
 /// tell by how long it takes that there is such a zone (I-5). Who has access is decided later, under the zone's lock: so a
 /// look that is out of date harms nobody.
 ///
-/// One device's requests to a zone keep their order: what comes during a look waits for it too.
+/// One device's requests to a zone keep their order: what comes during a look waits for it too. If the look finds no
+/// access, it says nothing of what has come since it began: access may have been given in between. That is looked at
+/// once more.
 final class AccessLooks: Sendable {
     /// A request's place in the queue of writes, or its outcome.
     typealias Queued = Answer<WriteCoordinator.Outcome>
@@ -26,6 +28,13 @@ final class AccessLooks: Sendable {
         let queued: Answer<Queued>
     }
 
+    /// Those that wait for one look, in the order in which they came.
+    private struct Look {
+        var waiters: [Waiter]
+        /// How many of them were there when it began.
+        var askingCount: Int
+    }
+
     private struct Sight: CachedValue {
         let end: Duration
         /// With the name of the zone, which is short as a rule.
@@ -33,8 +42,8 @@ final class AccessLooks: Sendable {
     }
 
     private struct State {
-        /// By the looks that are under way, in the order in which they came.
-        var waiting: [Place: [Waiter]] = [:]
+        /// Those that are under way.
+        var looks: [Place: Look] = [:]
         /// Who had access a moment ago.
         var sights = RecentCache<Place, Sight>(bytesMax: 2_000_000)
     }
@@ -44,14 +53,15 @@ final class AccessLooks: Sendable {
     private static let trust = Duration.seconds(10)
 
     /// - Parameter queue: queues the request. It is called at once, or by ``conclude(_:_:now:)``.
-    /// - Returns: the request's place, once it has one, and whether the caller must look and then conclude.
+    /// - Returns: the request's place, once it has one, and whether the caller must look and then conclude, until nobody
+    ///   waits.
     func admit(
         _ request: RecordsRequest, at place: Place, now: Duration, _ queue: @escaping @Sendable () -> Queued
     ) -> (queued: Answer<Queued>, mustLook: Bool) {
         let waiter = Waiter(request: request, queue: queue, queued: Answer())
         let mustLook = state.withLock { state in
-            if state.waiting[place] != nil {
-                state.waiting[place]?.append(waiter)
+            if state.looks[place] != nil {
+                state.looks[place]?.waiters.append(waiter)
                 return false
             }
             if let sight = state.sights.use(place) {
@@ -62,7 +72,7 @@ final class AccessLooks: Sendable {
                 }
                 _ = state.sights.take(place)
             }
-            state.waiting[place] = [waiter]
+            state.looks[place] = Look(waiters: [waiter], askingCount: 1)
             return true
         }
         return (waiter.queued, mustLook)
@@ -71,17 +81,25 @@ final class AccessLooks: Sendable {
     /// A look is over.
     ///
     /// - Parameter mayAsk: whether the user takes part, or is invited; or why that is not known.
-    func conclude(_ place: Place, _ mayAsk: Result<Bool, FailureReason>, now: Duration) {
+    /// - Returns: whether the caller must look again, for those who have come since this look began.
+    func conclude(_ place: Place, _ mayAsk: Result<Bool, FailureReason>, now: Duration) -> Bool {
         state.withLock { state in
-            let waiters = state.waiting.removeValue(forKey: place) ?? []
+            guard let look = state.looks.removeValue(forKey: place) else { return false }
+            var decided = look.waiters[...]
+            if case .success(false) = mayAsk {
+                decided = look.waiters.prefix(look.askingCount)
+                let rest = Array(look.waiters.dropFirst(look.askingCount))
+                if !rest.isEmpty { state.looks[place] = Look(waiters: rest, askingCount: rest.count) }
+            }
             if case .success(true) = mayAsk { state.sights.keep(Sight(end: now + Self.trust), as: place) }
-            for waiter in waiters {
+            for waiter in decided {
                 switch mayAsk {
                 case .success(true): waiter.queued.give(waiter.queue())
                 case .success(false): waiter.queued.give(Self.decided(.success(waiter.request.outcomeWithoutAccess)))
                 case .failure(let reason): waiter.queued.give(Self.decided(.failure(reason)))
                 }
             }
+            return state.looks[place] != nil
         }
     }
 

@@ -69,6 +69,15 @@ extension CloudService {
         }
     }
 
+    /// An operator ends the share of a zone, or one participant's part in it.
+    ///
+    /// - Returns: whether there was something to end.
+    package func revokeShare(
+        of key: ZoneKey, participant: ParticipantID?
+    ) async -> Result<Bool, FailureReason> {
+        await perform(participant.map(ShareAction.remove) ?? .end, on: key, for: nil, askedBy: Asker())
+    }
+
     private func accept(
         _ secret: [UInt8]?, as visitor: ShareVisitor, for bearer: LinkBearer, askedBy asker: Asker
     ) async -> Result<ShareMetadata, FailureReason> {
@@ -98,9 +107,21 @@ extension CloudService {
     /// Changes a zone's share in a transaction of its own, and tells everybody whom it concerns.
     ///
     /// What has been done already is done again without a change, so each action may be repeated.
+    ///
+    /// - Parameter bearer: nil: an operator does it.
+    /// - Returns: whether something was changed.
     private func perform(
-        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer, askedBy asker: Asker
-    ) async -> Result<ShareActionPlan, FailureReason> {
+        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, askedBy asker: Asker
+    ) async -> Result<Bool, FailureReason> {
+        await sharedWrites.shareTurns.run(in: key) {
+            asker.hasLeft
+                ? .failure(.storeUnavailable) : await performInTurn(action, on: key, for: bearer, askedBy: asker)
+        }
+    }
+
+    private func performInTurn(
+        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, askedBy asker: Asker
+    ) async -> Result<Bool, FailureReason> {
         // After an attempt of which nobody knows whether it took place, everybody is told.
         var isUndecided = false
         return await retry.run(askedBy: asker) { () async throws(StorageError) in
@@ -114,27 +135,29 @@ extension CloudService {
             guard case .success(let plan)? = planned, let changes = plan.changes else {
                 await transaction.rollback()
                 if isUndecided { tell(of: key, growth: nil, bearer) }
-                return planned ?? .failure(.serverFault)
+                return planned?.map { _ in isUndecided } ?? .failure(.serverFault)
             }
             isUndecided = true
             try await transaction.commit([changes])
             // The next write of this process reads the zone again.
             sharedWrites.knownZones.withLock { $0.forget([key]) }
             tell(of: key, growth: changes.changeNumber - before, bearer)
-            return .success(plan)
+            return .success(true)
         }
     }
 
     /// The zone's feed has the change, and the list of the user's shared database may have another zone. All of the user's
     /// devices are told of the latter, because another connection may have made it than the one that fetches.
-    private func tell(of key: ZoneKey, growth: ChangeNumber?, _ bearer: LinkBearer) {
+    private func tell(of key: ZoneKey, growth: ChangeNumber?, _ bearer: LinkBearer?) {
         var growths: [DatabaseID: Int64] = [:]
         growths[key.database] = growth
-        onMoved(
-            ZonesMoved(
-                [
-                    ZoneNotice(database: key.database, life: bearer.life, zoneName: key.name),
-                    ZoneNotice(database: bearer.viewer, life: .nobody, zoneName: ""),
-                ], growth: growths))
+        // An operator takes access away from others than who asks.
+        var notices = [
+            ZoneNotice(
+                database: key.database, life: bearer?.life ?? .nobody, zoneName: key.name,
+                changesShares: bearer == nil)
+        ]
+        if let bearer { notices.append(ZoneNotice(database: bearer.viewer, life: .nobody, zoneName: "")) }
+        onMoved(ZonesMoved(notices, growth: growths))
     }
 }

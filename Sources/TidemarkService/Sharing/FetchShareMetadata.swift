@@ -2,7 +2,6 @@
 
 internal import TidemarkCrypto
 package import TidemarkDomain
-internal import TidemarkFields
 
 /// Somebody who brings links of shares.
 package struct LinkBearer: Sendable {

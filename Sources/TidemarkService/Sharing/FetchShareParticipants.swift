@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 package import TidemarkDomain
+package import TidemarkFairness
+internal import TidemarkScheduling
 
 extension CloudService {
+    /// Counts the addresses that an account wants to look up.
+    ///
+    /// - Returns: how long it must wait before; nil: it may look them up now.
+    package func delay(of lookups: [PersonLookup], by owner: WorkOwner) -> Duration? {
+        let count = lookups.count(where: \.isAddress)
+        guard count > 0 else { return nil }
+        return sharedWrites.addressLookups.withLock {
+            $0.take(count, for: owner, atMost: limits.addressLookupsMax, now: scheduler.now)
+        }
+    }
+
     /// Whether there are users with these names and addresses, in order. An address never tells who the user is.
     ///
     /// `recordUnknown` for a name that nobody has; false for an address that nobody has verified. `tooManyItems` over the

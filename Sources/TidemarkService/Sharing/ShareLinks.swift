@@ -3,6 +3,7 @@
 internal import TidemarkCrypto
 internal import TidemarkDomain
 internal import TidemarkFairness
+internal import TidemarkScheduling
 
 /// The secret at the end of a share's URL.
 enum ShareLinkSecret {
@@ -84,13 +85,17 @@ struct SharedParts: Sendable {
         guard part.access.scope == .shared else { return .queued(queue()) }
         let place = AccessLooks.Place(user: part.user, zone: part.key)
         let looks = service.sharedWrites.accessLooks
-        let (looking, mustLook) = looks.admit(part, at: place, now: service.scheduler.now, queue)
-        if mustLook {
+        let (looking, isFirst) = looks.admit(part, at: place, now: service.scheduler.now, queue)
+        if isFirst {
             let turn = WorkTurn(of: owner, at: gates.reads)
             service.scheduler.run {
-                // Others may wait for this look too, so it does not end with who asked first.
-                let mayAsk = await service.inTurn(turn, askedBy: Asker()) { await service.mayAsk(place) }
-                looks.conclude(place, mayAsk, now: service.scheduler.now)
+                var mustLook = true
+                // NB: ends with those who wait, each of whom is answered by the second look at the latest.
+                while mustLook {
+                    // Others may wait for this look too, so it does not end with who asked first.
+                    let mayAsk = await service.inTurn(turn, askedBy: Asker()) { await service.mayAsk(place) }
+                    mustLook = looks.conclude(place, mayAsk, now: service.scheduler.now)
+                }
             }
         }
         return .looking(looking)

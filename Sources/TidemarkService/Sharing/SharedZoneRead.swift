@@ -3,24 +3,26 @@
 package import TidemarkDomain
 
 /// A zone's shares with its CKShare record, as one snapshot has them.
-package struct SharedZoneRead: Sendable {
-    package let zone: ZoneState
+struct SharedZoneRead: Sendable {
+    let zone: ZoneState
     /// Nil: no share lives.
-    package let record: RecordState?
-    package let sharing: ZoneSharing
+    let record: RecordState?
+    let sharing: ZoneSharing
 }
 
 extension CloudService {
-    /// The shares of a zone, for a caller who may read the zone: what comes with its CKShare record.
+    /// The shares of zones of one database, for a caller who may read them: what comes with their CKShare records.
+    /// They are read together.
     ///
-    /// - Returns: `zoneNotFound` also without access (I-5).
+    /// - Returns: those of zones that live, and to which the caller has access (I-5).
     package func shares(
-        in key: ZoneKey, by access: RecordAccess
-    ) async -> Result<SharedZoneRead, FailureReason> {
+        of names: Set<String>, in database: DatabaseID, by access: RecordAccess
+    ) async -> Result<[ZoneID: ZoneSharing], FailureReason> {
         await retry.run { () async throws(StorageError) in
-            let read = try await sharedZone(key, bytesMax: limits.recordBytesMax)
-            guard let read, access.sharing(read.sharing) != nil else { return .failure(.zoneNotFound) }
-            return .success(read)
+            let found = try await storage.sharings(of: names.sorted(), in: database, .whole)
+            var shares: [ZoneID: ZoneSharing] = [:]
+            for (zone, sharing) in found where access.sharing(sharing) != nil { shares[zone.id] = sharing }
+            return .success(shares)
         }
     }
 

@@ -233,6 +233,11 @@ package protocol Storage: AnyObject, Sendable {
         of key: ZoneKey, _ read: SharingRead
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)?
 
+    /// Those of a database's zones that live, and their shares, in one snapshot and in any order.
+    func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)]
+
     /// The living zone to which the link with this SHA-256 leads; nil: it leads nowhere. It grants nothing.
     ///
     /// - Parameter viewer: the database of who opens it. No link leads from one container or environment to another.
@@ -485,7 +490,8 @@ package protocol ZonesTransaction: AnyObject, Sendable {
     func rollback() async
 }
 
-/// "Zone Z of database D changed": what a server tells the others after a commit.
+/// "Zone Z of database D changed": what a server tells the others after a commit. Of a shared database: its list of zones, or
+/// its subscriptions, have changed.
 package struct ZoneNotice: Sendable, Hashable {
     package let database: DatabaseID
     /// The life of the device that made the change, which gets no push, as ``RecordsRequest/memoryLife``.
@@ -493,11 +499,14 @@ package struct ZoneNotice: Sendable, Hashable {
     package let life: DeviceID
     /// Empty if the set of zones changed rather than a zone's records.
     package let zoneName: String
+    /// Whether the zone's shares changed too, so that some users may have lost access, or have it again.
+    package let changesShares: Bool
 
-    package init(database: DatabaseID, life: DeviceID, zoneName: String) {
+    package init(database: DatabaseID, life: DeviceID, zoneName: String, changesShares: Bool = false) {
         self.database = database
         self.life = life
         self.zoneName = zoneName
+        self.changesShares = changesShares
     }
 }
 

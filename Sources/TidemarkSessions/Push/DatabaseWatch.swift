@@ -5,12 +5,13 @@ internal import TidemarkDomain
 /// What one server knows of the private or the shared database of a user who has connected devices: the devices, their
 /// subscriptions, and what they have been told. A pure value.
 ///
-/// A shared database is watched once its user has subscribed to it.
+/// Of a shared database it is also known whether its list of zones must be read before anything is told
+/// (``SharedZoneLists``).
 struct DatabaseWatch {
     let user: UserID
     let account: AccountID
     let scope: DatabaseScope
-    /// The user's other database of the two; nil if it is never watched.
+    /// The user's other database of the two; nil if it is not watched.
     let twin: DatabaseID?
     /// The life of each session's device, as it stands in notices (``RecordAccess/marking(_:)``).
     private(set) var sessions: [UInt64: DeviceID] = [:]
@@ -37,6 +38,11 @@ struct DatabaseWatch {
     /// The most subscriptions in ``ended``. Of more a device hears with the answer to its next fetch.
     private static let endedMax = 250
 
+    /// Of a shared database: its list of zones is to be read, and whatever is due waits for that.
+    private(set) var awaitsList: Bool
+    /// Whether the subscriptions may have changed at another server.
+    private(set) var mayHaveOtherSubscriptions = false
+
     /// The store's mark of the database when the first session joined, or at the last sweep.
     private var mark: Int64?
     /// Whether a notice arrived since then.
@@ -60,15 +66,7 @@ struct DatabaseWatch {
         self.scope = scope
         self.twin = twin
         subscriptionsReadAt = now
-    }
-
-    /// The watch of the shared database of the user whose private database this is, with the same sessions.
-    ///
-    /// - Parameter twin: the private database.
-    func ofSharedDatabase(twin: DatabaseID, since now: Duration) -> DatabaseWatch {
-        var watch = DatabaseWatch(user: user, account: account, scope: .shared, twin: twin, since: now)
-        for (session, life) in sessions { watch.join(session, life) }
-        return watch
+        awaitsList = scope == .shared
     }
 
     var isEmpty: Bool { sessions.isEmpty }
@@ -107,6 +105,7 @@ struct DatabaseWatch {
         guard now >= subscriptionsReadAt else { return }
         subscriptions = pushed(all)
         subscriptionsReadAt = now
+        mayHaveOtherSubscriptions = false
     }
 
     /// They are read again when a push depends on them (``SubscriptionMemory``).
@@ -132,12 +131,13 @@ struct DatabaseWatch {
         if moved.count > Self.movedMax { foldMoved() }
     }
 
-    /// Takes in that a zone of the shared database may have changed, or that there may be another one. Which zone it is, no
-    /// push says.
+    /// Takes in that a zone of the shared database may have changed. Which zone it is, no push says, and how much the mark
+    /// changes by it is not known.
     mutating func sharedZoneMoved(by life: DeviceID) {
         Self.add(life, to: &moved["", default: []])
         wasNoticed = true
         Self.add(life, to: &causes)
+        expectedMark = nil
     }
 
     /// The next sweep counts the zones. Until then a request may have made as many as one can.
@@ -191,6 +191,45 @@ struct DatabaseWatch {
         return groups
     }
 
+    // MARK: The list of a shared database
+
+    /// The list is to be read, and then all sessions are to be told that anything may have changed.
+    mutating func awaitList() {
+        awaitsList = true
+        uncertain = Set(sessions.keys)
+    }
+
+    /// A notice says that there is another list, or that there are other subscriptions. What the mark will be, and what
+    /// earlier notices said, does not matter: all is told after the list has been read.
+    mutating func listChanged() {
+        awaitList()
+        mayHaveOtherSubscriptions = true
+        (mark, expectedMark, wasNoticed, causes) = (nil, nil, false, [])
+    }
+
+    /// The list was read. It may be to be read again, because it has changed meanwhile.
+    mutating func listRead() {
+        if hasMark { awaitsList = false }
+    }
+
+    /// The list cannot be read now. What is due is told, and the next sweep finds another mark than this one.
+    mutating func listFailed() {
+        (mark, expectedMark, wasNoticed) = (.min, nil, false)
+        awaitsList = false
+    }
+
+    /// Nobody wants pushes of the database, so its list is not kept.
+    mutating func forgetList() {
+        awaitsList = true
+        (mark, expectedMark) = (nil, nil)
+    }
+
+    /// Whether a hint was lost, if the sweep finds this mark: then the list may have changed as well.
+    func isSurprised(by newMark: Int64) -> Bool {
+        guard let mark, scope == .shared else { return false }
+        return mark != newMark && !wasNoticed
+    }
+
     // MARK: What is due
 
     /// Whether something waits to be told.
@@ -215,11 +254,14 @@ struct DatabaseWatch {
     }
 
     /// Removes and returns what is due, in the order in which it is to be sent. All zones that changed since the last
-    /// call are told together. While the subscriptions are unknown it stays due.
+    /// call are told together. While the subscriptions are unknown, or the list is to be read, it stays due.
     mutating func takeDue() -> [PushGroup] {
-        guard let all = subscriptions, isDue else { return [] }
+        guard let all = subscriptions, isDue, !awaitsList || all.isEmpty else { return [] }
         var groups: [PushGroup] = []
-        if isMovedDue {
+        if scope == .shared {
+            // No push says more than another, so one is enough.
+            if isMovedDue { tell(takeMoved().flatMap(\.sessions)) }
+        } else if isMovedDue {
             groups = takeMoved().map { PushGroup(sessions: $0.sessions, zoneNames: $0.zoneNames, subscriptions: all) }
         }
         if !uncertain.isEmpty {

@@ -2,87 +2,238 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkScheduling
 internal import TidemarkService
 
 // Pushes of shared databases. A change of a zone concerns its owner, and everybody who has the zone in their list. Viewers get
 // bare pushes: what they may see is read when they fetch, and never pushed (I-5).
+//
+// A viewer's list is read as soon as somebody wants pushes of the shared database. It is read again when a notice says that it
+// may have changed, when the feed has told a device of the end of a zone, and when the sweep finds that a notice was lost.
 
 extension PushCenter {
-    /// The watch of a shared database has begun, because its user has subscribed to it. Its devices are told that something
-    /// may have changed, once changes of its zones are noticed.
-    func begin(_ shared: DatabaseID) async {
-        await readMark(of: shared)
-        tell(state.withLock { $0.watches[shared]?.sessions.keys.sorted() ?? [] }, of: shared)
+    // MARK: Changes
+
+    /// How many viewers are told in one step. It takes a fraction of a millisecond, and the pushes have steps of their own.
+    private static let viewersPerStep = 100
+
+    /// One step for each turn of the loop: everything else goes between.
+    func spreadRest() {
+        let starts = state.withLock { state in
+            guard !state.isSpreading, !state.sharedMoves.isEmpty else { return false }
+            state.isSpreading = true
+            return true
+        }
+        guard starts else { return }
+        _ = scheduler.schedule(after: .zero) { [weak self] in self?.spread() }
     }
 
-    /// Reads lists again that may have changed.
-    func renewLists(of viewers: [DatabaseID]) {
-        guard !viewers.isEmpty else { return }
-        scheduler.run { [self] in
-            for viewer in viewers { _ = await readZones(of: viewer) }
+    private func spread() {
+        let step = state.withLock { state in
+            state.isSpreading = false
+            return state.sharedMoves.take(Self.viewersPerStep)
+        }
+        guard let step else { return }
+        var unknown: [DatabaseID] = []
+        for viewer in step.viewers where state.withLock({ $0.tell(viewer, of: step) }) { unknown.append(viewer) }
+        sendRest()
+        readListsLater()
+        spreadRest()
+        guard !unknown.isEmpty else { return }
+        scheduler.run { [self, unknown] in
+            for viewer in unknown { await pushMovedOnceKnown(in: viewer, ageMax: nil) }
         }
     }
 
+    // MARK: Lists
+
     /// The feed of a shared database tells a device of the end of zones. Their changes concern it no more.
-    func zonesEnded(in viewer: DatabaseID) {
-        renewLists(of: state.withLock { $0.viewers(among: [viewer]) })
+    func zonesEnded(in viewer: DatabaseID) { renewList(of: viewer) }
+
+    /// Reads a list in a turn of its account, unless it is being read: then whoever reads it reads it once more.
+    func renewList(of viewer: DatabaseID) {
+        let account = state.withLock { state -> AccountID? in
+            guard let watch = state.watches[viewer], watch.wantsPushes || watch.mayHaveOtherSubscriptions,
+                state.listReads.want(viewer)
+            else { return nil }
+            return watch.account
+        }
+        guard let account else { return }
+        scheduler.run { [self] in await readListInTurn(of: viewer, for: account) }
     }
+
+    private func readListInTurn(of viewer: DatabaseID, for account: AccountID) async {
+        let gate = gates[.wholeDatabase]
+        guard let ticket = try? await gate.enter(.account(account.rawValue)) else { return listFailed(of: viewer) }
+        let start = scheduler.now
+        defer { gate.leave(ticket, charge: RequestGates.Kind.wholeDatabase.charge(for: scheduler.now - start)) }
+        _ = await readLists(of: viewer)
+    }
+
+    /// Reads the lists that wait for it, one after another. They wait for no turns, so that nobody keeps others waiting.
+    func readListsLater() {
+        guard state.withLock({ $0.listReads.beginsLater() }) else { return }
+        scheduler.run { [self] in
+            while let viewer = state.withLock({ $0.listReads.takeLater() }) {
+                guard await readLists(of: viewer) else {
+                    // The next sweep goes on.
+                    return state.withLock { $0.listReads.pauseLater() }
+                }
+            }
+        }
+    }
+
+    /// Reads a list until nobody wants it read once more.
+    ///
+    /// - Returns: false if it cannot be read now.
+    private func readLists(of viewer: DatabaseID) async -> Bool {
+        while state.withLock({ $0.listReads.takeNext(of: viewer) }) {
+            guard await readList(of: viewer) else {
+                listFailed(of: viewer)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Reads the zones to which the user of a shared database has access, and tells the devices what waits for that. What the
+    /// user may not see has no part in it (I-5).
+    ///
+    /// - Returns: false if they cannot be read now.
+    private func readList(of viewer: DatabaseID) async -> Bool {
+        if state.withLock({ $0.watches[viewer]?.mayHaveOtherSubscriptions ?? false }) {
+            await renewSubscriptions(of: viewer, ageMax: .zero)
+        }
+        guard let (user, hasMark) = state.withLock({ $0.readerOfList(viewer) }) else { return true }
+        // The mark first: whatever changes after it differs from it.
+        if !hasMark {
+            guard let mark = await marks(of: [viewer])[viewer] else { return false }
+            state.withLock { state in
+                state.watches[viewer]?.starts(at: mark.value)
+                state.watches[viewer]?.counted(zones: mark.zoneCount)
+            }
+        }
+        guard
+            case .success(let zones) = await service.zonesShown(
+                in: viewer, to: user, zonesMax: settings.limits.sharedZonesMax)
+        else { return false }
+        state.withLock { $0.listRead(zones.map(\.key), of: viewer) }
+        sendRest()
+        return true
+    }
+
+    private func listFailed(of viewer: DatabaseID) {
+        state.withLock { $0.listFailed(of: viewer) }
+        sendRest()
+    }
+
+    // MARK: Marks
 
     /// The marks of databases. Those that cannot be read now are left out.
     func marks(of databases: [DatabaseID]) async -> [DatabaseID: ChangeMark] {
-        let shared = state.withLock { $0.viewers(among: databases) }
-        let own = databases.filter { !shared.contains($0) }
+        let viewers = state.withLock { $0.viewers(among: databases) }
+        let own = viewers.isEmpty ? databases : databases.filter { viewers[$0] == nil }
         var marks = own.isEmpty ? [:] : (try? await service.changeMarks(of: own).get()) ?? [:]
-        for viewer in shared { marks[viewer] = await readZones(of: viewer) }
-        return marks
-    }
-
-    /// Reads the zones to which the user of a shared database has access. If there is another one, the devices are told:
-    /// until now nobody noticed the changes of that zone.
-    ///
-    /// - Returns: the mark of the database. What the user may not see has no part in it (I-5). Nil if it cannot be read now.
-    private func readZones(of viewer: DatabaseID) async -> ChangeMark? {
-        guard let user = state.withLock({ $0.watches[viewer]?.user }),
-            case .success(let zones) = await service.zonesShown(
-                in: viewer, to: user, zonesMax: SharedZoneLists.zonesMax)
-        else { return nil }
-        let everyone = state.withLock { state -> [UInt64] in
-            guard let watch = state.watches[viewer], state.sharedZones.set(zones.map(\.key), of: viewer) else {
-                return []
-            }
-            return watch.sessions.keys.sorted()
+        if !viewers.isEmpty, case .success(let shared) = await service.sharedMarks(of: viewers) {
+            marks.merge(shared) { $1 }
         }
-        tell(everyone, of: viewer)
-        return ChangeMark(value: zones.reduce(0) { $0 + $1.changeNumber + 1 }, zoneCount: zones.count)
+        return marks
     }
 }
 
 extension PushCenter.State {
-    /// Those of the databases that are watched as shared ones.
-    func viewers(among databases: [DatabaseID]) -> [DatabaseID] {
-        databases.filter { watches[$0]?.scope == .shared }
+    /// How many lists a sweep has read again although nothing says that they have changed. Whatever went wrong with a list
+    /// lasts only until its turn has come.
+    private static let listsPerSweep = 20
+    /// A list is left alone for so many sweeps.
+    private static let sweepsPerList = 6
+
+    /// Those of the databases that are watched as shared ones, each with its user.
+    func viewers(among databases: [DatabaseID]) -> [DatabaseID: UserID] {
+        var viewers: [DatabaseID: UserID] = [:]
+        for database in databases {
+            guard let watch = watches[database], watch.scope == .shared else { continue }
+            viewers[database] = watch.user
+        }
+        return viewers
     }
 
-    /// The viewers whose lists may have changed.
-    func viewers(among notices: [ZoneNotice]) -> [DatabaseID] {
-        sharedZones.isEmpty ? [] : Set(viewers(among: notices.map(\.database))).sorted()
+    // MARK: Changes
+
+    /// Takes in a change for those who have the zone in their lists.
+    mutating func takeForViewers(_ notice: ZoneNotice) {
+        let viewers = sharedZones.viewers(concernedBy: notice)
+        if !viewers.isEmpty { sharedMoves.add(notice, to: viewers) }
     }
 
-    /// Takes in a change for the shared databases that it concerns.
+    /// Tells a viewer of a change of a zone.
     ///
-    /// - Returns: these databases.
-    mutating func sharedZoneMoved(_ notice: ZoneNotice) -> Set<DatabaseID> {
-        var concerned = sharedZones.viewers(concernedBy: notice)
-        if watches[notice.database]?.scope == .shared { concerned.insert(notice.database) }
-        for viewer in concerned { watches[viewer]?.sharedZoneMoved(by: notice.life) }
-        return concerned
+    /// - Returns: whether the viewer's subscriptions are to be read first.
+    mutating func tell(_ viewer: DatabaseID, of step: SharedMoves.Step) -> Bool {
+        // The zone may not be in the list any more.
+        guard watches[viewer] != nil, sharedZones.isListed(step.zone, by: viewer) else { return false }
+        for life in step.lives { watches[viewer]?.sharedZoneMoved(by: life) }
+        if step.changesLists { listReads.wantLater(viewer) }
+        watches[viewer]?.movedIsDue()
+        _ = lineUp(viewer)
+        return watches[viewer]?.subscriptions == nil && reading.insert(viewer).inserted
     }
 
-    /// How much the mark of a watched database grows by a commit. Nil: not known.
-    func growth(of database: DatabaseID, by moved: ZonesMoved) -> Int64? {
-        guard watches[database]?.scope == .shared else { return moved.growth[database] }
-        return sharedZones.growth(of: database, by: moved)
+    // MARK: Lists
+
+    /// Whether a list is to be read from now on, because somebody wants pushes of the database. A list that nobody wants is
+    /// forgotten.
+    mutating func needsList(of viewer: DatabaseID) -> Bool {
+        guard let known = watches[viewer]?.subscriptions else { return false }
+        guard !known.isEmpty else {
+            if sharedZones.knows(viewer) {
+                sharedZones.remove(viewer)
+                watches[viewer]?.forgetList()
+            }
+            return false
+        }
+        guard !sharedZones.knows(viewer) else { return false }
+        watches[viewer]?.awaitList()
+        return true
+    }
+
+    /// Who is to read a list, and whether the database has a mark. Nil: nobody wants it any more.
+    func readerOfList(_ viewer: DatabaseID) -> (user: UserID, hasMark: Bool)? {
+        guard let watch = watches[viewer], watch.wantsPushes else { return nil }
+        return (watch.user, watch.hasMark)
+    }
+
+    /// Takes in a list. If it has another zone, the devices are told: until now nobody noticed the changes of that zone.
+    mutating func listRead(_ keys: [ZoneKey], of viewer: DatabaseID) {
+        guard let watch = watches[viewer] else { return }
+        let numbers = watch.sessions.keys
+        if sharedZones.set(keys, of: viewer, afterSweep: sweepCount) { watches[viewer]?.tell(numbers) }
+        watches[viewer]?.listRead()
+        _ = lineUp(viewer)
+    }
+
+    /// Takes in that a list cannot be read now. Until it can be read the viewer hears of no zone: it may be of none any more.
+    mutating func listFailed(of viewer: DatabaseID) {
+        listReads.failed(viewer)
+        sharedZones.remove(viewer)
+        guard watches[viewer] != nil else { return listReads.forget(viewer) }
+        watches[viewer]?.listFailed()
+        _ = lineUp(viewer)
+    }
+
+    /// If the sweep finds that a hint was lost, the list may have changed as well. The devices are told after it was read.
+    mutating func looksForOtherList(of viewer: DatabaseID, at mark: Int64) {
+        guard watches[viewer]?.isSurprised(by: mark) == true else { return }
+        watches[viewer]?.awaitList()
+        listReads.wantLater(viewer)
+    }
+
+    /// The lists that were read longest ago are to be read again.
+    mutating func wantsOldestLists() {
+        for viewer in sharedZones.oldest(Self.listsPerSweep, readBefore: sweepCount - Self.sweepsPerList) {
+            listReads.wantLater(viewer)
+        }
     }
 }
 

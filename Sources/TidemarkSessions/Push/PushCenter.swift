@@ -19,6 +19,10 @@ final class PushCenter: Sendable {
         var sessions: [UInt64: Session] = [:]
         var subscriptions: SubscriptionMemory
         var sharedZones = SharedZoneLists()
+        var listReads = SharedListReads()
+        var sharedMoves = SharedMoves()
+        /// Whether the next step of telling viewers of changes is scheduled.
+        var isSpreading = false
         /// Databases whose subscriptions are being read because something moved.
         var reading: Set<DatabaseID> = []
         var lines = PushLines()
@@ -29,24 +33,18 @@ final class PushCenter: Sendable {
         /// Whether a check for due reminders is scheduled.
         var isReminding = false
 
-        /// Takes in the subscriptions of the user of a database. With the first one of the shared database the watch of
-        /// that begins.
+        /// Takes in the subscriptions of the user of a database.
         ///
-        /// - Returns: the shared database, if its watch begins now.
+        /// - Returns: the user's shared database, if its list of zones is to be read from now on.
         mutating func knows(_ all: [Subscription], of database: DatabaseID, at now: Duration) -> DatabaseID? {
-            guard let watch = watches[database] else { return nil }
-            var begun: DatabaseID?
-            if watch.scope == .private, let shared = watch.twin, watches[shared] == nil,
-                all.contains(where: { $0.scope == .shared && $0.kind == .database })
-            {
-                watches[shared] = watch.ofSharedDatabase(twin: database, since: now)
-                // From now on notices of the list count.
-                _ = sharedZones.set([], of: shared)
-                begun = shared
+            guard let twin = watches[database]?.twin else {
+                take(all, of: database, at: now)
+                return nil
             }
             take(all, of: database, at: now)
-            if let twin = watch.twin { take(all, of: twin, at: now) }
-            return begun
+            take(all, of: twin, at: now)
+            let shared = watches[database]?.scope == .shared ? database : twin
+            return needsList(of: shared) ? shared : nil
         }
 
         /// Takes in a database's subscriptions, and forgets others of its account if these are too many.
@@ -76,9 +74,9 @@ final class PushCenter: Sendable {
 
     let service: CloudService
     let scheduler: any Scheduler
-    private let settings: SessionSettings
+    let settings: SessionSettings
     private let siblings: HubSiblings
-    private let gates: RequestGates
+    let gates: RequestGates
     let state: Mutex<State>
 
     init(
@@ -108,7 +106,11 @@ final class PushCenter: Sendable {
                 database,
                 default: DatabaseWatch(user: identity.user, account: identity.account, twin: shared, since: now)
             ].join(session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
-            state.watches[shared]?.join(session.number, member.life)
+            state.watches[
+                shared,
+                default: DatabaseWatch(
+                    user: identity.user, account: identity.account, scope: .shared, twin: database, since: now)
+            ].join(session.number, member.life)
         }
         scheduler.run { [self] in
             await readMark(of: database)
@@ -120,7 +122,7 @@ final class PushCenter: Sendable {
 
     /// Read before the push that follows joining: whatever changes after that push differs from this mark. All zones of
     /// the database are read for it, in a turn of the account.
-    func readMark(of database: DatabaseID) async {
+    private func readMark(of database: DatabaseID) async {
         guard let account = lacksMark(database) else { return }
         let gate = gates[.wholeDatabase]
         guard let ticket = try? await gate.enter(.account(account.rawValue)) else {
@@ -159,6 +161,7 @@ final class PushCenter: Sendable {
                 guard state.watches[database]?.isEmpty == true else { continue }
                 state.watches[database] = nil
                 state.sharedZones.remove(database)
+                state.listReads.forget(database)
                 state.subscriptions.forget(database, of: identity.account)
             }
         }
@@ -177,6 +180,9 @@ final class PushCenter: Sendable {
         siblings.each(where: { $0.pushes.watches(own) }) {
             await $0.pushes.renewSubscriptions(of: own, ageMax: .zero)
         }
+        // Changes of a private database make another server read its subscriptions again. In the shared database changes
+        // are others', and the other server may not know yet that they concern anybody.
+        if scope == .shared { siblings.post([ZoneNotice(database: database, life: .nobody, zoneName: "")]) }
     }
 
     /// sends a last push for each subscription that is gone. Devices that relied on it then fetch, find out, and
@@ -236,10 +242,7 @@ final class PushCenter: Sendable {
     ///   - scope: private or shared.
     func subscriptionsRead(_ all: [Subscription], in scope: DatabaseScope, of identity: Identity) async {
         let database = identity.database(in: scope)
-        let areNews = state.withLock { state in
-            if let watch = state.watches[database] { return watch.differs(from: all) }
-            return state.watches[identity.privateDatabase] != nil && all.contains { $0.kind == .database }
-        }
+        let areNews = state.withLock { $0.watches[database]?.differs(from: all) ?? false }
         guard areNews else { return }
         await readSubscriptions(of: identity.privateDatabase, ageMax: .zero)
         tell(state.withLock { $0.watches[database]?.sessions.keys.sorted() ?? [] }, of: database)
@@ -251,44 +254,52 @@ final class PushCenter: Sendable {
     /// the subscriptions are read first.
     func zonesMoved(_ zones: ZonesMoved) {
         let now = scheduler.now
-        let (known, old, unknown, viewers) = state.withLock { state in
+        let (known, old, unknown, listed) = state.withLock { state in
             var moved: Set<DatabaseID> = []
+            var listed: Set<DatabaseID> = []
             for notice in zones.notices {
-                moved.formUnion(state.sharedZoneMoved(notice))
-                guard state.watches[notice.database]?.scope == .private else { continue }
-                state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
-                moved.insert(notice.database)
+                state.takeForViewers(notice)
+                guard let scope = state.watches[notice.database]?.scope else { continue }
+                if scope == .shared {
+                    state.watches[notice.database]?.listChanged()
+                    listed.insert(notice.database)
+                } else {
+                    state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
+                    moved.insert(notice.database)
+                }
             }
-            for database in moved {
-                let growth = state.growth(of: database, by: zones)
-                state.watches[database]?.grew(by: growth)
-            }
+            for database in moved { state.watches[database]?.grew(by: zones.growth[database]) }
             let old = moved.filter {
                 state.watches[$0]?.needsSubscriptions(now: now, ageMax: settings.subscriptionAgeMax) ?? false
             }
             let unknown = old.filter { state.watches[$0]?.subscriptions?.isEmpty ?? true }
             return (
                 moved.subtracting(unknown).sorted(), old.subtracting(unknown).sorted(), unknown.sorted(),
-                state.viewers(among: zones.notices)
+                listed.sorted()
             )
         }
-        renewLists(of: viewers)
+        for viewer in listed { renewList(of: viewer) }
         pushMoved(in: known, zones.news)
+        spreadRest()
         for database in old {
             scheduler.run { [self] in await renewSubscriptions(of: database, ageMax: settings.subscriptionAgeMax) }
         }
-        // What moves while they are read is pushed with the rest.
         for database in unknown where state.withLock({ $0.reading.insert(database).inserted }) {
-            scheduler.run { [self] in
-                await readSubscriptions(of: database, ageMax: settings.subscriptionAgeMax)
-                state.withLock { _ = $0.reading.remove(database) }
-                pushMoved(in: [database])
-            }
+            scheduler.run { [self] in await pushMovedOnceKnown(in: database, ageMax: settings.subscriptionAgeMax) }
         }
     }
 
+    /// Reads the subscriptions of a database first. What moves meanwhile is pushed with the rest.
+    ///
+    /// NB: whoever calls it has added the database to `reading`.
+    func pushMovedOnceKnown(in database: DatabaseID, ageMax: Duration?) async {
+        await readSubscriptions(of: database, ageMax: ageMax)
+        state.withLock { _ = $0.reading.remove(database) }
+        pushMoved(in: [database])
+    }
+
     /// A user may have subscribed at another server. Then all sessions are told that they may have missed something.
-    private func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async {
+    func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async {
         let before = state.withLock { state in
             [database, state.watches[database]?.twin].compactMap(\.self).map { ($0, state.watches[$0]?.subscriptions) }
         }
@@ -317,13 +328,16 @@ final class PushCenter: Sendable {
 
     /// Compares the databases of connected devices with the store. If some cannot be read now, the others still are.
     func sweep() async {
+        let sharedZonesMax = settings.limits.sharedZonesMax
         let begun = state.withLock { state -> (plan: SweepPlan, number: Int)? in
             guard !state.isSweeping else { return nil }
             state.isSweeping = true
             state.sweepCount += 1
             let candidates = state.watches.lazy.filter { $0.value.wantsPushes }.map { database, watch in
                 SweepPlan.Candidate(
-                    database: database, account: watch.account, zoneCount: watch.zoneCount, lastSweep: watch.lastSweep)
+                    database: database, account: watch.account,
+                    zoneCount: watch.zoneCount ?? (watch.scope == .shared ? sharedZonesMax : nil),
+                    lastSweep: watch.lastSweep)
             }
             return (SweepPlan(Array(candidates)), state.sweepCount)
         }
@@ -332,11 +346,18 @@ final class PushCenter: Sendable {
             let marks = await marks(of: databases)
             for database in databases {
                 guard let mark = marks[database] else { continue }
-                state.withLock { $0.watches[database]?.counted(zones: mark.zoneCount, bySweep: number) }
+                state.withLock { state in
+                    state.watches[database]?.counted(zones: mark.zoneCount, bySweep: number)
+                    state.looksForOtherList(of: database, at: mark.value)
+                }
                 tell(await sessionsToTell(of: database, at: mark.value), of: database)
             }
         }
-        state.withLock { $0.isSweeping = false }
+        state.withLock { state in
+            state.isSweeping = false
+            state.wantsOldestLists()
+        }
+        readListsLater()
     }
 
     /// NB: if subscriptions could not be read when a session joined, nobody else may read them, and what is due waits for
@@ -389,9 +410,7 @@ final class PushCenter: Sendable {
             return ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax) ? watch.user : nil
         }
         guard let user, case .success(let all) = await service.subscriptions(of: user) else { return }
-        if let begun = state.withLock({ $0.knows(all, of: database, at: now) }) {
-            scheduler.run { [self] in await begin(begun) }
-        }
+        if let viewer = state.withLock({ $0.knows(all, of: database, at: now) }) { renewList(of: viewer) }
     }
 
     // MARK: Sending
@@ -427,7 +446,7 @@ final class PushCenter: Sendable {
     }
 
     /// One step for each turn of the loop: everything else goes between.
-    private func sendRest() {
+    func sendRest() {
         let starts = state.withLock { state in
             guard !state.isSending, !state.lines.isEmpty else { return false }
             state.isSending = true

@@ -7,59 +7,119 @@ internal import TidemarkService
 /// value.
 ///
 /// A list grants nothing, and may be some seconds old. Devices are only told to fetch, and a fetch reads what they may see.
+/// To ask whom a notice concerns allocates nothing.
 struct SharedZoneLists {
+    private struct List {
+        var zones: Set<ZoneKey>
+        /// The number of the last sweep before the list was read.
+        var readAfterSweep: Int
+    }
+
+    /// Those who have zones of one owner in their lists.
+    fileprivate struct Audience {
+        /// By name of a zone; each ascending, so that every run visits them in the same order (simulation).
+        var ofZone: [String: [DatabaseID]] = [:]
+        /// All of them, ascending.
+        var all: [DatabaseID] = []
+        /// How many zones of the owner each of them has.
+        var zoneCounts: [DatabaseID: Int] = [:]
+    }
+
     /// By viewer, which is a user's shared database.
-    private var zones: [DatabaseID: Set<ZoneKey>] = [:]
-    /// By owner's database and name of a zone.
-    private var viewers: [DatabaseID: [String: Set<DatabaseID>]] = [:]
+    private var lists: [DatabaseID: List] = [:]
+    /// By owner's database.
+    private var audiences: [DatabaseID: Audience] = [:]
 
-    /// The most zones of a list (I-7). Changes of others are found by the sweep.
-    static let zonesMax = 10_000
-
-    /// Whether no list was set.
-    var isEmpty: Bool { zones.isEmpty }
+    /// Whether a viewer's list was set.
+    func knows(_ viewer: DatabaseID) -> Bool { lists[viewer] != nil }
 
     /// Sets a viewer's list.
     ///
+    /// - Parameter sweep: the number of the last sweep.
     /// - Returns: whether it has a zone that it did not have before.
-    mutating func set(_ keys: [ZoneKey], of viewer: DatabaseID) -> Bool {
-        let new = Set(keys.prefix(Self.zonesMax))
-        let old = zones[viewer] ?? []
-        for key in old.subtracting(new) { unlink(key, viewer) }
-        for key in new.subtracting(old) { viewers[key.database, default: [:]][key.name, default: []].insert(viewer) }
-        zones[viewer] = new
-        return !new.isSubset(of: old)
+    mutating func set(_ keys: [ZoneKey], of viewer: DatabaseID, afterSweep sweep: Int = 0) -> Bool {
+        let new = Set(keys)
+        let old = lists[viewer]?.zones ?? []
+        for key in old where !new.contains(key) { unlink(key, viewer) }
+        var hasNew = false
+        for key in new where !old.contains(key) {
+            hasNew = true
+            audiences[key.database, default: Audience()].add(viewer, to: key.name)
+        }
+        lists[viewer] = List(zones: new, readAfterSweep: sweep)
+        return hasNew
     }
 
     mutating func remove(_ viewer: DatabaseID) {
-        for key in zones.removeValue(forKey: viewer) ?? [] { unlink(key, viewer) }
+        for key in lists.removeValue(forKey: viewer)?.zones ?? [] { unlink(key, viewer) }
     }
 
     private mutating func unlink(_ key: ZoneKey, _ viewer: DatabaseID) {
-        viewers[key.database]?[key.name]?.remove(viewer)
-        if viewers[key.database]?[key.name]?.isEmpty == true { viewers[key.database]?[key.name] = nil }
-        if viewers[key.database]?.isEmpty == true { viewers[key.database] = nil }
+        audiences[key.database]?.remove(viewer, from: key.name)
+        if audiences[key.database]?.all.isEmpty == true { audiences[key.database] = nil }
     }
 
-    /// The viewers whom a change may concern. If the set of zones of a database has changed, all who have one of them.
-    func viewers(concernedBy notice: ZoneNotice) -> Set<DatabaseID> {
-        guard let names = viewers[notice.database] else { return [] }
-        guard notice.zoneName.isEmpty else { return names[notice.zoneName] ?? [] }
-        return names.values.reduce(into: []) { $0.formUnion($1) }
+    /// The viewers whom a change may concern, ascending. If the set of zones of a database has changed, all who have one of
+    /// them.
+    func viewers(concernedBy notice: ZoneNotice) -> [DatabaseID] {
+        guard !audiences.isEmpty, let audience = audiences[notice.database] else { return [] }
+        return notice.zoneName.isEmpty ? audience.all : audience.ofZone[notice.zoneName] ?? []
     }
 
-    /// How much the mark of a viewer's database grows by a commit. Nil: not known, as if a zone of the same owner has changed
-    /// that is not in the list.
-    func growth(of viewer: DatabaseID, by moved: ZonesMoved) -> Int64? {
-        let list = zones[viewer] ?? []
-        let owners = Set(list.lazy.map(\.database))
-        let concerning = moved.notices.filter { owners.contains($0.database) }
-        var sum: Int64 = 0
-        for database in Set(concerning.lazy.map(\.database)) {
-            guard let growth = moved.growth[database] else { return nil }
-            sum += growth
+    /// Whether a viewer has this zone; with an empty name: any zone of the owner.
+    func isListed(_ zone: ZoneKey, by viewer: DatabaseID) -> Bool {
+        guard zone.name.isEmpty else { return lists[viewer]?.zones.contains(zone) ?? false }
+        return audiences[zone.database]?.zoneCounts[viewer] != nil
+    }
+
+    /// The lists that were read longest ago, and not since this sweep.
+    func oldest(_ countMax: Int, readBefore sweep: Int) -> [DatabaseID] {
+        var oldest: [(Int, DatabaseID)] = []
+        // NB: one pass, because there may be very many lists.
+        for (viewer, list) in lists where list.readAfterSweep < sweep {
+            let one = (list.readAfterSweep, viewer)
+            if oldest.count == countMax, let last = oldest.last, last < one { continue }
+            oldest.insert(one, at: oldest.firstIndex { one < $0 } ?? oldest.count)
+            if oldest.count > countMax { oldest.removeLast() }
         }
-        let areListed = concerning.allSatisfy { list.contains(ZoneKey(database: $0.database, name: $0.zoneName)) }
-        return areListed && !moved.notices.contains { $0.database == viewer } ? sum : nil
+        return oldest.map { $0.1 }
+    }
+}
+
+extension SharedZoneLists.Audience {
+    fileprivate mutating func add(_ viewer: DatabaseID, to name: String) {
+        ofZone[name, default: []].insertInOrder(viewer)
+        zoneCounts[viewer, default: 0] += 1
+        if zoneCounts[viewer] == 1 { all.insertInOrder(viewer) }
+    }
+
+    fileprivate mutating func remove(_ viewer: DatabaseID, from name: String) {
+        ofZone[name]?.removeInOrder(viewer)
+        if ofZone[name]?.isEmpty == true { ofZone[name] = nil }
+        guard let count = zoneCounts[viewer] else { return }
+        zoneCounts[viewer] = count > 1 ? count - 1 : nil
+        if count == 1 { all.removeInOrder(viewer) }
+    }
+}
+
+extension [DatabaseID] {
+    /// The first place of an ascending list whose element is not smaller.
+    private func place(of database: DatabaseID) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < database { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    fileprivate mutating func insertInOrder(_ database: DatabaseID) {
+        let place = place(of: database)
+        if place == count || self[place] != database { insert(database, at: place) }
+    }
+
+    fileprivate mutating func removeInOrder(_ database: DatabaseID) {
+        let place = place(of: database)
+        if place < count, self[place] == database { remove(at: place) }
     }
 }

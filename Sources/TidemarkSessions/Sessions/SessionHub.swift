@@ -16,8 +16,6 @@ package final class SessionHub: Sendable {
         var sessions: [UInt64: Session] = [:]
         var lastNumber: UInt64 = 0
         var accounts = AccountSessions()
-        /// Posts to other servers in place of this hub, and also receives this hub's notices.
-        var speaker: NoticePoster?
         var isStopped = false
         var hasTimers = false
         var onEmpty: [CheckedContinuation<Void, Never>] = []
@@ -32,7 +30,7 @@ package final class SessionHub: Sendable {
     /// Whose request is next.
     let gates: RequestGates
     private let poster: NoticePoster
-    private let siblings = HubSiblings()
+    private let siblings: HubSiblings
     private let state = Mutex(State())
 
     package init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings) {
@@ -40,9 +38,10 @@ package final class SessionHub: Sendable {
         self.scheduler = scheduler
         self.settings = settings
         gates = RequestGates(settings, scheduler)
+        poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
+        siblings = HubSiblings(poster)
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
-        poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
         router = RequestRouter(service: service, limits: settings.limits, pushes: pushes, gates: gates)
         authentication = Authentication(service: service, settings: settings) { [scheduler] in
             Timestamp(milliseconds: scheduler.wallClockMilliseconds)
@@ -54,11 +53,8 @@ package final class SessionHub: Sendable {
     package static func unite(_ hubs: [SessionHub]) {
         let accounts = AccountSessions()
         for hub in hubs {
-            hub.siblings.become(hubs.filter { $0 !== hub })
-            hub.state.withLock { state in
-                state.speaker = hub === hubs[0] ? nil : hubs[0].poster
-                state.accounts = accounts
-            }
+            hub.siblings.become(hubs.filter { $0 !== hub }, speaker: hubs[0].poster)
+            hub.state.withLock { $0.accounts = accounts }
         }
     }
 
@@ -83,7 +79,7 @@ package final class SessionHub: Sendable {
     /// told.
     package func committed(_ moved: ZonesMoved) {
         tell(moved)
-        (state.withLock { $0.speaker } ?? poster).post(moved.notices)
+        siblings.post(moved.notices)
     }
 
     /// Siblings first: they begin while this hub is still busy.

@@ -69,30 +69,22 @@ extension RequestRouter {
         _ records: [RecordState], in key: ZoneKey, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
         guard records.haveShare else { return viewpoint }
-        switch await service.shares(in: key, by: viewpoint.access) {
-        case .success(let read): return try await showing(read.sharing, of: read.zone.id, for: viewpoint)
-        case .failure(.zoneNotFound): return viewpoint
-        case .failure(let reason): throw Refusal(reason)
-        }
+        return try await showingShares(of: [key.name], in: key.database, for: viewpoint)
     }
 
     /// The same for records that were fetched by name, which come with the shares of their zone.
     func showing(_ lookup: RecordsLookup, for viewpoint: Viewpoint) async throws(Refusal) -> Viewpoint {
         guard let sharing = lookup.sharing else { return viewpoint }
-        return try await showing(sharing, of: lookup.zone.id, for: viewpoint)
+        return try await showing([lookup.zone.id: sharing], for: viewpoint)
     }
 
     /// The same for what a query found, if it looked for shares.
     func showing(
         _ page: QueryPage, of search: RecordsSearch, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
-        guard Share.isType(search.query.recordType) else { return viewpoint }
-        var viewpoint = viewpoint
-        for match in page.matches {
-            let key = ZoneKey(database: search.database, name: match.zoneName)
-            viewpoint = try await showing([match.record], in: key, for: viewpoint)
-        }
-        return viewpoint
+        guard Share.isType(search.query.recordType), !page.matches.isEmpty else { return viewpoint }
+        let names = Set(page.matches.map(\.zoneName))
+        return try await showingShares(of: names, in: search.database, for: viewpoint)
     }
 
     /// The same for the CKShare records that requests saved, or that were in their way. What was saved is: if this fails,
@@ -108,15 +100,25 @@ extension RequestRouter {
         return viewpoint
     }
 
-    private func showing(
-        _ sharing: ZoneSharing, of zone: ZoneID, for viewpoint: Viewpoint
+    private func showingShares(
+        of names: Set<String>, in database: DatabaseID, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
-        guard let user = viewpoint.user,
-            let share = sharing.share(named: Share.zoneWideName, shownTo: user)
-        else { return viewpoint }
+        let shares = try await service.shares(of: names, in: database, by: viewpoint.access).orRefusal()
+        return try await showing(shares, for: viewpoint)
+    }
+
+    private func showing(
+        _ shares: [ZoneID: ZoneSharing], for viewpoint: Viewpoint
+    ) async throws(Refusal) -> Viewpoint {
+        guard let user = viewpoint.user else { return viewpoint }
         var viewpoint = viewpoint
-        viewpoint.shares[zone] = share
-        return try await naming(share.users(besides: user), for: viewpoint)
+        var users: Set<UserID> = []
+        for (zone, sharing) in shares {
+            guard let share = sharing.share(named: Share.zoneWideName, shownTo: user) else { continue }
+            viewpoint.shares[zone] = share
+            users.formUnion(share.users(besides: user))
+        }
+        return try await naming(users, for: viewpoint)
     }
 }
 

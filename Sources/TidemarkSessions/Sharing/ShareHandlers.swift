@@ -45,9 +45,13 @@ extension RequestRouter {
         _ request: WireFetchShareParticipants, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         guard context.member.identity != nil else { throw Refusal(.notAuthenticated) }
-        let found = try await service.findPersons(
-            request.lookups.map { PersonLookup($0) }, in: context.member.container
-        ).orRefusal()
+        let lookups = request.lookups.map { PersonLookup($0) }
+        try ItemCount.check(lookups.count(where: \.isAddress), atMost: limits.addressLookupsMax)
+        if let delay = service.delay(of: lookups, by: context.member.owner) {
+            let text = "The account has looked up too many addresses. Look up the others after the delay."
+            throw Refusal(.tooManyRequests, text, retryAfter: delay / .seconds(1))
+        }
+        let found = try await service.findPersons(lookups, in: context.member.container).orRefusal()
         return ServerMessage.answer(context.id, .fetchShareParticipants(WireFetchShareParticipantsAnswer(found)))
     }
 

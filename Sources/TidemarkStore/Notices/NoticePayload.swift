@@ -8,6 +8,7 @@ internal import TidemarkService
 /// neither.
 ///
 ///     z <database> <device in hexadecimal digits> <zone name>
+///     s <database> <device in hexadecimal digits> <name of a zone whose shares changed too>
 ///     c <credential>
 enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
@@ -30,7 +31,8 @@ enum NoticePayload {
     private static func line(_ notice: ServerNotice) -> String {
         switch notice {
         case .zone(let zone):
-            "z\t\(zone.database.rawValue)\t\(Hex.encode(zone.life.bytes))\t\(zone.zoneName)\n"
+            (zone.changesShares ? "s" : "z")
+                + "\t\(zone.database.rawValue)\t\(Hex.encode(zone.life.bytes))\t\(zone.zoneName)\n"
         case .credentialRevoked(let credential):
             "c\t\(credential.rawValue)\n"
         }
@@ -42,10 +44,13 @@ enum NoticePayload {
         Array(payload.utf8).split(separator: UInt8(ascii: "\n")).compactMap { line in
             let parts = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
             guard parts.count >= 2, let id = Int64(text(parts[1])) else { return nil }
-            switch (text(parts[0]), parts.count) {
-            case ("z", 4):
+            let kind = text(parts[0])
+            switch (kind, parts.count) {
+            case ("z", 4), ("s", 4):
                 guard let bytes = Hex.decode(text(parts[2])), let life = DeviceID(bytes: bytes) else { return nil }
-                return .zone(ZoneNotice(database: DatabaseID(id), life: life, zoneName: text(parts[3])))
+                return .zone(
+                    ZoneNotice(
+                        database: DatabaseID(id), life: life, zoneName: text(parts[3]), changesShares: kind == "s"))
             case ("c", 2):
                 return .credentialRevoked(CredentialID(id))
             default:

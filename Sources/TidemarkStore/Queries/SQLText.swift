@@ -23,12 +23,18 @@ enum SQLText {
     /// `standard_conforming_strings`, which has been on by default since PostgreSQL 9.1.
     static func literal(_ text: String) -> String {
         // Hardly any string has a quotation mark, and each query has several literals.
-        text.utf8.contains(UInt8(ascii: "'")) ? "'" + text.replacing("'", with: "''") + "'" : "'" + text + "'"
+        "'" + (text.utf8.contains(UInt8(ascii: "'")) ? doubled("'", in: text) : text) + "'"
     }
 
     /// The only place where a string becomes an identifier; for our own names.
     static func identifier(_ name: String) -> String {
-        "\"" + name.replacing("\"", with: "\"\"") + "\""
+        "\"" + doubled("\"", in: name) + "\""
+    }
+
+    /// By code points: to PostgreSQL a quotation mark before an accent is a quotation mark, to Swift it is a part of
+    /// another character.
+    private static func doubled(_ mark: Unicode.Scalar, in text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.flatMap { $0 == mark ? [$0, $0] : [$0] }))
     }
 
     /// The same condition, in a form that no index supports, and of which the planner assumes that it holds for nearly

@@ -54,8 +54,7 @@ struct ZoneReads {
         // Each step may use what the steps before it have found: zones first, then records, relatives, containers.
         addZones()
         addSharing()
-        addMemories()
-        addRecords()
+        addMemoriesAndRecords()
         addAncestors()
         addCascade()
         addReferenceCounts()
@@ -99,7 +98,8 @@ struct ZoneReads {
 
     private mutating func addZones() {
         let indexByKey = Dictionary(zones.enumerated().map { ($1, $0) }) { first, _ in first }
-        reading.add(sql.records.lockZones(zones)) { found, row in
+        let lock = zones.count == 1 ? sql.records.lockZone(zones[0]) : sql.records.lockZones(zones)
+        reading.add(lock) { found, row in
             guard let index = indexByKey[row.zone.key] else { return }
             found.snapshots[index].zone = row.zone
             found.snapshots[index].writeNumber = row.writeNumber
@@ -130,16 +130,39 @@ struct ZoneReads {
         }
     }
 
+    private mutating func addMemoriesAndRecords() {
+        guard let query = oneRecordQuery else {
+            addMemories()
+            addRecords()
+            return
+        }
+        reading.add(sql.records.readOne(query)) { found, row in
+            Self.take(row.memories, of: WantedKey(readIndex: 0, zone: query.zone, key: query.life), into: &found)
+            if let record = row.record { found.snapshots[0].records[record.name] = record }
+        }
+    }
+
+    /// What most transactions read: one record, for one request.
+    private var oneRecordQuery: OneRecordQuery? {
+        guard reads.count == 1, reads[0].lives.count == 1, reads[0].recordNames.count == 1,
+            let life = reads[0].lives.first, let name = reads[0].recordNames.first
+        else { return nil }
+        return OneRecordQuery(zone: reads[0].key, life: life, name: name)
+    }
+
     /// Remembered requests, and facts of the store.
     private mutating func addMemories() {
         let lives = wanted(\.lives)
         reading.add(sql.records.readMemories((zones, lives))) { found, row in
-            (found.store, found.schemaVersion) = (row.store, row.schemaVersion)
-            for index in found.snapshots.indices { found.snapshots[index].memoryEpoch = row.epoch }
-            guard let ordinal = row.ordinal, let memory = row.memory else { return }
-            let life = lives[ordinal: ordinal]
-            found.snapshots[life.readIndex].memories[life.key] = memory
+            Self.take(row, of: row.ordinal.map { lives[ordinal: $0] }, into: &found)
         }
+    }
+
+    private static func take(_ row: MemoriesRow, of life: WantedKey<DeviceID>?, into found: inout Found) {
+        (found.store, found.schemaVersion) = (row.store, row.schemaVersion)
+        for index in found.snapshots.indices { found.snapshots[index].memoryEpoch = row.epoch }
+        guard let life, let memory = row.memory else { return }
+        found.snapshots[life.readIndex].memories[life.key] = memory
     }
 
     private mutating func addRecords() {

@@ -73,15 +73,17 @@ struct ZoneWrites: Sendable {
 
     /// A transaction by itself, which writes only if the zones are unchanged. Its answer is whether it has written.
     var callIfStill: Call<Bool> {
-        let isOneRun = zones.count == 1 && records.runs.count == 1 && memories.count == 1
-        return isOneRun ? sql.records.writeRunIfStill(self) : sql.records.writeIfStill(self)
+        isOneRun ? sql.records.writeRunIfStill(self) : sql.records.writeIfStill(self)
     }
+
+    /// Whether this is what a request of a device usually writes.
+    private var isOneRun: Bool { zones.count == 1 && records.runs.count == 1 && memories.count == 1 }
 
     /// One round trip: final states, then COMMIT.
     var calls: [Call<Void>] {
         var calls: [Call<Void>] = []
         if zones.contains(where: { !$0.records.isEmpty || !$0.memories.isEmpty }) {
-            calls.append(sql.records.write(self))
+            calls.append(isOneRun ? sql.records.writeRun(self) : sql.records.write(self))
         }
         calls += AssetUseWrites(zones).calls
         let references = references

@@ -25,6 +25,16 @@ extension PostgresStorage {
         return (zone, shares)
     }
 
+    package func sharings(
+        of names: [String], in database: DatabaseID, _ sharing: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
+        let keys = names.map { ZoneKey(database: database, name: $0) }
+        let found = try await read(sql.zones.named((database, names)), and: sharing, of: keys)
+        var shares: [ZoneKey: ZoneSharing] = [:]
+        for (key, sharing) in zip(keys, found.sharing) { shares[key] = sharing }
+        return found.rows.compactMap { zone in shares[zone.key].map { (zone: zone, sharing: $0) } }
+    }
+
     package func linkedZone(
         secretHash: [UInt8], for viewer: DatabaseID
     ) async throws(StorageError) -> ZoneKey? {

@@ -45,13 +45,19 @@ public final class TestAccount: Sendable {
 
     /// The private database, reached from another device of the account, which is always online and has no engine. What
     /// it saves is pushed to the account's other devices. Use it to prepare data, and to see what has arrived.
-    public var database: CKDatabase {
+    public var database: CKDatabase { otherContainer.privateCloudDatabase }
+
+    /// The shared database, reached from the same device as ``database``: what others share with this account.
+    public var sharedDatabase: CKDatabase { otherContainer.sharedCloudDatabase }
+
+    /// The container of an app on that device.
+    var otherContainer: CKContainer {
         let device = state.withLock { state in
             let device = state.other ?? TestDevice("another device of \(name)", token: token, in: core)
             state.other = device
             return device
         }
-        return device.container.privateCloudDatabase
+        return device.container
     }
 
     /// Changes a record as another device of the account would, so that a device with the earlier version gets a

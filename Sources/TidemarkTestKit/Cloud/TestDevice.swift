@@ -47,8 +47,8 @@ public final class TestDevice: Sendable {
         core.retryNow()
     }
 
-    /// Loses the answer to the next request that saves or deletes something, after the server has carried it out: its
-    /// connection breaks. The request is sent again, and answered without being carried out twice.
+    /// Loses the answer to the next request that saves or deletes something or accepts a share, after the server has
+    /// carried it out: its connection breaks. The request is sent again, and answered without being carried out twice.
     public func loseNextAnswer() {
         line.loseNextAnswer()
     }

@@ -30,6 +30,19 @@ extension MemoryStore {
         }
     }
 
+    package func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
+        try await call { tables in
+            names.compactMap { name in
+                guard let id = tables.livingZone(ZoneKey(database: database, name: name)),
+                    let zone = tables.zones[id]?.state
+                else { return nil }
+                return tables.sharing(of: id, read).map { (zone: tables.listed(zone), sharing: $0) }
+            }
+        }
+    }
+
     package func linkedZone(
         secretHash: [UInt8], for viewer: DatabaseID
     ) async throws(StorageError) -> ZoneKey? {

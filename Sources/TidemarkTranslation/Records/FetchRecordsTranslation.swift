@@ -77,8 +77,8 @@ package struct RecordsFetchAnswer {
         switch result {
         case .success(let record):
             let fields = selection.map { record.fields.selecting($0) } ?? record.fields
-            bytesLeft -= record.fields.byteCount
             records.zone = zone ?? ZoneID(0)
+            bytesLeft -= records.byteCount(of: record)
             let length = records.size(of: record, fields)
             WireFetchRecordsAnswer.begin(results: WireRecordResult.size(record: length), to: &body)
             WireRecordResult.begin(record: length, to: &body)

@@ -164,8 +164,8 @@ package struct RecordsAnswer {
 
     private mutating func append(_ metadata: RecordMetadata, to results: inout WireWriter) {
         var saved = metadata
-        if case .record(let record) = saved.content, !takeRoom(for: record) { saved.content = .withheld }
         records.zone = saved.zone
+        if case .record(let record) = saved.content, !takeRoom(for: record) { saved.content = .withheld }
         let length = WireWriter.size { records.write(saved, to: &$0) }
         WireZoneModificationResults.begin(saves: WireSaveResult.size(saved: length), to: &results)
         WireSaveResult.begin(saved: length, to: &results)
@@ -175,11 +175,11 @@ package struct RecordsAnswer {
     private mutating func append(_ failure: ItemFailure, to results: inout WireWriter) {
         var answer = WireSaveFailure()
         answer.failure = wire(failure)
-        guard let record = failure.serverRecord, let zone = failure.serverZone, takeRoom(for: record) else {
+        if let zone = failure.serverZone { records.zone = zone }
+        guard let record = failure.serverRecord, failure.serverZone != nil, takeRoom(for: record) else {
             begin(failure: answer.size, to: &results)
             return answer.write(to: &results)
         }
-        records.zone = zone
         let length = records.size(of: record, record.fields)
         begin(failure: answer.size + WireSaveFailure.size(serverRecord: length), to: &results)
         answer.write(to: &results)
@@ -189,8 +189,9 @@ package struct RecordsAnswer {
 
     /// Whether the record fits into what is left of the answer's bytes.
     private mutating func takeRoom(for record: RecordState) -> Bool {
-        guard record.fields.byteCount <= bytesLeft else { return false }
-        bytesLeft -= record.fields.byteCount
+        let byteCount = records.byteCount(of: record)
+        guard byteCount <= bytesLeft else { return false }
+        bytesLeft -= byteCount
         return true
     }
 

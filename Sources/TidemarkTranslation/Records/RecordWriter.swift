@@ -43,6 +43,12 @@ struct RecordWriter {
         return viewpoint.shares[zone].map { WireShare($0, seenFrom: viewpoint) }
     }
 
+    /// What a record counts in an answer whose bytes are bounded: all its fields, and the share that comes with it.
+    func byteCount(of record: RecordState) -> Int {
+        guard !viewpoint.shares.isEmpty, Share.isType(record.type) else { return record.fields.byteCount }
+        return record.fields.byteCount + (viewpoint.shares[zone]?.byteCount ?? 0)
+    }
+
     /// The same `Record` as an object, for answers that are rare. Nil if it cannot be read, which is a fault.
     func message(of record: RecordState) -> WireRecord? {
         var writer = WireWriter(capacity: record.fields.byteCount + 256)

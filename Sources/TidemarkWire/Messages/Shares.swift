@@ -219,10 +219,6 @@ package struct WireParticipant: WireMessage {
     package var role = WireParticipantRole()
     package var permission = WireSharePermission()
     package var status = WireParticipantStatus()
-    /// Milliseconds since 1970. 0: the owner.
-    package var addedAt: Int64 = 0
-    /// The name of the account, for people.
-    package var name = ""
 
     @usableFromInline package init() {}
 }
@@ -240,9 +236,7 @@ extension WireParticipant {
             case 48: self.role = try reader.choice()
             case 56: self.permission = try reader.choice()
             case 64: self.status = try reader.choice()
-            case 72: self.addedAt = try reader.int64()
-            case 82: self.name = try reader.text(atMost: 65_536)
-            default: try reader.skip(tag, known: 0x7FE)
+            default: try reader.skip(tag, known: 0x1FE)
             }
         }
     }
@@ -273,12 +267,6 @@ extension WireParticipant {
         }
         if status != WireParticipantStatus() {
             size += 1 + WireSize.choice(status)
-        }
-        if addedAt != 0 {
-            size += 1 + WireSize.int64(addedAt)
-        }
-        if !name.isEmpty {
-            size += 1 + WireSize.text(name)
         }
         return size
     }
@@ -316,14 +304,6 @@ extension WireParticipant {
         if status != WireParticipantStatus() {
             writer.number(64)
             writer.choice(status)
-        }
-        if addedAt != 0 {
-            writer.number(72)
-            writer.int64(addedAt)
-        }
-        if !name.isEmpty {
-            writer.number(82)
-            writer.text(name)
         }
     }
 }

@@ -558,8 +558,6 @@ extension WireParticipantLookupResult {
 package struct WireFoundPerson: WireMessage {
     /// Whether there is an account. False: the invitation waits for one with that address.
     package var hasAccount = false
-    /// Of a lookup by record name alone: the name of the account, for people.
-    package var name = ""
 
     @usableFromInline package init() {}
 }
@@ -570,8 +568,7 @@ extension WireFoundPerson {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.hasAccount = try reader.flag()
-            case 18: self.name = try reader.text(atMost: 65_536)
-            default: try reader.skip(tag, known: 0x6)
+            default: try reader.skip(tag, known: 0x2)
             }
         }
     }
@@ -582,9 +579,6 @@ extension WireFoundPerson {
         if hasAccount {
             size += 1 + WireSize.flag(hasAccount)
         }
-        if !name.isEmpty {
-            size += 1 + WireSize.text(name)
-        }
         return size
     }
 
@@ -593,10 +587,6 @@ extension WireFoundPerson {
         if hasAccount {
             writer.number(8)
             writer.flag(hasAccount)
-        }
-        if !name.isEmpty {
-            writer.number(18)
-            writer.text(name)
         }
     }
 }

@@ -17,12 +17,16 @@ final class CountingApp: CKSyncEngineDelegate {
 
     /// An account's private database on the server at that port.
     static func database(_ port: UInt16, _ credential: String, _ bench: Bench) -> CKDatabase {
+        container(port, credential, bench).privateCloudDatabase
+    }
+
+    static func container(_ port: UInt16, _ credential: String, _ bench: Bench) -> CKContainer {
         var configuration = TidemarkConfiguration(
             url: URL(string: "wss://127.0.0.1:\(port)"), token: credential,
             defaultContainerIdentifier: BenchDatabase.container)
         configuration.certificateAuthorityFile = bench.certificates.authorityFile
-        let context = CloudContext(containerIdentifier: BenchDatabase.container, configuration: configuration)
-        return CKContainer(context: context).privateCloudDatabase
+        return CKContainer(
+            context: CloudContext(containerIdentifier: BenchDatabase.container, configuration: configuration))
     }
 
     static func record(_ id: CKRecord.ID) -> CKRecord {

@@ -81,7 +81,8 @@ final class ItemStage {
         let samples = try bench.database().withStorage { storage in
             names.map { storage.statement(recordsNamed: $0, in: key, bytesMax: Bench.limits.answerBytesMax) }
         }
-        return try compare(samples, names.map { .records($0, of: Self.zone) }, recordCount: count)
+        let zone = MeasuredZone(name: Self.zone)
+        return try compare(samples, names.map { .records($0, of: zone) }, recordCount: count)
     }
 
     /// Pages of queries: ours per second, and the statement alone.

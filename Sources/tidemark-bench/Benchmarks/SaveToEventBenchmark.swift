@@ -29,7 +29,7 @@ enum SaveToEventBenchmark: Benchmark {
         var tails = Comparison()
         for _ in 0..<bench.repetitions {
             let save = try stage.run(bench, inFlight: 1, recordsPerRequest: 1).durations.median * 1e3
-            let times = try blocking { try await measure(sampleCount, from: writer, to: reader) }
+            let times = try blocking { try await measure(sampleCount, from: writer, to: reader, in: zone) }
             medians.values.append(times.quantile(0.5))
             tails.values.append(times.quantile(0.99))
             medians.references.append(save)
@@ -47,13 +47,15 @@ enum SaveToEventBenchmark: Benchmark {
         let database = CKContainer.default().privateCloudDatabase
         _ = try await database.save(CKRecordZone(zoneID: zone))
         let (writer, reader) = (Device(database), Device(database))
-        _ = try await measure(3, from: writer, to: reader)
+        _ = try await measure(3, from: writer, to: reader, in: zone)
         return (writer, reader)
     }
 
     /// In milliseconds.
-    private static func measure(
-        _ count: Int, from writer: Device, to reader: Device
+    ///
+    /// - Parameter zone: as the writer names it.
+    static func measure(
+        _ count: Int, from writer: Device, to reader: Device, in zone: CKRecordZone.ID
     ) async throws -> [Double] {
         // One for all, so that nothing else is set up between a save and its event.
         let timeout = Task {

@@ -52,6 +52,9 @@ final class BenchDatabase {
         postgres.stop()
     }
 
+    /// The file to which PostgreSQL writes its log.
+    var logPath: String { postgres.logPath }
+
     func prepareReference(_ bench: Bench) throws {
         guard !isReferencePrepared else { return }
         _ = try Yardstick.run(
@@ -70,9 +73,19 @@ final class BenchDatabase {
 
     /// A new account, with a user in the container.
     func makeAccount() throws -> BenchAccount {
-        credentialCount += 1
-        let name = "bench-\(credentialCount)"
-        return try withStorage { storage in try await BenchAccount.make(name, in: storage) }
+        try makeAccounts(1)[0]
+    }
+
+    /// New accounts, each with a user in the container.
+    func makeAccounts(_ count: Int) throws -> [BenchAccount] {
+        let first = credentialCount + 1
+        credentialCount += count
+        let names = (first..<first + count).map { "bench-\($0)" }
+        return try withStorage { storage in
+            var accounts: [BenchAccount] = []
+            for name in names { accounts.append(try await BenchAccount.make(name, in: storage)) }
+            return accounts
+        }
     }
 
     /// Works on the store without a server. Blocks.
@@ -125,6 +138,10 @@ final class BenchDatabase {
 /// An account whose devices measure.
 struct BenchAccount: Sendable {
     let credential: String
+    let user: UserID
+    /// By which others name the owner of its zones.
+    let recordName: String
+    /// The private one.
     let database: DatabaseID
 
     static func make(_ name: String, in storage: PostgresStorage) async throws -> BenchAccount {
@@ -141,6 +158,8 @@ struct BenchAccount: Sendable {
                 credentialHash: credential.hash, container: BenchDatabase.container, environment: .development,
                 containersMax: .max, now: now)
         else { throw BenchError("The container cannot be created.") }
-        return BenchAccount(credential: credential.text, database: identity.privateDatabase)
+        return BenchAccount(
+            credential: credential.text, user: identity.user, recordName: identity.userRecordName,
+            database: identity.privateDatabase)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import TidemarkTLS
 
 /// A server that runs on the servers' core.
@@ -47,7 +48,9 @@ struct TransportProgram {
     private init(
         _ bench: Bench, _ program: String, _ arguments: [String], marker: String, core: Int? = Bench.serverCore
     ) throws {
-        child = try ChildProgram(program, arguments, core: core, log: "\(bench.directory)/\(program)-server.log")
+        // Two servers may run at once.
+        let log = "\(bench.directory)/\(program)-server-\(UUID().uuidString).log"
+        child = try ChildProgram(program, arguments, core: core, log: log)
         do {
             port = try child.port(after: marker)
         } catch {

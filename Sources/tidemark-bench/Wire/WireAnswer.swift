@@ -8,6 +8,8 @@ struct WireAnswer {
     var id: UInt64
     /// Of a page of changes, records by name, or a page of a query.
     var page: Page?
+    /// A page of the feed of zones that changed. Its records are zones.
+    var databaseFeed: Page?
     /// What failed; nil: nothing.
     var failure: String?
 
@@ -34,6 +36,10 @@ struct WireAnswer {
         case .hello: break
         case .modifyZones(let answer): failure = Self.failure(of: answer)
         case .modifyRecords(let answer): failure = Self.failure(of: answer)
+        case .fetchDatabaseChanges(let answer):
+            databaseFeed = Page(
+                token: answer.token, recordCount: answer.changed.count + answer.ended.count,
+                isLast: !answer.moreComing)
         case .failure(let answer): failure = Self.text(answer)
         default: failure = "an answer that was not asked for"
         }

@@ -7,9 +7,11 @@ internal import TidemarkWire
 
 /// A device that speaks the protocol and stores nothing. Loop-confined.
 final class WireDevice: MessageHandler, @unchecked Sendable {
-    let zone: String
+    let zone: MeasuredZone
     /// The token of the zone's feed so far; empty at its beginning.
     private(set) var token: [UInt8] = []
+    /// That of the database's feed.
+    private(set) var databaseToken: [UInt8] = []
     private(set) var isReady = false
     private let credential: String
     private let loop: EventLoop
@@ -19,7 +21,7 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
     private var starts: [UInt64: Duration] = [:]
     private var lastNumber: UInt64 = 1
 
-    init(zone: String, credential: String, loop: EventLoop, fleet: WireFleet) {
+    init(zone: MeasuredZone, credential: String, loop: EventLoop, fleet: WireFleet) {
         self.zone = zone
         self.credential = credential
         self.loop = loop
@@ -65,12 +67,14 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
             return
         }
         if let page = answer.page { token = page.isLast ? [] : page.token }
-        fleet?.answered(self, after: loop.now - start, recordCount: answer.page?.recordCount ?? 0)
+        if let page = answer.databaseFeed { databaseToken = page.token }
+        let page = answer.page ?? answer.databaseFeed
+        fleet?.answered(self, after: loop.now - start, recordCount: page?.recordCount ?? 0)
     }
 
     private func takeGreeting(_ answer: WireAnswer) {
-        if answer.id == 1 {
-            send(.createZone(zone))
+        if answer.id == 1, zone.isOwn {
+            send(.createZone(zone.name))
         } else {
             starts = [:]
             isReady = true

@@ -32,7 +32,7 @@ final class WireFleet: @unchecked Sendable {
 
     struct Outcome: Sendable {
         var answerCount = 0
-        /// The number of records in pages.
+        /// The number of records in pages, or of zones in pages of a database's feed.
         var recordCount = 0
         /// The duration of each request, in seconds.
         var durations: [Double] = []
@@ -40,7 +40,12 @@ final class WireFleet: @unchecked Sendable {
     }
 
     /// Creates `zones`, and connects a device for each.
-    init(_ target: WireTarget, credential: String, zones: [String]) throws {
+    convenience init(_ target: WireTarget, credential: String, zones: [String]) throws {
+        try self.init(target, credential: credential, zones: zones.map { MeasuredZone(name: $0) })
+    }
+
+    /// The same, where zones may be those of others.
+    init(_ target: WireTarget, credential: String, zones: [MeasuredZone]) throws {
         loop = try EventLoop(name: "fleet")
         let loop = loop
         loop.execute { [self] in

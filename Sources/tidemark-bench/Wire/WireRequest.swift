@@ -8,10 +8,12 @@ internal import TidemarkWire
 enum WireRequest: Sendable {
     case createZone(String)
     /// Atomic, and whatever the server has is replaced.
-    case saves([SaveMessage], in: String)
-    case page(of: String, after: [UInt8], limit: Int)
+    case saves([SaveMessage], in: MeasuredZone)
+    case page(of: MeasuredZone, after: [UInt8], limit: Int)
+    /// A page of the feed of zones that changed.
+    case databaseFeed(WireDatabaseScope, after: [UInt8])
     /// By name.
-    case records([String], of: String)
+    case records([String], of: MeasuredZone)
     case query(WireQuery, limit: Int)
 
     func envelope(id: UInt64, stamp: WireRequestStamp) -> [UInt8] {
@@ -21,35 +23,38 @@ enum WireRequest: Sendable {
         case .createZone(let zone):
             envelope.modifyZones.database = .private
             envelope.modifyZones.stamp = stamp
-            envelope.modifyZones.saves = [Self.zone(zone)]
+            envelope.modifyZones.saves = [MeasuredZone(name: zone).wire]
         case .saves(let records, let zone):
             var part = WireZoneModifications()
-            part.zone = Self.zone(zone)
-            let zone = part.encoded + SaveMessage.zone(records)
+            part.zone = zone.wire
+            let modifications = part.encoded + SaveMessage.zone(records)
             var request = WireModifyRecords()
-            request.database = .private
+            request.database = zone.scope
             request.stamp = stamp
             request.policy = .allKeys
             request.atomic = true
             // A field of a message may stand after all others: the saves are not encoded once more.
-            let length = request.size + WireModifyRecords.size(zones: zone.count)
+            let length = request.size + WireModifyRecords.size(zones: modifications.count)
             var writer = WireWriter(capacity: length + 24)
             WireClientEnvelope.write(id: id, to: &writer)
             WireClientEnvelope.begin(modifyRecords: length, to: &writer)
             request.write(to: &writer)
-            WireModifyRecords.begin(zones: zone.count, to: &writer)
-            writer.raw(zone)
+            WireModifyRecords.begin(zones: modifications.count, to: &writer)
+            writer.raw(modifications)
             return writer.bytes
         case .page(let zone, let token, let limit):
-            envelope.fetchZoneChanges.database = .private
-            envelope.fetchZoneChanges.zone = Self.zone(zone)
+            envelope.fetchZoneChanges.database = zone.scope
+            envelope.fetchZoneChanges.zone = zone.wire
             envelope.fetchZoneChanges.token = token
             envelope.fetchZoneChanges.limit = UInt32(limit)
+        case .databaseFeed(let scope, let token):
+            envelope.fetchDatabaseChanges.database = scope
+            envelope.fetchDatabaseChanges.token = token
         case .records(let names, let zone):
             var part = WireZoneRecordNames()
-            part.zone = Self.zone(zone)
+            part.zone = zone.wire
             part.names = names
-            envelope.fetchRecords.database = .private
+            envelope.fetchRecords.database = zone.scope
             envelope.fetchRecords.zones = [part]
         case .query(let query, let limit):
             envelope.queryRecords.database = .private
@@ -69,11 +74,5 @@ enum WireRequest: Sendable {
         envelope.hello.device = SecureRandom.bytes(16)
         envelope.hello.clientName = "tidemark-bench"
         return envelope.encoded
-    }
-
-    private static func zone(_ name: String) -> WireZoneID {
-        var zone = WireZoneID()
-        zone.name = name
-        return zone
     }
 }

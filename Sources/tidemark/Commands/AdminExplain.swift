@@ -49,7 +49,9 @@ struct AdminExplain: ParsableCommand {
         guard let found = snapshot.records[record], !found.isDeleted else {
             throw CommandError("There is no record \(record) in the zone \(zone) of this database.")
         }
-        return access.verdict(on: RecordPlace(of: found), in: snapshot.sharing)
+        // an invitation of an address is for whoever has it verified.
+        let addresses = access.scope == .shared ? try await storage.addresses(of: user.id) : []
+        return access.verdict(on: RecordPlace(of: found), in: snapshot.sharing, addresses: addresses)
     }
 
     /// - Throws: ``CommandError`` if the account was never in the container. It is not made a user of it here.

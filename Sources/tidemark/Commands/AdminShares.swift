@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import TidemarkDomain
+internal import TidemarkService
 internal import TidemarkSockets
 internal import TidemarkStore
 
@@ -91,18 +92,23 @@ struct AdminShares: ParsableCommand {
             let (owner, zone, participant) = (owner, zone, participant?.id)
             let revoked = try database.withStorage { storage, loop in
                 let key = ZoneKey(database: try await owner.database(AdminStore(storage)), name: zone)
-                return try await ShareRevocation(key: key, participant: participant).run(
-                    storage, now: Timestamp(milliseconds: loop.wallClockMilliseconds))
+                let service = CloudService(storage: storage, scheduler: loop, limits: .standard, onMoved: { _ in })
+                let revoked = await service.revokeShare(of: key, participant: participant)
+                // It is a hint: the servers' sweep makes up for a lost one.
+                let notice = ZoneNotice(
+                    database: key.database, life: .nobody, zoneName: key.name, changesShares: true)
+                if case .success(true) = revoked { try? await storage.post([.zone(notice)]) }
+                return revoked
             }
-            switch revoked {
-            case .notShared: throw AdminShares.missing(zone, of: owner)
-            case .notParticipant:
+            switch (revoked, participant) {
+            case (.failure(let reason), _): throw CommandError(reason.text)
+            case (.success(false), nil): throw AdminShares.missing(zone, of: owner)
+            case (.success(false), _?):
                 throw CommandError(
                     "The zone has no such participant. See: tidemark admin shares show \(zone) "
                         + "--account \(owner.account) --container \(owner.container)")
-            case .refused(let text): throw CommandError(text)
-            case .done:
-                print(participant == nil ? "\(zone) is not shared any more." : "The participant is removed.")
+            case (.success(true), nil): print("\(zone) is not shared any more.")
+            case (.success(true), _?): print("The participant is removed.")
             }
         }
     }

@@ -77,7 +77,13 @@ actor ShoppingLists: TidemarkSyncEngineDelegate {
 
     private func share(of list: CKRecordZone.ID) async throws -> CKShare {
         if let share = shares[list] { return share }
-        try await container.privateCloudDatabase.save(CKRecordZone(zoneID: list))
+        let database = container.privateCloudDatabase
+        let id = CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: list)
+        do {
+            if let share = try await database.record(for: id) as? CKShare { return share }
+        } catch CKError.zoneNotFound {
+            try await database.save(CKRecordZone(zoneID: list))
+        } catch CKError.unknownItem {}
         let share = CKShare(recordZoneID: list)
         share[CKShare.SystemFieldKey.title] = list.zoneName
         return share

@@ -89,6 +89,55 @@ import Testing
         #expect(try await alice.publish(list, .readWrite) == url)
     }
 
+    @Test func `R-304, R-306: an app that is started again goes on with its share, and a second share is refused`()
+        async throws
+    {
+        let phone = cloud.account("alice").device("phone")
+        let (alice, bob) = (ShoppingLists(container: phone.container), await makeLists("bob"))
+        let url = try #require(try await alice.publish(list, .readWrite))
+        let joined = try await bob.join(url)
+        // It has not fetched yet.
+        let restarted = ShoppingLists(container: phone.container)
+        #expect(try await restarted.publish(list, .readWrite) == url)
+        #expect(await restarted.shares[list]?.participants.count == 2)
+
+        let database = phone.container.privateCloudDatabase
+        let error = try await failure { try await database.save(CKShare(recordZoneID: list)) }
+        #expect(error.code == .serverRecordChanged)
+        #expect((error.serverRecord as? CKShare)?.participants.count == 2)
+        await bob.write("bread", as: "1", in: joined)
+        try await cloud.settle()
+        await restarted.start()
+        try await cloud.settle()
+        #expect(await texts(restarted) == ["bread"])
+        #expect(await bob.problems.isEmpty)
+    }
+
+    @Test func `R-318, R-323: an app edits a zone that the test has shared with its user`() async throws {
+        let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
+        let lists = ShoppingLists(container: bob.device("phone").container)
+        await lists.start()
+        let list = try await alice.share(CKRecordZone.ID(zoneName: "Shopping"), with: bob)
+        await lists.write("bread", as: "1", in: list)
+        try await cloud.settle()
+        let bread = CKRecord.ID(recordName: "1", zoneID: CKRecordZone.ID(zoneName: "Shopping"))
+        #expect(try await alice.database.record(for: bread)["text"] as? String == "bread")
+    }
+
+    @Test func `R-157, R-317: an app that loses the answer to its acceptance has joined`() async throws {
+        let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
+        let phone = bob.device("phone")
+        let lists = ShoppingLists(container: phone.container)
+        await lists.start()
+        try await cloud.settle()
+        let url = try await alice.invite(bob, to: CKRecordZone.ID(zoneName: "Shopping"))
+        phone.loseNextAnswer()
+        let list = try await lists.join(url)
+        try await cloud.settle()
+        #expect(await lists.mayWrite(in: list))
+        #expect(phone.lostAnswerCount == 1)
+    }
+
     @Test func `R-314, R-316, R-328: who is invited by an address is alone to join, until they are removed`()
         async throws
     {

@@ -117,7 +117,7 @@ import TidemarkKit
     {
         try await with { shared in
             // bob is invited by an address, and nobody else learns whose that is.
-            let expected = [("alice", "R-009", "read"), ("bob", "R-316", "nothing"), ("carol", "R-316", "nothing")]
+            let expected = [("alice", "R-009", "read"), ("bob", "R-317", "nothing"), ("carol", "R-316", "nothing")]
             for (account, rule, may) in expected {
                 let output = try await shared.explain(account)
                 #expect(output.contains(rule) && output.contains(may), "\(account): \(output)")

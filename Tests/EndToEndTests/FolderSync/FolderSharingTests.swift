@@ -101,23 +101,84 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-307, R-329: who may only read has an edit refused, keeps it, and nobody else gets it`() async throws {
+    @Test func `R-330: a folder that is joined again brings no deleted file back, and loses no edit`() async throws {
         try await with { alice, bob in
-            try alice.write("one", to: "one.txt")
+            for name in ["deleted", "deleted by bob", "edited", "edited by bob"] {
+                try alice.write("one", to: "\(name).txt")
+            }
+            try await alice.once()
+            let link = try await link(alice, "--public", "write")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            #expect(try await run(bob, "leave", bob.path).status == 0)
+            #expect(try await run(bob, bob.path, "--once").status != 0)
+            try alice.delete("deleted.txt")
+            try alice.write("two", to: "edited.txt")
+            try await alice.once()
+            try bob.delete("deleted by bob.txt")
+            try bob.write("three", to: "edited by bob.txt")
+
+            let joined = try await run(bob, "accept", link, bob.path, "--once")
+            #expect(joined.status == 0, "\(joined.output)")
+            try await alice.once()
+            for folder in [alice, bob] {
+                #expect(try folder.files.keys.map(\.text).sorted() == ["edited by bob.txt", "edited.txt"])
+                #expect(folder.text("edited.txt") == "two" && folder.text("edited by bob.txt") == "three")
+            }
+        }
+    }
+
+    @Test func `R-307, R-329: who may only read gets the server's version back, and keeps each edit, unsent`()
+        async throws
+    {
+        try await with { alice, bob in
+            for name in ["one", "deleted", "left"] { try alice.write("one", to: "\(name).txt") }
             try await alice.once()
             let link = try await link(alice, "--public", "read")
             let joined = try await run(bob, "accept", link, bob.path, "--once")
             #expect(joined.status == 0 && bob.text("one.txt") == "one", "\(joined.output)")
             try bob.write("edited", to: "one.txt")
+            try bob.write("new", to: "new.txt")
+            try bob.delete("deleted.txt")
             let refused = try await run(bob, bob.path, "--once")
-            #expect(refused.status != 0 && refused.output.contains("1 files are not in sync"), "\(refused.output)")
+            #expect(refused.status == 0, "\(refused.output)")
+            for name in ["one.txt", "new.txt", "deleted.txt"] {
+                #expect(refused.output.contains("\(name): not sent, because"), "\(refused.output)")
+            }
+            for name in ["one", "deleted", "left"] { #expect(bob.text("\(name).txt") == "one") }
+            let others: Set<RelativePath> = ["one.txt", "deleted.txt", "left.txt"]
+            let kept = try Set(bob.files.keys).subtracting(others)
+            let copy = try #require(kept.first { $0 != "new.txt" })
+            #expect(kept.count == 2 && bob.text(copy.text) == "edited" && bob.text("new.txt") == "new")
+            #expect(copy.text.hasPrefix("one (conflict, "))
+            // It is said once, and tried once.
+            let again = try await run(bob, bob.path, "--once")
+            #expect(again.status == 0 && again.output == "", "\(again.output)")
             try await alice.once()
-            #expect(alice.text("one.txt") == "one" && bob.text("one.txt") == "edited")
+            #expect(try Set(alice.files.keys) == others && alice.text("one.txt") == "one")
             // As soon as it is allowed, it is sent.
             _ = try await self.link(alice, "--public", "write")
             #expect(try await run(bob, bob.path, "--once").status == 0)
             try await alice.once()
-            #expect(alice.text("one.txt") == "edited")
+            #expect(alice.text(copy.text) == "edited" && alice.text("new.txt") == "new")
+            #expect(try alice.files == bob.files)
+        }
+    }
+
+    @Test func `R-329: who may only read keeps an edit of a file that is deleted elsewhere`() async throws {
+        try await with { alice, bob in
+            try alice.write("one", to: "one.txt")
+            try await alice.once()
+            let link = try await link(alice, "--public", "read")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            try bob.write("edited", to: "one.txt")
+            try alice.delete("one.txt")
+            try await alice.once()
+            #expect(try await run(bob, bob.path, "--once").status == 0)
+            #expect(bob.text("one.txt") == "edited")
+            let again = try await run(bob, bob.path, "--once")
+            #expect(again.status == 0 && again.output == "", "\(again.output)")
+            try await alice.once()
+            #expect(alice.text("one.txt") == nil)
         }
     }
 

@@ -93,6 +93,28 @@ import TidemarkTestSupport
         #expect(try open().damage == nil, "written anew")
     }
 
+    @Test(arguments: ["owner", "zone", "\n", "{}\n", "\u{0}"])
+    func `a folder with a damaged first line is not started, whosever zone it is, and nothing is changed`(
+        damage: String
+    ) throws {
+        defer { directory.remove() }
+        let folder = directory.path
+        let state = "\(folder)/\(FileTree.stateDirectoryName)"
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+        do { try fill(try Journal(directory: state, zoneName: "Z", owner: "_alice"), 0..<2) }
+        let file = URL(fileURLWithPath: "\(state)/journal")
+        let whole = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        let damaged = ["owner", "zone"].contains(damage) ? whole.replacing("\"\(damage)\":", with: "") : damage + whole
+        try damaged.write(to: file, atomically: true, encoding: .utf8)
+        let error = FolderSyncError.placeDamaged(file.path)
+        #expect(throws: error) { try Journal.place(ofFolder: folder) }
+        for zoneName in [nil, "Z"] { #expect(throws: error) { try FolderPlace.find(folder, zoneName: zoneName) } }
+        for owner in [nil, "_alice"] {
+            #expect(throws: error) { try Journal(directory: state, zoneName: "Z", owner: owner) }
+        }
+        #expect(try Data(contentsOf: file) == Data(damaged.utf8))
+    }
+
     @Test func `many changes of few files do not let it grow for ever`() throws {
         defer { directory.remove() }
         let journal = try open()

@@ -43,7 +43,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
 
     /// Attacks that the short form makes at once, on one server.
     enum Company: Sendable {
-        case questions, heads, streams, keys, stored, assets
+        case questions, heads, streams, keys, stored, assets, strangers, shares, viewers
     }
 
     let testDescription: String
@@ -84,6 +84,10 @@ struct Attack: CustomTestStringConvertible, Sendable {
     var prepare: @Sendable (CKDatabase, _ isLong: Bool) async throws -> Void = { _, _ in }
     /// What the library has no words for, after that.
     var arrange: @Sendable (AttackGround) async throws -> Void = { _ in }
+    /// What the attackers must know before they begin.
+    var learn: @Sendable (AttackGround) async throws -> AttackKnowledge = { _ in AttackKnowledge() }
+    /// Fills a message instead of ``fill``, for those who have learned something.
+    var fillKnowing: (@Sendable (inout WireClientEnvelope, AttackKnowledge) -> Void)?
     /// Whether what must hold holds afterwards.
     var holds: @Sendable (AttackGround) -> Bool = { _ in true }
     /// Changes what a connection says first.
@@ -91,10 +95,10 @@ struct Attack: CustomTestStringConvertible, Sendable {
     /// - Parameter scope: the attackers' own database, or the public one for nobody.
     let fill: @Sendable (inout WireClientEnvelope, _ scope: WireDatabaseScope) -> Void
 
-    static let all = reading + writing + transferring + connecting + streaming
+    static let all = reading + writing + transferring + connecting + streaming + sharing
 
     /// Prepares what the attack of an account is about.
-    func makeReady(_ ground: AttackGround) async throws {
+    func makeReady(_ ground: AttackGround) async throws -> AttackKnowledge {
         let (place, account) = (ground.place, ground.account)
         if !account.isNobody {
             try await prepare(place.database(token: account.credential), ground.isLong)
@@ -102,26 +106,48 @@ struct Attack: CustomTestStringConvertible, Sendable {
             try await prepare(place.database(.public), ground.isLong)
         }
         try await arrange(ground)
+        return try await learn(ground)
     }
 
     /// The clients of each attacker, at work.
-    func begin(_ place: OperatorPlace, _ accounts: [AttackingAccount]) throws -> [[any AttackingClient]] {
+    ///
+    /// - Parameter known: by each attacker.
+    func begin(
+        _ place: OperatorPlace, _ accounts: [AttackingAccount], _ known: [AttackKnowledge]
+    ) throws -> [[any AttackingClient]] {
         let scope: WireDatabaseScope = accounts.contains(where: \.isNobody) ? .public : .private
         let count = isShared ? connections / accounts.count : connections
         if let course { return try begin(course, place.site, accounts, count: count, scope) }
         // The attack costs the server, not this process: what is the same for all is made once.
-        let messages = period.map { period in (0..<period).map { message($0, scope) } }
-        return try accounts.map { account in
-            try (0..<count).map { connection in
+        let common = fillKnowing == nil ? repeatedMessages(scope, AttackKnowledge()) : nil
+        return try zip(accounts, known).map { account, known in
+            let messages = fillKnowing == nil ? common : repeatedMessages(scope, known)
+            let clients: [any AttackingClient] = try (0..<count).map { connection in
                 try HostileClient(
                     place.site, underWay: underWay, reads: reads, leaves: leaves, firstID: firstID(connection),
-                    hello: { [self] in hello(place.site, account, connection) },
+                    hello: { [self] in hello(place.site, account, connection, known) },
                     request: { [self] id in
-                        let message = messages.map { $0[Int(id % UInt64($0.count))] } ?? message(id, scope)
+                        let message = messages.map { $0[Int(id % UInt64($0.count))] } ?? message(id, scope, known)
                         return isNumbered ? WireClientEnvelope.idBytes(id) + message : message
                     })
             }
+            let listeners: [any AttackingClient] = try known.listeners.map {
+                try listener(place.site, credential: $0)
+            }
+            return clients + listeners
         }
+    }
+
+    /// Somebody who enters, and reads nothing of what they are told afterwards.
+    private func listener(_ site: Site, credential: String) throws -> HostileClient {
+        try HostileClient(
+            site, underWay: 0, reads: false, leaves: false,
+            hello: { WireClientEnvelope.hello(site, token: credential, device: 255).encoded }, request: { _ in [] })
+    }
+
+    /// Nil if each is another one.
+    private func repeatedMessages(_ scope: WireDatabaseScope, _ known: AttackKnowledge) -> [[UInt8]]? {
+        period.map { period in (0..<period).map { message($0, scope, known) } }
     }
 
     private func firstID(_ connection: Int) -> UInt64 {
@@ -137,7 +163,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
             try (0..<count).map { connection in
                 try HostileStream(
                     course, site, context, scope: scope, delay: course.stagger * connection,
-                    hello: { [self] in hello(site, account, connection) })
+                    hello: { [self] in hello(site, account, connection, AttackKnowledge()) })
             }
         }
     }
@@ -157,8 +183,12 @@ struct Attack: CustomTestStringConvertible, Sendable {
         return isSeen && (underWay == 0 || isAnswered) && isBounded
     }
 
-    private func hello(_ site: Site, _ account: AttackingAccount, _ connection: Int) -> [UInt8] {
-        var envelope = WireClientEnvelope.hello(site, token: account.credential, device: UInt8(account.number + 1))
+    private func hello(
+        _ site: Site, _ account: AttackingAccount, _ connection: Int, _ known: AttackKnowledge
+    ) -> [UInt8] {
+        let credential =
+            known.credentials.isEmpty ? account.credential : known.credentials[connection % known.credentials.count]
+        var envelope = WireClientEnvelope.hello(site, token: credential, device: UInt8(account.number + 1))
         envelope.hello.device[0] = UInt8(truncatingIfNeeded: connection)
         envelope.hello.device[1] = UInt8(truncatingIfNeeded: connection >> 8)
         enter(&envelope.hello)
@@ -166,13 +196,26 @@ struct Attack: CustomTestStringConvertible, Sendable {
     }
 
     /// Without its id.
-    private func message(_ id: UInt64, _ scope: WireDatabaseScope) -> [UInt8] {
+    private func message(_ id: UInt64, _ scope: WireDatabaseScope, _ known: AttackKnowledge) -> [UInt8] {
         var envelope = WireClientEnvelope()
         envelope.id = id
-        fill(&envelope, scope)
+        if let fillKnowing { fillKnowing(&envelope, known) } else { fill(&envelope, scope) }
         envelope.id = 0
         return envelope.encoded
     }
+}
+
+/// What attackers know of the server and of others.
+struct AttackKnowledge: Sendable {
+    /// Names that the server has made, and links.
+    var words: [String] = []
+    /// With which connections enter, in turn. None: with that of the attacking account.
+    var credentials: [String] = []
+    /// Credentials of those who also connect, and read nothing.
+    var listeners: [String] = []
+
+    /// The first of the words.
+    var word: String { words.first ?? "" }
 }
 
 extension WireClientEnvelope {

@@ -47,8 +47,9 @@ struct AttackRound: CustomTestStringConvertible, Sendable {
         for (number, attack) in attacks.enumerated() {
             let accounts = try attackers.accounts(place, for: number)
             let grounds = accounts.map { AttackGround(place: place, account: $0, isLong: isLong) }
-            for ground in grounds { try await attack.makeReady(ground) }
-            ready.append(ReadyAttack(attack: attack, attackers: attackers, grounds: grounds))
+            var known: [AttackKnowledge] = []
+            for ground in grounds { known.append(try await attack.makeReady(ground)) }
+            ready.append(ReadyAttack(attack: attack, attackers: attackers, grounds: grounds, known: known))
         }
         return ready
     }
@@ -60,17 +61,20 @@ struct ReadyAttack {
     let attackers: Attackers
     /// Of each attacker.
     let grounds: [AttackGround]
+    /// By each attacker.
+    let known: [AttackKnowledge]
     private(set) var clients: [[any AttackingClient]] = []
 
-    init(attack: Attack, attackers: Attackers, grounds: [AttackGround]) {
+    init(attack: Attack, attackers: Attackers, grounds: [AttackGround], known: [AttackKnowledge]) {
         self.attack = attack
         self.attackers = attackers
         self.grounds = grounds
+        self.known = known
     }
 
     mutating func begin() throws {
         guard let place = grounds.first?.place else { return }
-        clients = try attack.begin(place, grounds.map(\.account))
+        clients = try attack.begin(place, grounds.map(\.account), known)
     }
 
     /// Waits until the server has done to each attacker what it must.

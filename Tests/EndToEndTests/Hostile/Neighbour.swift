@@ -7,7 +7,8 @@ import TidemarkTLS
 import TidemarkTestSupport
 
 /// An account that behaves, with its operator: it saves, fetches, queries, uploads, signs in, makes and deletes a zone,
-/// reads its feeds and subscriptions, and asks whether the server is well, one after the other.
+/// reads its feeds and subscriptions, and asks whether the server is well, one after the other. It also writes and reads in
+/// the zone of a friend.
 struct Neighbour {
     /// What it met.
     struct Figures: CustomStringConvertible {
@@ -27,6 +28,9 @@ struct Neighbour {
     private static let loop: Result<EventLoop, any Error> = Result { try EventLoop(name: "neighbour") }
 
     private let database: CKDatabase
+    private let shared: CKDatabase
+    /// The friend's zone.
+    private let sharedZoneID: CKRecordZone.ID
     /// A device that has never been here, for each call.
     private let newcomer: () -> CKDatabase
     private let file: URL
@@ -36,13 +40,31 @@ struct Neighbour {
 
     /// - Parameter place: it also keeps the file that is uploaded.
     init(_ place: OperatorPlace, token: String) async throws {
-        database = place.database(token: token)
+        let container = place.container(token: token)
+        database = container.privateCloudDatabase
+        shared = container.sharedCloudDatabase
+        let url = try await Self.befriend(place)
+        let metadata = try await container.shareMetadata(for: url)
+        sharedZoneID = try await container.accept(metadata).recordID.zoneID
         newcomer = { place.database(token: token) }
         file = URL(fileURLWithPath: "\(place.directory.path)/neighbour")
         address = .loopback(port: UInt16(place.site.port))
         tls = try place.site.makeTLS()
         try await database.save(CKRecordZone(zoneID: Self.zoneID))
         try await database.save(CKDatabaseSubscription(subscriptionID: "neighbour"))
+    }
+
+    /// Somebody who shares a zone. Returns the share's URL.
+    private static func befriend(_ place: OperatorPlace) async throws -> URL {
+        let friend = place.database(token: try place.makeAccounts(["friend"])[0])
+        let zoneID = CKRecordZone.ID(zoneName: "Friend")
+        try await friend.save(CKRecordZone(zoneID: zoneID))
+        let share = CKShare(recordZoneID: zoneID)
+        share.publicPermission = .readWrite
+        guard let url = (try await friend.save(share) as? CKShare)?.url else {
+            throw NeverHappened(description: "the share has no URL")
+        }
+        return url
     }
 
     /// Lives on for so long.
@@ -52,6 +74,7 @@ struct Neighbour {
         let end = clock.now + duration
         let steps = [
             save, fetch, query, upload, signIn, makeZone, readDatabase, readZone, listSubscriptions, askForHealth,
+            saveShared, querySharedZone, readSharedZone, readSharedDatabase,
         ]
         repeat {
             let round = Int.random(in: 0..<Int(Int32.max))
@@ -124,6 +147,34 @@ struct Neighbour {
         let subscriptions = try await database.allSubscriptions()
         guard subscriptions.map(\.subscriptionID) == ["neighbour"] else {
             throw NeverHappened(description: "the subscriptions are \(subscriptions)")
+        }
+    }
+
+    private func saveShared(_ round: Int) async throws {
+        let id = CKRecord.ID(recordName: "answer \(round % 10)", zoneID: sharedZoneID)
+        let record = CKRecord(recordType: "Answer", recordID: id)
+        record["number"] = round
+        let results = try await shared.modifyRecords(saving: [record], deleting: [], savePolicy: .allKeys)
+        _ = try results.saveResults[id]?.get()
+    }
+
+    private func querySharedZone(_ round: Int) async throws {
+        let query = CKQuery(recordType: "Answer", predicate: NSPredicate(format: "number == %d", round))
+        let found = try await shared.records(matching: query, inZoneWith: sharedZoneID)
+        guard found.matchResults.count == 1 else { throw NeverHappened(description: "answer \(round) is not found") }
+    }
+
+    private func readSharedZone(_ round: Int) async throws {
+        let changes = try await shared.recordZoneChanges(inZoneWith: sharedZoneID, since: nil, resultsLimit: 20)
+        guard !changes.modificationResultsByID.isEmpty else {
+            throw NeverHappened(description: "no answer is in the shared zone's changes")
+        }
+    }
+
+    private func readSharedDatabase(_ round: Int) async throws {
+        let changes = try await shared.databaseChanges(since: nil)
+        guard changes.modifications.contains(where: { $0.zoneID == sharedZoneID }) else {
+            throw NeverHappened(description: "the friend's zone is not in the database's changes")
         }
     }
 

@@ -18,7 +18,8 @@ struct OperatorPlace {
     let server: Program
     let site: Site
 
-    private static let template = TestTemplate(name: "operator") { url in
+    /// A migrated database.
+    static let template = TestTemplate(name: "operator") { url in
         let loop = try EventLoop(name: "migrate")
         defer { loop.stop() }
         _ = try await Migrator(url: url, loop: loop).migrate()
@@ -68,7 +69,7 @@ struct OperatorPlace {
     /// Further accounts at once, without a program for each; returns a credential of each.
     func makeAccounts(_ names: [String]) throws -> [String] { try Self.makeAccounts(names, database) }
 
-    private static func makeAccounts(_ names: [String], _ database: TestDatabase) throws -> [String] {
+    static func makeAccounts(_ names: [String], _ database: TestDatabase) throws -> [String] {
         let credentials = names.map { ($0, Credential.make()) }
         let statements = credentials.map { name, credential in
             """

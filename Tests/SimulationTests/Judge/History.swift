@@ -124,6 +124,10 @@ struct History {
         written[text] != nil
     }
 
+    func wasWritten(_ text: String, in zone: ZoneID) -> Bool {
+        written[text]?.contains(zone) ?? false
+    }
+
     mutating func record(_ commit: MemoryCommit) {
         length += 1
         switch commit {

@@ -42,6 +42,25 @@ enum PlantedFault: String, CaseIterable, Sendable {
     /// A device that comes back without its tokens is not told of what ended meanwhile.
     case returnUnknown
 
+    // Seen only if zones are shared.
+
+    /// What a zone's shares allow is read before what is shown of the zone.
+    case accessReadBeforeData
+    /// What a zone's shares allow is read before the zone is locked for an edit.
+    case accessReadBeforeLock
+    /// A zone comes into the list of a shared database after the acceptance that has brought it there.
+    case pointerAfterAcceptance
+    /// Whoever was invited is taken for a participant.
+    case invitationTakenForAcceptance
+    /// Whoever has outcomes of requests in a zone is taken for the participant that they were.
+    case memoryTakenForAccess
+    /// The feed of a shared database does not tell that access has ended.
+    case accessEndsUntold
+    /// Shares change without a version of their record.
+    case shareChangeUncounted
+    /// Whoever is removed keeps the row of a participant.
+    case removalForgotten
+
     // Seen by whole engines only.
 
     /// An engine does not fetch the further pages of a zone.
@@ -71,32 +90,41 @@ enum PlantedFault: String, CaseIterable, Sendable {
     /// An app takes what a restored store lacks for deleted.
     case absenceTakenForDeletion
 
-    /// Whether it takes engines to see it.
-    private var needsEngines: Bool {
+    /// The kind of history in which it shows.
+    private enum World {
+        case devices, shares, engines
+    }
+
+    private var world: World {
         switch self {
         case .moreComingForgotten, .zoneEndsUntold, .pendingChangeDropped, .conflictTakenForSuccess,
             .atomicityForgotten, .recordsStoredLate, .unknownOutcomeDropped,
             .unknownOutcomeTakenForFinal, .memoryOfDevice, .copyHearsNoPushes, .timersLostAsleep, .restoreTakenForNews,
             .absenceTakenForDeletion:
-            true
-        default: false
+            .engines
+        case .accessReadBeforeData, .accessReadBeforeLock, .pointerAfterAcceptance, .invitationTakenForAcceptance,
+            .memoryTakenForAccess, .accessEndsUntold, .shareChangeUncounted, .removalForgotten:
+            .shares
+        default: .devices
         }
     }
 
     /// What the judge says of the history of this seed when the mistake is made in it.
     func violations(seed: UInt64) -> [String] {
-        Self.violations(seed: seed, planted: self, needsEngines: needsEngines)
+        Self.violations(seed: seed, planted: self, in: world)
     }
 
     /// The same when it is not made.
     func violationsWithout(seed: UInt64) -> [String] {
-        Self.violations(seed: seed, planted: nil, needsEngines: needsEngines)
+        Self.violations(seed: seed, planted: nil, in: world)
     }
 
-    private static func violations(seed: UInt64, planted: PlantedFault?, needsEngines: Bool) -> [String] {
-        needsEngines
-            ? EngineRun(seed: seed, planted: planted).violations
-            : SimulationRun(seed: seed, planted: planted).violations
+    private static func violations(seed: UInt64, planted: PlantedFault?, in world: World) -> [String] {
+        switch world {
+        case .devices: SimulationRun(seed: seed, planted: planted).violations
+        case .shares: SharingRun(seed: seed, planted: planted).violations
+        case .engines: EngineRun(seed: seed, planted: planted).violations
+        }
     }
 
     /// The first seed from here on that shows the mistake, and what is said of it.

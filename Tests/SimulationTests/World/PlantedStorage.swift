@@ -11,11 +11,13 @@ final class PlantedStorage: Storage {
     fileprivate let base: MemoryStore
     private let fault: PlantedFault
     fileprivate let scheduler: SimulationScheduler
+    private let access: PlantedAccess
 
     init(_ base: MemoryStore, _ fault: PlantedFault, scheduler: SimulationScheduler) {
         self.base = base
         self.fault = fault
         self.scheduler = scheduler
+        access = PlantedAccess(fault)
     }
 
     // MARK: Where faults are made
@@ -28,11 +30,41 @@ final class PlantedStorage: Storage {
             old = early.snapshots
             await scheduler.pause()
         }
+        let early = try await sharingBeforeLock(reads)
         let transaction = try await base.beginWrite(reads)
         var snapshots = old ?? transaction.snapshots
+        for index in snapshots.indices { access.spoil(&snapshots[index], read: reads[index].sharing, early[index]) }
         if fault == .outcomesForgotten { for index in snapshots.indices { snapshots[index].memories = [:] } }
         if fault == .epochsUncounted { for index in snapshots.indices { snapshots[index].memoryEpoch = 1 } }
         return PlantedTransaction(transaction, snapshots: snapshots, fault: fault, storage: self)
+    }
+
+    /// What the shares of the zones are for participants, for those who do not wait for the locks.
+    private func sharingBeforeLock(_ reads: [ZoneRead]) async throws(StorageError) -> [EarlySharing?] {
+        var early: [EarlySharing?] = []
+        for read in reads {
+            guard fault == .accessReadBeforeLock, case .access = read.sharing else {
+                early.append(nil)
+                continue
+            }
+            let found = try await base.sharing(of: read.key, read.sharing)
+            early.append(found.map { EarlySharing($0.zone.id, $0.sharing) })
+        }
+        if early.contains(where: { $0 != nil }) { await scheduler.pass(PlantedAccess.delay) }
+        return early
+    }
+
+    /// What the shares of a zone are for a reader, if the data is read by itself; nil: it is not.
+    private func sharingApart(
+        of key: ZoneKey, _ read: SharingRead
+    ) async throws(StorageError) -> EarlySharing? {
+        guard fault == .accessReadBeforeData || fault == .invitationTakenForAcceptance, case .access = read else {
+            return nil
+        }
+        guard let found = try await base.sharing(of: key, read) else { return nil }
+        if fault == .accessReadBeforeData { await scheduler.pass(PlantedAccess.delay) }
+        let spoilt = access.spoilt(found.sharing, read, of: found.zone.id, nil)
+        return EarlySharing(found.zone.id, spoilt ?? found.sharing)
     }
 
     func commit(_ changes: [ZoneChanges], at moments: [ZoneMoment]) async throws(StorageError) {
@@ -56,7 +88,12 @@ final class PlantedStorage: Storage {
     }
 
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead> {
-        try await spoilt(try await base.zonePage(query), of: query)
+        guard let apart = try await sharingApart(of: query.key, query.sharing) else {
+            return try await spoilt(try await base.zonePage(query), of: query)
+        }
+        var page = try await base.zonePage(query.asOwner)
+        page.sharing = page.zone?.id == apart.zone ? apart.sharing : nil
+        return page
     }
 
     private func spoilt(
@@ -82,7 +119,24 @@ final class PlantedStorage: Storage {
     func queryPage(
         _ query: QueryPageQuery, for turn: WorkTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {
-        try await base.queryPage(query, for: turn)
+        let key = query.query.zoneName.map { ZoneKey(database: query.database, name: $0) }
+        guard let key, let apart = try await sharingApart(of: key, query.sharing) else {
+            return try await base.queryPage(query, for: turn)
+        }
+        var page = try await base.queryPage(query.asOwner, for: turn)
+        page.sharing = apart.sharing
+        return page
+    }
+
+    func records(
+        named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
+    ) async throws(StorageError) -> ZoneSnapshot {
+        guard let apart = try await sharingApart(of: key, sharing) else {
+            return try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
+        }
+        var snapshot = try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: .nothing)
+        snapshot.sharing = snapshot.zone?.id == apart.zone ? apart.sharing : nil
+        return snapshot
     }
 
     func databaseFeed(
@@ -92,6 +146,7 @@ final class PlantedStorage: Storage {
         switch fault {
         case .feedNeverBehind where after != nil: feed.unnumbered = []
         case .feedTokenOneTooFar: feed.head += 1
+        case .accessEndsUntold: feed.value.leaveOutEndsOfAccess(for: viewer)
         case .feedAheadOneTooFar:
             feed.unnumbered = feed.unnumbered.map {
                 DatabaseFeedEntry(
@@ -108,6 +163,7 @@ final class PlantedStorage: Storage {
     ) async throws(StorageError) -> StoreRead<DatabaseFeedRead> {
         var read = try await base.advanceDatabaseFeed(of: viewer, after: after, entriesMax: entriesMax)
         if fault == .feedTokenOneTooFar { read.head += 1 }
+        if fault == .accessEndsUntold { read.value.leaveOutEndsOfAccess(for: viewer) }
         return read
     }
 
@@ -207,12 +263,6 @@ final class PlantedStorage: Storage {
         try await base.voidCredentials(among: credentials, now: now)
     }
 
-    func records(
-        named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
-    ) async throws(StorageError) -> ZoneSnapshot {
-        try await base.records(named: names, in: key, bytesMax: bytesMax, sharing: sharing)
-    }
-
     func beginZonesWrite(
         in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction {
@@ -254,7 +304,15 @@ final class PlantedStorage: Storage {
     func sharing(
         of key: ZoneKey, _ read: SharingRead
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
-        try await base.sharing(of: key, read)
+        guard let found = try await base.sharing(of: key, read) else { return nil }
+        let spoilt = access.spoilt(found.sharing, read, of: found.zone.id, nil, isRemembered: true)
+        return (zone: found.zone, sharing: spoilt ?? found.sharing)
+    }
+
+    func sharings(
+        of names: [String], in database: DatabaseID, _ read: SharingRead
+    ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
+        try await base.sharings(of: names, in: database, read)
     }
 
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
@@ -270,7 +328,14 @@ final class PlantedStorage: Storage {
     func pointViewer(
         _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
     ) async throws(StorageError) -> PointedViewer {
-        try await base.pointViewer(viewer, to: key, atMost: countMax)
+        guard fault == .pointerAfterAcceptance else {
+            return try await base.pointViewer(viewer, to: key, atMost: countMax)
+        }
+        scheduler.run { [base, scheduler] in
+            await scheduler.pass(.seconds(3))
+            _ = try? await base.pointViewer(viewer, to: key, atMost: countMax)
+        }
+        return .done
     }
 
     func sharedZones(
@@ -431,6 +496,10 @@ private final class PlantedTransaction: WriteTransaction {
             } catch  where error.code == .commitUnknown {
                 if fault == .lostAnswerTakenForFailure { throw StorageError(.rejected) }
             }
+        case .shareChangeUncounted:
+            try await base.commit(changes.map(\.withoutShareRecord))
+        case .removalForgotten:
+            try await base.commit(changes.map(\.removingNobody))
         default:
             try await base.commit(changes)
         }

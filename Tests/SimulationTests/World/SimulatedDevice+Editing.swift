@@ -41,16 +41,19 @@ extension SimulatedDevice {
         let saves = names.map { name in
             save(name, in: zone, key, policy, batchCount: isAtomic ? names.count : nil)
         }
-        let zoneKey = world.key(zone)
+        let (zoneKey, owner) = (world.key(zone), workOwner)
+        let access = reader ?? .owner(identity.user)
         @Sendable func request(_ id: RequestID) -> RecordsRequest {
             RecordsRequest(
                 id: id, key: zoneKey, saves: saves, deletes: deletes, policy: policy, isAtomic: isAtomic,
-                user: identity.user, access: .owner(identity.user))
+                user: access.user ?? identity.user, access: access)
         }
         let (before, store) = (world.history.livingZone(zone), world.history.store)
         world.history.planDeletion(of: deletes, key)
         let id = nextRequestID()
-        let answer = await insist(on: id) { await $0.modifyRecords([request($1)], for: .account(1))[0] }
+        let answer = await insist(on: id, judgedBy: { self.judgeSight($0, in: zone, askedAt: $1) }) {
+            await $0.modifyRecords([request($1)], for: owner)[0]
+        }
         if case .success? = answer, before?.id == world.history.livingZone(zone)?.id {
             world.history.settleDeletion(key, in: before?.id)
         }
@@ -84,7 +87,7 @@ extension SimulatedDevice {
     ) {
         switch answer {
         case .success(let outcome):
-            for (save, result) in zip(request.saves, outcome.saves) { judge(save, result) }
+            for (save, result) in zip(request.saves, outcome.saves) { judge(save, result, before: before) }
             for (name, result) in zip(request.deletes, outcome.deletes) where result == .deleted {
                 judgeDeletion(of: name, before: before)
             }
@@ -97,7 +100,7 @@ extension SimulatedDevice {
         }
     }
 
-    private func judge(_ save: RecordSave, _ result: SaveOutcome) {
+    private func judge(_ save: RecordSave, _ result: SaveOutcome, before: History.Zone?) {
         let text = save.fields.text ?? ""
         switch result {
         case .saved(let metadata):
@@ -111,6 +114,7 @@ extension SimulatedDevice {
             if failure.reason.isConflict, failure.serverRecord == nil {
                 world.history.accuse("R-111: a conflict without the record that is in the way")
             }
+            noteRefusal(of: text, failure.reason, before: before)
         }
     }
 

@@ -11,6 +11,7 @@ extension SimulatedDevice {
     func sync() async -> Bool {
         for _ in 0..<100 {
             let (before, store) = (world.history.zones, world.history.store)
+            let askedAt = world.history.length
             guard let page = await databasePage() else { return false }
             meet(page.token.store)
             if bookmark.databaseToken.isEmpty, !bookmark.isReturning { bookmark.listed = [] }
@@ -22,7 +23,7 @@ extension SimulatedDevice {
             list(page)
             keepBookmark()
             if page.moreComing { continue }
-            if store == world.history.store { judgeSync(before) }
+            if store == world.history.store { judgeSync(before, askedAt: askedAt) }
             return true
         }
         world.history.accuse("I-2: the database feed has no end")
@@ -42,7 +43,8 @@ extension SimulatedDevice {
     }
 
     private func databasePage() async -> DatabasePage? {
-        let (viewer, store) = (world.viewer, world.history.store)
+        let (viewer, store) = (guest?.sharedDatabase ?? world.viewer, world.history.store)
+        let askedAt = world.history.length
         let token = bookmark.databaseToken
         let zonesMax = world.below(3)
         let tellsEnds = tellsEnds
@@ -50,7 +52,9 @@ extension SimulatedDevice {
             await $0.databaseChanges(of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds)
         }
         switch answer {
-        case .success(let page): return page
+        case .success(let page):
+            judgeSight(page, askedAt: askedAt)
+            return page
         case .failure(.tokenExpired):
             if bookmark.store == store, store == world.history.store {
                 world.history.accuse("I-2: a token of the database feed expired")
@@ -77,16 +81,18 @@ extension SimulatedDevice {
             let view = bookmark.views[name] ?? ZoneView()
             let (before, store) = (world.history.zones, world.history.store)
             let recordsMax = world.below(5)
-            let (device, tellsEnds) = (id, self.tellsEnds)
+            let (device, tellsEnds, reader) = (id, self.tellsEnds, self.reader)
+            let askedAt = world.history.length
             let server = world.oneOf(world.servers)
             let connection = connection(to: server)
             let answer = await world.send(to: server) {
                 await $0.zoneChanges(
                     in: key, token: view.token, recordsMax: recordsMax, device: device, connection: connection,
-                    tellsEnds: tellsEnds, reader: nil)
+                    tellsEnds: tellsEnds, reader: reader)
             }
             switch answer {
             case .success(let page):
+                judgeSight(page.entries, in: page.zone, askedAt: askedAt, "a page")
                 take(page, name, view, before, since: store)
                 if let previous, store == world.history.store, previous.token.store == store {
                     judgeCut(between: previous, and: page)
@@ -146,13 +152,13 @@ extension SimulatedDevice {
     }
 
     /// I-2 for the database feed: every zone as it was when the last page was asked for.
-    private func judgeSync(_ before: [ZoneID: History.Zone]) {
+    private func judgeSync(_ before: [ZoneID: History.Zone], askedAt: Int) {
         for zone in before.values.sorted(by: { $0.id < $1.id }) where zone.name != ZoneName.default {
             guard let now = world.history.zones[zone.id] else { continue }
             let view = bookmark.views[zone.name]
             if zone.endedAt != nil {
                 if view?.zone == zone.id { world.history.accuse("R-205: the end of zone \(zone.name) was skipped") }
-            } else if now.endedAt == nil {
+            } else if now.endedAt == nil, judgeAccess(to: zone, view, askedAt: askedAt) {
                 let missing = view?.zone == zone.id ? view?.missing(of: zone, now: now) : "all of it"
                 if let missing { world.history.accuse("I-2: the database feed skipped zone \(zone.name): \(missing)") }
             }

@@ -34,6 +34,8 @@ final class SimulatedDevice: @unchecked Sendable {
     /// Unique, where `id` is the same as that of copies.
     let number: Int
     let id: DeviceID
+    /// Whose it is; nil: the owner's of the zones.
+    let guest: Identity?
     let computer: SimulatedComputer
     var bookmark = Bookmark()
     /// Every bookmark that it ever had.
@@ -54,9 +56,10 @@ final class SimulatedDevice: @unchecked Sendable {
     var requestCount = 0
     var textCount = 0
 
-    init(_ world: SimulatedWorld, number: Int) {
+    init(_ world: SimulatedWorld, number: Int, guest: Identity? = nil) {
         self.world = world
         self.number = number
+        self.guest = guest
         id = DeviceID(high: 7, low: UInt64(number))
         computer = world.makeComputer()
         life = id
@@ -68,7 +71,7 @@ final class SimulatedDevice: @unchecked Sendable {
     /// - Parameter isRunning: whether the machine is copied while it runs, with all that is in its memory; else what it has
     ///   written down by now.
     init(copyOf original: SimulatedDevice, number: Int, isRunning: Bool) {
-        (world, id) = (original.world, original.id)
+        (world, id, guest) = (original.world, original.id, original.guest)
         self.number = number
         (bookmark, bookmarks) = (original.bookmark, original.bookmarks)
         (epoch, epochStore) = (original.epoch, original.epochStore)
@@ -84,6 +87,10 @@ final class SimulatedDevice: @unchecked Sendable {
     func live(stepCount: Int) async {
         for _ in 0..<stepCount {
             await world.scheduler.pass(world.delay())
+            guard world.sharing == nil else {
+                await stepWithShares()
+                continue
+            }
             switch world.below(20) {
             case 0...4: await edit()
             case 5...8: await editAtOnce()
@@ -96,13 +103,13 @@ final class SimulatedDevice: @unchecked Sendable {
     }
 
     /// Several requests under way together.
-    private func editAtOnce() async {
+    func editAtOnce() async {
         let edits = (0..<(2 + world.below(3))).map { _ in world.scheduler.run { await self.edit() } }
         for edit in edits { await edit.value }
     }
 
     /// The process dies: what it waited for is forgotten, what it had written down is not.
-    private func restart() {
+    func restart() {
         beginLife()
         if world.oneIn(3) { bookmark.loseTokens() }
     }
@@ -154,9 +161,11 @@ final class SimulatedDevice: @unchecked Sendable {
 
     /// Sends a request until it is answered, or it is given up.
     ///
-    /// - Parameter request: is given the name to send it under.
+    /// - Parameters:
+    ///   - judge: is given each answer, and the history's length when that sending began.
+    ///   - request: is given the name to send it under.
     func insist<Outcome: Sendable>(
-        on id: RequestID,
+        on id: RequestID, judgedBy judge: ((Result<Outcome, FailureReason>, Int) -> Void)? = nil,
         _ request: @escaping @Sendable (CloudService, RequestID) async -> Result<Outcome, FailureReason>
     ) async -> Result<Outcome, FailureReason>? {
         defer { unanswered.remove(id) }
@@ -166,7 +175,9 @@ final class SimulatedDevice: @unchecked Sendable {
             // What was asked in a life that has ended cannot be asked for any more.
             guard id.life == life else { return nil }
             let name = attempt == 0 ? id : id.repeated
+            let askedAt = world.history.length
             last = await world.send(mayDouble: attempt > 0) { await request($0, name) }
+            if let last { judge?(last, askedAt) }
             switch last {
             case .success: return last
             case .failure(.requestForgotten):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TidemarkDomain
 import TidemarkScheduling
 import TidemarkTestSupport
 
@@ -14,9 +15,11 @@ final class SimulatedDevices: @unchecked Sendable {
     private var lives: [Task<Void, Never>] = []
     private var copyCount = 0
 
-    init(_ world: SimulatedWorld, count: Int) {
+    /// - Parameter guests: of whom there are devices beside the owner's, one for each entry.
+    init(_ world: SimulatedWorld, count: Int, guests: [Identity] = []) {
         self.world = world
         for number in 0..<count { all.append(SimulatedDevice(world, number: number)) }
+        for guest in guests { all.append(SimulatedDevice(world, number: all.count, guest: guest)) }
     }
 
     /// Returns when all have done so many steps, copies too.

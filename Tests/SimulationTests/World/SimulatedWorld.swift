@@ -17,6 +17,10 @@ final class SimulatedWorld: @unchecked Sendable {
     private(set) var servers: [SimulatedServer] = []
     private(set) var identity: Identity?
     var history: History
+    /// Whom the owner's zones may be shared with; nobody in most histories.
+    var guests: [Identity] = []
+    /// In histories with guests.
+    var sharing: SharingJudge?
     /// How many connections devices have made to fetch.
     var connectionCount: UInt64 = 0
     var limits = Limits()
@@ -45,17 +49,21 @@ final class SimulatedWorld: @unchecked Sendable {
     static let zoneNames = ["a", "b", "c"]
     static let recordNames = ["r0", "r1", "r2", "r3", "r4"]
 
-    init(seed: UInt64, planted: PlantedFault?, clients: History.Clients) {
+    /// - Parameter isRestored: whether the store may be restored.
+    init(seed: UInt64, planted: PlantedFault?, clients: History.Clients, isRestored: Bool = true) {
         history = History(of: clients)
         scheduler = SimulationScheduler(seed: seed)
         database = MemoryDatabase(scheduler: scheduler)
         self.planted = planted
         faultsOneIn = [12, 30, 80, 200, 1_000_000][Int(scheduler.randomBits() % 5)]
         cutsOneIn = [15, 60, 250, 1_000_000][Int(scheduler.randomBits() % 4)]
-        stepsPerMishap = Self.weather(scheduler).merging(Self.restores(seed)) { _, new in new }
+        stepsPerMishap = Self.weather(scheduler).merging(isRestored ? Self.restores(seed) : [:]) {
+            _, new in new
+        }
         hasLongNights = scheduler.randomBits() % 5 == 0
         database.observe { [unowned self] commit in
             history.record(commit)
+            for violation in sharing?.record(commit, at: history.length) ?? [] { history.accuse(violation) }
             note(commit.brief)
         }
     }

@@ -231,11 +231,13 @@ import TidemarkTestSupport
         #expect(zone.zone?.changeNumber == number.map { $0 + 1 })
     }
 
-    @Test(arguments: Loss.allCases)
+    /// Where the zone stays.
+    @Test(arguments: [Loss.removed, .left, .shareEnded, .madePrivate])
     func `I-5: what was given before the loss is older than the loss, number for number`(loss: Loss) throws {
         let (before, after) = zones(losing: loss)
         let seen = try before.page(by: bob).get().entries.map(\.changeNumber)
-        guard after.zone?.id == before.zone?.id else { return }
+        try #require(after.zone != nil && after.zone?.id == before.zone?.id)
+        #expect(seen.count == 3, "two notes, and the share")
         let access = AccessHistory(of: bob, in: after.sharing)
         #expect(seen.allSatisfy(access.canHaveSeen) && !ShareAccess(of: bob, in: after.sharing).isParticipant)
         let newer = (seen.max() ?? 0) + 1
@@ -253,6 +255,22 @@ import TidemarkTestSupport
         guard case .failure(.tokenInvalid) = query else {
             Issue.record("the token of another owner's zone")
             return
+        }
+        let asked = Query(recordType: "Item", zoneName: zone.key.name)
+        let record = try #require(zone.living("a"))
+        let cursor = QueryCursor(
+            store: store, database: zone.key.database, viewer: bob, query: asked,
+            position: QueryOrder(asked).position(of: record, in: zone.key.name)
+        ).bytes
+        let opened = QueryCursor.opened(cursor, for: asked, in: zone.key.database, viewer: bob)
+        #expect(try opened.get() != nil)
+        // Of another owner's zone, and of another participant.
+        for (database, viewer) in [(other.database, bob), (zone.key.database, carol)] {
+            guard case .failure(.cursorInvalid) = QueryCursor.opened(cursor, for: asked, in: database, viewer: viewer)
+            else {
+                Issue.record("the cursor of \(database), \(viewer)")
+                continue
+            }
         }
     }
 }

@@ -190,6 +190,19 @@ import TidemarkFields
         #expect(try gone.act(.end).get().changes == nil)
     }
 
+    @Test func `R-328: an operator removes one participant, or ends one invitation, by its ID`() throws {
+        var zone = sharedZone()
+        zone.accept(bob)
+        for user in [bob, carol] {
+            let id = try #require(row(user, zone)?.id)
+            let changes = try #require(try zone.act(.remove(id)).get().changes)
+            #expect(changes.sharing.map { $0.ended.map(\.id) } == [[id]] && changes.records.count == 1)
+            #expect(row(user, zone)?.endedNumber == changes.changeNumber && zone.permission(user) == [])
+            #expect(try zone.act(.remove(id)).get().changes == nil, "once more")
+        }
+        #expect(try zone.act(.remove(ParticipantID(high: 5, low: 5))).get().changes == nil)
+    }
+
     @Test func `R-326: a share that has lost its record ends as well, and the zone can be shared again`() throws {
         for leavesTombstone in [false, true] {
             var zone = sharedZone()

@@ -109,7 +109,11 @@ final class ScriptedServer: CloudTransport, Sendable {
                     result.failure.failure.code = .zoneNotFound
                     return result
                 }
-                results.deletes = zone.deletes.map { _ in WireDeleteResult() }
+                results.deletes = zone.deletes.map { _ in
+                    var result = WireDeleteResult()
+                    result.deleted = WireDone()
+                    return result
+                }
                 return results
             }
         case .fetchDatabaseChanges:

@@ -30,6 +30,15 @@ import TidemarkWire
         #expect(cursor.copy() as? CKQueryOperation.Cursor === cursor)
     }
 
+    @Test(arguments: ["", "it's", "'", "\\", "\\'", "\\n", "'\u{301}", "\\\u{301}", "\u{301}", "a\nb", "\"%@\""])
+    func `R-050: the text of a constant survives an archive, whatever is in it`(_ text: String) throws {
+        let predicate = NSPredicate(format: "name == %@ AND body BEGINSWITH %@", text, text)
+        let query = CKQuery(recordType: "T", predicate: predicate)
+        let data = try NSKeyedArchiver.archivedData(withRootObject: query, requiringSecureCoding: true)
+        let back = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuery.self, from: data))
+        #expect(try back.wire(in: nil, now: Date()) == query.wire(in: nil, now: Date()))
+    }
+
     @Test func `a query of everything, and one that cannot be sent, survive too`() throws {
         for predicate in [NSPredicate(value: true), NSPredicate(format: "a OR b")] {
             let query = CKQuery(recordType: "T", predicate: predicate)

@@ -29,9 +29,7 @@ import TidemarkWire
             return .fetchShareMetadata(answer)
         case .acceptShares(let request):
             var answer = WireAcceptSharesAnswer()
-            answer.results = request.links.map {
-                request.declines ? WireShareMetadataResult() : result(of: $0, .accepted)
-            }
+            answer.results = request.links.map { request.declines ? declined : result(of: $0, .accepted) }
             return .acceptShares(answer)
         case .fetchShareParticipants(let request):
             var answer = WireFetchShareParticipantsAnswer()
@@ -41,13 +39,19 @@ import TidemarkWire
                     result.failure.code = .unknownItem
                 } else {
                     result.person.hasAccount = lookup.phone.isEmpty
-                    result.person.name = lookup.user.isEmpty ? "" : "Bob B"
                 }
                 return result
             }
             return .fetchShareParticipants(answer)
         default: return nil
         }
+    }
+
+    /// Servers say nothing more of a share that was declined.
+    private static var declined: WireShareMetadataResult {
+        var result = WireShareMetadataResult()
+        result.metadata = WireShareMetadata()
+        return result
     }
 
     private static func result(of link: String, _ status: WireParticipantStatus) -> WireShareMetadataResult {
@@ -67,7 +71,6 @@ import TidemarkWire
         (result.metadata.role, result.metadata.status) = (.privateUser, status)
         result.metadata.permission = .readWrite
         result.metadata.owner = .owner("_bob")
-        result.metadata.owner.name = "Bob B"
         return result
     }
 
@@ -111,7 +114,7 @@ import TidemarkWire
         #expect(metadata.participantRole == .privateUser && metadata.participantStatus == .pending)
         #expect(metadata.participantPermission == .readWrite)
         #expect(metadata.ownerIdentity.userRecordID?.recordName == "_bob")
-        #expect(metadata.ownerIdentity.nameComponents?.givenName == "Bob B" && metadata.ownerIdentity.hasiCloudAccount)
+        #expect(metadata.ownerIdentity.nameComponents == nil && metadata.ownerIdentity.hasiCloudAccount)
         #expect(metadata.share[CKShare.SystemFieldKey.title] as? String == "Plans")
         #expect(metadata.share.encryptedValues["secret"] == nil, "nobody who is only invited has the key")
         #expect(metadata.share.url?.absoluteString == "https://cloud.example.org:8443/share/open")
@@ -198,7 +201,7 @@ import TidemarkWire
         }
         #expect(people.count == 2)
         let bob = try #require(try people[ids[0]]?.get())
-        #expect(bob.userIdentity.userRecordID == ids[0] && bob.userIdentity.nameComponents?.givenName == "Bob B")
+        #expect(bob.userIdentity.userRecordID == ids[0] && bob.userIdentity.nameComponents == nil)
         #expect(code(in: people[ids[1]]) == .unknownItem)
         guard case .fetchShareParticipants(let request) = server.envelopes.last?.request else {
             Issue.record("nobody was looked up")
@@ -246,6 +249,32 @@ import TidemarkWire
         let metadata = CKShare.Metadata.test(in: container, link: "open")
         #expect(code { _ = try await $0.shareMetadata(for: url) } == .internalError)
         #expect(code { _ = try await $0.accept(metadata) } == .serverResponseLost, "it may have been accepted")
+    }
+
+    @Test func `R-370: an item without a result is neither accepted nor declined, and nobody is found`() throws {
+        server.answer { envelope in
+            switch envelope.request {
+            case .fetchShareMetadata(let request):
+                var answer = WireFetchShareMetadataAnswer()
+                answer.results = request.links.map { _ in WireShareMetadataResult() }
+                return .fetchShareMetadata(answer)
+            case .acceptShares(let request):
+                var answer = WireAcceptSharesAnswer()
+                answer.results = request.links.map { _ in WireShareMetadataResult() }
+                return .acceptShares(answer)
+            case .fetchShareParticipants(let request):
+                var answer = WireFetchShareParticipantsAnswer()
+                answer.results = request.lookups.map { _ in WireParticipantLookupResult() }
+                return .fetchShareParticipants(answer)
+            default: return nil
+            }
+        }
+        let url = try url("https://a.example/share/open")
+        let metadata = CKShare.Metadata.test(in: container, link: "open")
+        #expect(code { _ = try await $0.shareMetadata(for: url) } == .internalError)
+        #expect(code { _ = try await $0.accept(metadata) } == .serverResponseLost)
+        #expect(code { try await $0.decline(metadata) } == .serverResponseLost)
+        #expect(code { _ = try await $0.shareParticipant(forEmailAddress: "a@b.c") } == .internalError)
     }
 
     // MARK: Operations

@@ -17,7 +17,9 @@ import TidemarkWire
     }
 
     /// One zone, in which there is a share and a note; then the share is gone.
-    private static func answer(to request: WireClientEnvelope) -> WireServerEnvelope.OneOfAnswer? {
+    private static func answer(
+        to request: WireClientEnvelope, _ share: WireRecord = .share(owner: "_owner")
+    ) -> WireServerEnvelope.OneOfAnswer? {
         switch request.request {
         case .fetchDatabaseChanges(let feed):
             var answer = WireFetchDatabaseChangesAnswer()
@@ -29,13 +31,11 @@ import TidemarkWire
         case .fetchZoneChanges(let feed):
             var answer = WireFetchZoneChangesAnswer()
             if feed.token.isEmpty {
-                answer.changes = [(CKRecordNameZoneWideShare, CKRecord.SystemType.share), ("n", "Note")].map {
-                    name, type in
+                var note = WireRecord()
+                (note.name, note.type, note.tag) = ("n", "Note", [1])
+                answer.changes = [share, note].map { record in
                     var change = WireZoneChange()
-                    change.record.name = name
-                    change.record.type = type
-                    change.record.tag = [1]
-                    change.record.createdBy = "_owner"
+                    change.record = record
                     return change
                 }
             } else {
@@ -50,12 +50,9 @@ import TidemarkWire
         }
     }
 
-    @Test func `R-300, R-555: an engine tells of a share as a CKShare, and of its end as of any record's`() throws {
-        server.answer(Self.answer)
-        let container = CKContainer(
-            context: CloudContext(
-                containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: "alice", transport: server,
-                scheduler: scheduler, engineScheduler: scheduler))
+    /// What an engine tells of the zone in two fetches.
+    private func fetchTwice() throws -> [CKSyncEngine.Event.FetchedRecordZoneChanges] {
+        let container = CKContainer.scripted(server, scheduler)
         let delegate = RecordingDelegate()
         var fetched: [CKSyncEngine.Event.FetchedRecordZoneChanges] = []
         delegate.onEvent = { event, _ in
@@ -66,6 +63,12 @@ import TidemarkWire
         configuration.automaticallySync = false
         let engine = CKSyncEngine(configuration)
         for _ in 0..<2 { try scheduler.complete { try await engine.fetchChanges() } }
+        return fetched
+    }
+
+    @Test func `R-300, R-555: an engine tells of a share as a CKShare, and of its end as of any record's`() throws {
+        server.answer { Self.answer(to: $0) }
+        let fetched = try fetchTwice()
         try #require(fetched.count == 2)
         let records = fetched[0].modifications.map(\.record)
         let share = try #require(records.first as? CKShare)
@@ -75,5 +78,11 @@ import TidemarkWire
         #expect(fetched[1].modifications.isEmpty)
         #expect(fetched[1].deletions.map(\.recordID) == [share.recordID])
         #expect(fetched[1].deletions.map(\.recordType) == [CKRecord.SystemType.share])
+    }
+
+    @Test func `R-219: a share that comes without its participants holds up no other record`() throws {
+        server.answer { Self.answer(to: $0, .shareWithoutParticipants) }
+        let fetched = try fetchTwice()
+        #expect(fetched.first?.modifications.map(\.record.recordID.recordName) == ["n"])
     }
 }

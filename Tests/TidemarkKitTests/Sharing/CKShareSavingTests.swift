@@ -165,6 +165,31 @@ import TidemarkWire
         #expect(next.participants.map(\.permission) == [.readWrite, .readOnly, .readOnly, .readOnly])
     }
 
+    @Test func `R-054, R-311: what the app sets in its own objects during a save, and after it, is still to be saved`()
+        throws
+    {
+        let share = CKShare(recordZoneID: zoneID)
+        let (bob, carol) = (person("_bob"), person("_carol"))
+        share.addParticipant(bob)
+        share.addParticipant(carol)
+        // The server has other IDs for them, and one has joined.
+        answer(Self.saved(2), found: .share(tag: 2, [.person(1, "_bob", .accepted), .person(2, "_carol")])) {
+            bob.permission = .readWrite
+        }
+        try save(share)
+        #expect(share.participants[1] === bob && share.participants[2] === carol)
+        #expect(bob.participantID == WireParticipant.person(1, "").idText && bob.acceptanceStatus == .accepted)
+        #expect(bob.permission == .readWrite && share.hasSharingChanges)
+        carol.role = .administrator
+        answer(Self.saved(3), found: .share(tag: 3, [.person(1, "_bob", .accepted), .person(2, "_carol")]))
+        try save(share)
+        let next = try #require(sent.last?.share)
+        #expect(next.participants.map(\.user) == ["_bob", "_carol"])
+        #expect(next.participants.map(\.permission) == [.readWrite, .readOnly])
+        #expect(next.participants.map(\.role) == [.privateUser, .administrator])
+        #expect(bob.permission == .readOnly && carol.role == .privateUser, "what the server says counts")
+    }
+
     @Test func `R-306, R-054: a share that cannot be fetched after its save is saved all the same`() throws {
         let share = CKShare(recordZoneID: zoneID)
         answer(Self.saved(7), found: nil)
@@ -172,6 +197,23 @@ import TidemarkWire
         #expect(share.changeTag == [7] && share.url == nil && fetchCount == 1)
         try save(share)
         #expect(sent.last?.tag == [7] && sent.last?.share.setsParticipants == false, "nothing has changed since")
+    }
+
+    @Test func `R-219, R-054: a share that comes back without its participants removes nobody`() throws {
+        let share = try fetched()
+        share.addParticipant(person("_dave"))
+        answer(Self.saved(2), found: .shareWithoutParticipants)
+        try save(share)
+        #expect(names(share) == ["__defaultOwner__", "_bob", "_carol", "_dave"] && share.changeTag == [2])
+        #expect(!share.hasSharingChanges)
+        var result = WireSaveResult()
+        result.failure.failure.code = .serverRecordChanged
+        result.failure.serverRecord = .shareWithoutParticipants
+        answer(result, found: nil)
+        share.addParticipant(person("_eve"))
+        let error = #expect(throws: CKError.self) { try save(share) }
+        #expect(error?.code == .serverRejectedRequest, "there is nothing to merge with")
+        #expect(names(share).count == 5 && share.hasSharingChanges)
     }
 
     @Test func `R-054: a share that comes with the answer is not fetched`() throws {

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import TidemarkFields
 import TidemarkWire
 
 @testable import TidemarkKit
@@ -19,6 +20,14 @@ import TidemarkWire
 
     private func names(_ share: CKShare) -> [String?] {
         share.participants.map(\.userIdentity.userRecordID?.recordName)
+    }
+
+    /// Why the share cannot be sent; nil if it can.
+    private func code(_ share: CKShare) -> CKError.Code? {
+        do throws(CKError) {
+            _ = try share.changes(all: true)
+            return nil
+        } catch { return error.code }
     }
 
     private func archived<Value: NSObject & NSSecureCoding>(_ value: Value) throws -> Value {
@@ -68,12 +77,6 @@ import TidemarkWire
     }
 
     @Test func `R-309, R-311: what no share can have is not sent`() {
-        func code(_ share: CKShare) -> CKError.Code? {
-            do throws(CKError) {
-                _ = try share.changes(all: true)
-                return nil
-            } catch { return error.code }
-        }
         let share = CKShare(recordZoneID: zoneID)
         #expect(code(share) == nil)
         let guest = participant("_a")
@@ -134,7 +137,6 @@ import TidemarkWire
         wire.share.publicPermission = .readWrite
         wire.share.participants[2].isCaller = false
         wire.share.participants[2].email = "c@example.org"
-        wire.share.participants[2].name = "Carol C"
         wire.share.participants[2].role = .unrecognized(9)
         wire.share.participants[2].permission = .unrecognized(9)
         wire.share.participants[2].status = .unrecognized(9)
@@ -149,7 +151,7 @@ import TidemarkWire
         #expect(other.role == .unknown && other.permission == .unknown && other.acceptanceStatus == .unknown)
         #expect(other.userIdentity.lookupInfo?.emailAddress == "c@example.org")
         #expect(other.userIdentity.userRecordID == nil)
-        #expect(other.userIdentity.nameComponents?.givenName == "Carol C" && !other.participantID.isEmpty)
+        #expect(other.userIdentity.nameComponents == nil && !other.participantID.isEmpty)
     }
 
     @Test func `R-052: a copy is independent, its participants too`() throws {
@@ -163,17 +165,27 @@ import TidemarkWire
     }
 
     @Test func `R-555: a record of a share's type is a CKShare, its ancestor and its copies too`() throws {
-        var wire = WireRecord()
-        wire.name = CKRecordNameZoneWideShare
-        wire.type = CKRecord.SystemType.share
-        wire.tag = [1]
-        wire.createdBy = "_owner"
+        var wire = WireRecord.share(owner: "_owner")
         let record = try CKRecord.make(wire, in: zoneID).get()
         let share = try #require(record as? CKShare)
         #expect(share.owner.userIdentity.userRecordID?.recordName == "_owner" && share.currentUserParticipant == nil)
         #expect(record.ancestor() is CKShare && record.copy() is CKShare)
         wire.type = "Note"
         #expect(try !(CKRecord.make(wire, in: zoneID).get() is CKShare))
+    }
+
+    @Test func `R-219, R-300: a share that comes without its participants is no share of nobody`() throws {
+        let wire = WireRecord.shareWithoutParticipants
+        #expect(CKRecord.make(wire, in: zoneID).error?.code == .internalError)
+        let metadata = ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0)
+        let state = RecordContents(fields: FieldMap(), metadata: metadata, parentName: nil, share: nil, zoneID: zoneID)
+        let id = CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: zoneID)
+        let unknown = CKShare(recordID: id, state: state)
+        for share in [unknown, unknown.copied() as? CKShare, try archived(unknown)] {
+            let share = try #require(share)
+            share["colour"] = 3
+            #expect(!share.hasSharingChanges && code(share) == .invalidArguments, "its save would remove everybody")
+        }
     }
 
     @Test func `R-310, R-315: participants and metadata survive an archive`() throws {

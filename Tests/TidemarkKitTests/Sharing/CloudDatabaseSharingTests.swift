@@ -72,6 +72,13 @@ import TidemarkWire
         server.envelopes.compactMap(\.request).compactMap(request)
     }
 
+    /// With which tokens zones were asked for.
+    private var tokens: [[UInt8]] {
+        requests { request -> [UInt8]? in
+            if case .fetchZoneChanges(let feed) = request { feed.token } else { nil }
+        }
+    }
+
     @Test func `R-034, R-025: a zone that is shared as a whole names its share`() throws {
         server.answer { envelope in
             guard case .fetchZones(let request) = envelope.request else { return nil }
@@ -119,9 +126,6 @@ import TidemarkWire
         // Shared again, it is read from its beginning.
         hasEnded.withLock { $0 = false }
         try scheduler.complete { try await engine.fetchChanges() }
-        let tokens = requests { request -> [UInt8]? in
-            if case .fetchZoneChanges(let feed) = request { feed.token } else { nil }
-        }
         #expect(tokens == [[], []] && fetched.count == 2)
     }
 
@@ -167,6 +171,50 @@ import TidemarkWire
         #expect(databases.count == 2 && databases.allSatisfy { $0 == .shared })
     }
 
+    @Test(arguments: [true, false])
+    func `R-225, R-330: a share that was lost and came back before the list told of it arrives anew`(
+        isSave: Bool
+    ) throws {
+        serve(Locked(false))
+        let delegate = RecordingDelegate()
+        var fetched: [CKSyncEngine.Event.FetchedRecordZoneChanges] = []
+        delegate.onEvent = { event, _ in
+            if case .fetchedRecordZoneChanges(let changes) = event { fetched.append(changes) }
+        }
+        let engine = engine(delegate)
+        try scheduler.complete { try await engine.fetchChanges() }
+        // The scripted server knows no zone of a save. A fetch of the zone fails as well for once.
+        let id = CKRecord.ID(recordName: "r", zoneID: Self.zoneID)
+        if isSave {
+            delegate.records[id] = CKRecord(recordType: "Note", recordID: id)
+            engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+            try? scheduler.complete { try await engine.sendChanges() }
+        } else {
+            server.answer { envelope in
+                switch envelope.request {
+                case .fetchDatabaseChanges(let feed):
+                    var answer = WireFetchDatabaseChangesAnswer()
+                    answer.changed = [.named("Plans", of: "_bob")]
+                    answer.token = feed.token + [1]
+                    return .fetchDatabaseChanges(answer)
+                case .fetchZoneChanges:
+                    var failure = WireFailure()
+                    failure.code = .zoneNotFound
+                    return .failure(failure)
+                default: return nil
+                }
+            }
+            try? scheduler.complete { try await engine.fetchChanges() }
+            serve(Locked(false))
+        }
+        let count = tokens.count
+        try scheduler.complete { try await engine.fetchChanges() }
+        #expect(Array(tokens.dropFirst(count)) == [[]], "from the beginning")
+        #expect(fetched.map { $0.modifications.map(\.record.recordID.recordName) } == [["n"], ["n"]])
+        // so the app hears which of its records are not there any more.
+        #expect(fetched.first?.fullFetchReason == nil && fetched.last?.fullFetchReason != nil)
+    }
+
     @Test func `R-032, R-330: an engine that deletes the zone leaves, and forgets it`() throws {
         serve(Locked(false))
         let delegate = RecordingDelegate()
@@ -179,9 +227,6 @@ import TidemarkWire
         }
         #expect(deletes == [[.named("Plans", of: "_bob")]] && engine.state.pendingDatabaseChanges.isEmpty)
         try scheduler.complete { try await engine.fetchChanges() }
-        let tokens = requests { request -> [UInt8]? in
-            if case .fetchZoneChanges(let feed) = request { feed.token } else { nil }
-        }
         #expect(tokens == [[], []], "nothing is known of it any more")
     }
 }

@@ -57,6 +57,13 @@ extension WireRecord {
         record.share.link = link
         return record
     }
+
+    /// The record of a zone-wide share, of which the server does not say who takes part.
+    static var shareWithoutParticipants: WireRecord {
+        var record = WireRecord()
+        (record.name, record.type, record.tag) = (CKRecordNameZoneWideShare, CKRecord.SystemType.share, [1])
+        return record
+    }
 }
 
 extension WireZoneID {

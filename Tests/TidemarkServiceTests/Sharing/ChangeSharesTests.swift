@@ -203,7 +203,42 @@ import TidemarkTestSupport
                 found.append(await service.records(named: ["a"], in: fixture.key(), by: reader).reason)
             }
             #expect(found == [.zoneNotFound, nil])
-            #expect(await service.shares(in: fixture.key(), by: readers[0]).reason == .zoneNotFound)
+            var shownCounts: [Int] = []
+            for reader in readers {
+                let names: Set = ["notes", "none"]
+                let shares = await service.shares(of: names, in: fixture.key().database, by: reader)
+                shownCounts.append(try shares.get().count)
+            }
+            #expect(shownCounts == [0, 1])
+        }
+    }
+
+    @Test func `R-326, R-328: an operator's revocation is done once, also if its answer is lost, and owners hear of it`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let (told, service) = (Log<ZoneNotice>(), fixture.server())
+        let script = FaultScript(first: [.commitAnswered: [.disconnect, .disconnect]])
+        let operators = fixture.server(faults: script.plan) { moved in
+            for notice in moved.notices { told.append(notice) }
+        }
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            let sharing = try await MemoryStore(fixture.database).sharing(of: fixture.key(), .whole)?.sharing
+            let rows = try #require(sharing?.participants.values.first)
+            let id = try #require(rows.keys.first)
+            var revoked: [Result<Bool, FailureReason>] = []
+            for participant in [id, id, nil, nil] as [ParticipantID?] {
+                revoked.append(await operators.revokeShare(of: fixture.key(), participant: participant))
+            }
+            #expect(revoked == [.success(true), .success(false), .success(true), .success(false)])
+            let notice = ZoneNotice(
+                database: fixture.key().database, life: .nobody, zoneName: "notes", changesShares: true)
+            #expect(told.all.count == 2 && Set(told.all) == [notice])
+            let found = await service.records(named: ["a"], in: fixture.key(), by: bob.sharedAccess)
+            #expect(found.reason == .zoneNotFound)
         }
     }
 

@@ -389,4 +389,59 @@ private final class Outcome: @unchecked Sendable {
     private(set) var value: Result<AssetCollection, FailureReason>?
 
     func set(_ value: Result<AssetCollection, FailureReason>) { self.value = value }
+
+    /// The same in a zone of another.
+    private func shared(
+        _ request: WireClientEnvelope.OneOfRequest, _ zone: WireZoneID
+    ) -> WireClientEnvelope.OneOfRequest {
+        switch request {
+        case .prepareAssetUpload(var request):
+            (request.database, request.zone) = (.shared, zone)
+            return .prepareAssetUpload(request)
+        case .uploadAssetChunk(var request):
+            (request.database, request.zone) = (.shared, zone)
+            return .uploadAssetChunk(request)
+        case .fetchAssetChunk(var request):
+            (request.database, request.zone) = (.shared, zone)
+            return .fetchAssetChunk(request)
+        case .modifyRecords(var request):
+            request.database = .shared
+            request.zones[0].zone = zone
+            return .modifyRecords(request)
+        default: return request
+        }
+    }
+
+    @Test func `F-12, R-743, I-5: who knows a hash of the owner's other assets learns and gets nothing by it`() throws {
+        let world = SessionWorld()
+        let alice = try world.enter("alice", device: 1)
+        for zone in ["mine", "notes"] { try alice.makeZone(zone) }
+        _ = try alice.ask(chunk(0..<1_000, of: content))
+        let (known, unknown) = (asset(content), asset([7, 8, 9]))
+        var hidden = try naming(known, alice)
+        hidden.zones[0].zone = TestClient.zone("mine")
+        #expect(try saveCode(alice.ask(.modifyRecords(hidden))) == nil)
+        let link = try alice.share("notes", .readWrite).share.link
+        let bob = try world.enter("bob", device: 1)
+        let zone = try bob.join(link)
+        #expect(try bob.save("r", in: zone) == nil)
+
+        var fetches: [WireErrorCode?] = []
+        for guess in [known, unknown] {
+            let answer = try bob.ask(shared(prepare(guess), zone))
+            guard case .prepareAssetUpload(let progress)? = answer else { throw SessionWorld.Unexpected(answer) }
+            #expect(!progress.isComplete && progress.offset == 0)
+            let save = shared(.modifyRecords(try naming(guess, bob)), zone)
+            #expect(try saveCode(bob.ask(save)) == .assetNotAvailable)
+            fetches.append(code(try bob.ask(shared(fetch(guess), zone))))
+        }
+        #expect(fetches[0] != nil && fetches[0] == fetches[1])
+
+        // Who has the content has nothing to learn: after an upload it is theirs to name.
+        let uploaded = try bob.ask(shared(chunk(0..<1_000, of: content), zone))
+        guard case .uploadAssetChunk(let progress)? = uploaded else { throw SessionWorld.Unexpected(uploaded) }
+        #expect(progress.isComplete)
+        #expect(try saveCode(bob.ask(shared(.modifyRecords(try naming(known, bob)), zone))) == nil)
+        #expect(code(try bob.ask(shared(fetch(known), zone))) == nil)
+    }
 }

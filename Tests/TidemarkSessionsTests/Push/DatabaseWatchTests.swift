@@ -122,6 +122,73 @@ import TidemarkDomain
         #expect(watch.zoneCount == SweepPlan.zonesPerStep + 7 && watch.lastSweep == 3)
     }
 
+    // MARK: Shared databases
+
+    private static let shared = Subscription(
+        id: "shared", scope: .shared, kind: .database, recordType: nil, notificationInfo: [])
+
+    /// A shared database whose list is still to be read.
+    private func sharedWatch(_ sessions: UInt64...) -> DatabaseWatch {
+        var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), scope: .shared, since: .zero)
+        for session in sessions { watch.join(session, DeviceID(high: 0, low: session)) }
+        watch.knows([Self.all, Self.shared], at: .zero)
+        return watch
+    }
+
+    @Test func `R-253, R-334: what is due waits until the list was read, and is then one push for each device`() {
+        var watch = sharedWatch(1, 2, 3)
+        watch.awaitList()
+        watch.tell([2] as [UInt64])
+        watch.sharedZoneMoved(by: DeviceID(high: 0, low: 9))
+        watch.movedIsDue()
+        let early = watch.takeDue()
+        #expect(early.isEmpty && watch.isDue)
+        watch.starts(at: 5)
+        watch.listRead()
+        let due = watch.takeDue()
+        #expect(due.map(\.sessions) == [[1, 2, 3]] && due.map(\.subscriptions) == [[Self.shared]])
+        #expect(due.map(\.zoneNames) == [[]])
+        let rest = watch.takeDue()
+        #expect(rest.isEmpty)
+    }
+
+    @Test func `I-4: a list that changes while it is read is awaited again, and one that cannot be read is not`() {
+        var watch = sharedWatch(1)
+        watch.awaitList()
+        watch.starts(at: 5)
+        watch.listChanged()
+        watch.listRead()
+        #expect(watch.awaitsList && !watch.hasMark && watch.mayHaveOtherSubscriptions)
+        watch.listFailed()
+        let due = watch.takeDue()
+        #expect(due.map(\.sessions) == [[1]])
+        // The next sweep finds out, whatever it finds.
+        #expect(watch.isSurprised(by: 5) && watch.isSurprised(by: 0))
+        let told = watch.swept(5) { _ in false }
+        #expect(told == [1])
+    }
+
+    @Test func `I-4: the sweep looks for another list if the mark changed without a notice`() {
+        var watch = sharedWatch(1)
+        #expect(!watch.isSurprised(by: 7), "nothing to compare with")
+        watch.starts(at: 7)
+        #expect(watch.isSurprised(by: 8) && !watch.isSurprised(by: 7))
+        watch.sharedZoneMoved(by: DeviceID(high: 0, low: 2))
+        #expect(!watch.isSurprised(by: 8))
+        var own = self.watch(1)
+        own.starts(at: 7)
+        #expect(!own.isSurprised(by: 8), "a private database has no list")
+    }
+
+    @Test func `R-507: the last push of a subscription does not wait for a list that nobody wants`() {
+        var watch = sharedWatch(1, 2)
+        watch.knows([], at: .seconds(1))
+        watch.forgetList()
+        watch.tellOfEnds([Self.shared], by: 1)
+        let due = watch.takeDue()
+        #expect(due.map(\.sessions) == [[2]] && watch.awaitsList)
+    }
+
     // MARK: What gathers
 
     private func watch(_ sessions: UInt64...) -> DatabaseWatch {

@@ -3,6 +3,7 @@
 import Testing
 import TidemarkDomain
 import TidemarkService
+import TidemarkTestSupport
 
 @testable import TidemarkSessions
 
@@ -20,17 +21,17 @@ import TidemarkService
 
     @Test func `R-334: a change concerns those who have the zone in their lists`() {
         var lists = SharedZoneLists()
-        #expect(lists.isEmpty && lists.viewers(concernedBy: notice("a", of: alice)).isEmpty)
+        #expect(lists.viewers(concernedBy: notice("a", of: alice)).isEmpty && !lists.knows(bob))
         let isNew1 = lists.set([key("a", of: alice), key("b", of: alice)], of: bob)
-        #expect(isNew1)
+        #expect(isNew1 && lists.knows(bob))
         let isNew2 = lists.set([key("a", of: alice), key("a", of: dave)], of: carol)
         #expect(isNew2)
-        #expect(!lists.isEmpty)
         for (name, owner, expected) in [
             ("a", alice, [bob, carol]), ("b", alice, [bob]), ("c", alice, []), ("", alice, [bob, carol]),
             ("a", dave, [carol]), ("", dave, [carol]), ("a", bob, []),
-        ] as [(String, DatabaseID, Set<DatabaseID>)] {
+        ] as [(String, DatabaseID, [DatabaseID])] {
             #expect(lists.viewers(concernedBy: notice(name, of: owner)) == expected, "\(name) of \(owner)")
+            #expect(lists.isListed(key(name, of: owner), by: bob) == expected.contains(bob), "\(name) of \(owner)")
         }
         // A shorter list has no other zone, and what is not in it concerns nobody.
         let isNew3 = lists.set([key("b", of: alice)], of: bob)
@@ -41,20 +42,43 @@ import TidemarkService
         lists.remove(carol)
         #expect(lists.viewers(concernedBy: notice("", of: dave)).isEmpty)
         lists.remove(bob)
-        #expect(lists.isEmpty && lists.viewers(concernedBy: notice("", of: alice)).isEmpty)
+        #expect(!lists.knows(bob) && lists.viewers(concernedBy: notice("", of: alice)).isEmpty)
     }
 
-    @Test func `R-764: the growth of a shared database is known if every change of its owners is in the list`() {
+    @Test func `R-334: whatever lists are set and removed, a change concerns those who have the zone, in order`() {
+        var random = SeededRandom(seed: 334)
+        func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+        let keys = [alice, dave].flatMap { owner in (0..<4).map { key("\($0)", of: owner) } }
+        let viewers = (11...20 as ClosedRange<Int64>).map { DatabaseID($0) }
         var lists = SharedZoneLists()
-        _ = lists.set([key("a", of: alice), key("a", of: dave)], of: bob)
-        for (names, growth, expected) in [
-            ([("a", alice)], [alice: 3], 3), ([("a", alice), ("a", dave)], [alice: 3, dave: 4], 7),
-            ([("a", alice)], [:], nil), ([("a", alice), ("b", alice)], [alice: 3], nil),
-            ([("", alice)], [alice: 1], nil),
-            ([("a", alice), ("", bob)], [alice: 3], nil), ([("x", carol)], [carol: 9], 0),
-        ] as [([(String, DatabaseID)], [DatabaseID: Int64], Int64?)] {
-            let moved = ZonesMoved(names.map { notice($0.0, of: $0.1) }, growth: growth)
-            #expect(lists.growth(of: bob, by: moved) == expected, "\(names)")
+        var expected: [DatabaseID: Set<ZoneKey>] = [:]
+        for _ in 0..<2_000 {
+            let viewer = viewers[below(viewers.count)]
+            if below(4) == 0 {
+                lists.remove(viewer)
+                expected[viewer] = nil
+            } else {
+                let new = keys.filter { _ in below(3) == 0 }
+                let old = expected[viewer] ?? []
+                let hasNew = lists.set(new, of: viewer)
+                #expect(hasNew == !old.isSuperset(of: new))
+                expected[viewer] = Set(new)
+            }
+            let key = keys[below(keys.count)]
+            let having = viewers.filter { expected[$0]?.contains(key) ?? false }
+            #expect(lists.viewers(concernedBy: notice(key.name, of: key.database)) == having)
+            let any = viewers.filter { expected[$0]?.contains { $0.database == key.database } ?? false }
+            #expect(lists.viewers(concernedBy: notice("", of: key.database)) == any)
         }
+    }
+
+    @Test func `I-4: lists that were read longest ago are renewed first`() {
+        var lists = SharedZoneLists()
+        for (number, viewer) in [carol, bob, dave].enumerated() { _ = lists.set([], of: viewer, afterSweep: number) }
+        #expect(lists.oldest(9, readBefore: 0).isEmpty)
+        #expect(lists.oldest(9, readBefore: 2) == [carol, bob])
+        #expect(lists.oldest(1, readBefore: 9) == [carol])
+        _ = lists.set([], of: carol, afterSweep: 7)
+        #expect(lists.oldest(2, readBefore: 9) == [bob, dave])
     }
 }

@@ -59,6 +59,23 @@ import TidemarkWire
         #expect(try pair.alice.sharedChanges().changed.isEmpty)
     }
 
+    @Test func `R-041, R-174, R-300: a query for shares finds them, as who asks may see them`() throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        var request = WireQueryRecords()
+        request.query.recordType = Share.recordType
+        for (client, scope, zone) in [(pair.alice, .private, nil), (pair.bob, .shared, pair.zone)]
+            as [(TestClient, WireDatabaseScope, WireZoneID?)]
+        {
+            request.database = scope
+            if let zone { request.query.zone = zone }
+            let answer = try client.ask(.queryRecords(request))
+            guard case .queryRecords(let page)? = answer else { throw SessionWorld.Unexpected(answer) }
+            #expect(page.matches.map(\.record.name) == [Share.zoneWideName])
+            #expect(page.matches.first?.record.share.participants.map(\.role) == [.owner, .publicUser])
+        }
+    }
+
     @Test func `R-329: who may only read cannot write`() throws {
         let world = SessionWorld()
         let pair = try SharingPair(world, .readOnly)
@@ -185,5 +202,31 @@ import TidemarkWire
         #expect(persons.results.map(\.failure.code) == [.unspecified, .unknownItem, .unspecified])
         let nobody = try world.enter("")
         #expect(try nobody.ask(.fetchShareMetadata(metadata))?.code == .notAuthenticated)
+    }
+
+    @Test func `R-775: an account looks up 60 addresses a minute, on all connections, and is told when it may go on`()
+        throws
+    {
+        let world = SessionWorld()
+        let clients = [try world.enter("alice", device: 1), try world.enter("alice", device: 2)]
+        func lookUp(_ count: Int, by client: TestClient, names: Int = 0) throws -> WireServerEnvelope.OneOfAnswer? {
+            var request = WireFetchShareParticipants()
+            for number in 0..<count + names {
+                var lookup = WireParticipantLookup()
+                if number < count { lookup.email = "\(number)@example.org" } else { lookup.user = "_nobody" }
+                request.lookups.append(lookup)
+            }
+            return try client.ask(.fetchShareParticipants(request))
+        }
+        #expect(try lookUp(61, by: clients[0])?.code == .limitExceeded)
+        #expect(try lookUp(40, by: clients[0])?.code == nil && lookUp(15, by: clients[1])?.code == nil)
+        let refused = try lookUp(6, by: clients[1])
+        guard case .failure(let failure)? = refused else { throw SessionWorld.Unexpected(refused) }
+        #expect(failure.code == .requestRateLimited && failure.retryAfterSeconds > 50)
+        #expect(try lookUp(5, by: clients[1])?.code == nil, "these fit")
+        #expect(try lookUp(0, by: clients[0], names: 100)?.code == nil, "names cannot be guessed")
+        #expect(try lookUp(1, by: world.enter("bob", device: 1))?.code == nil, "others have a minute of their own")
+        world.scheduler.advance(by: .seconds(60))
+        #expect(try lookUp(60, by: clients[0])?.code == nil)
     }
 }

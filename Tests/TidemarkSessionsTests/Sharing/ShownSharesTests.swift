@@ -56,6 +56,28 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-188: a page of CKShare records is short, and their shares are read together`() throws {
+        let world = SessionWorld { $0.limits.pageSharesMax = 5 }
+        let alice = try world.enter("alice", device: 1)
+        for number in 1...7 {
+            try alice.makeZone("zone \(number)")
+            try alice.share("zone \(number)", .readOnly)
+        }
+        var request = WireQueryRecords()
+        request.database = .private
+        request.query.recordType = Share.recordType
+        var pages: [[Bool]] = []
+        for _ in 1...2 {
+            // More reads than these fail.
+            world.server.faults.always(.callSent, .reject, after: 4)
+            let answer = try alice.ask(.queryRecords(request))
+            guard case .queryRecords(let page)? = answer else { throw SessionWorld.Unexpected(answer) }
+            pages.append(page.matches.map(\.record.hasShare))
+            request.cursor = page.cursor
+        }
+        #expect(pages.map(\.count) == [5, 2] && pages.joined().allSatisfy { $0 } && request.cursor.isEmpty)
+    }
+
     @Test(arguments: Asking.allCases)
     func `R-309, R-312: a CKShare record does not come without its share, whichever read of the store fails`(
         asking: Asking

@@ -87,6 +87,18 @@ extension TestClient {
         return changes
     }
 
+    /// Leaves a zone of another.
+    func leave(_ zone: WireZoneID) throws {
+        var request = WireModifyZones()
+        request.database = .shared
+        request.stamp = stamp()
+        request.deletes = [zone]
+        let answer = try ask(.modifyZones(request))
+        guard case .modifyZones(let zones)? = answer, zones.deletes.first?.failure.code == .unspecified else {
+            throw SessionWorld.Unexpected(answer)
+        }
+    }
+
     func subscribeToShared() throws {
         var request = WireModifySubscriptions()
         request.database = .shared

@@ -18,7 +18,10 @@ import TidemarkTestSupport
     @Test func `notices survive the way through text, each once, in pieces that PostgreSQL takes`() {
         let notices =
             (0..<500).map { notice($0, name: String(repeating: "~ ", count: 120)) }
-            + [.credentialRevoked(CredentialID(7)), notice(1, name: "")]
+            + [
+                .credentialRevoked(CredentialID(7)), notice(1, name: ""),
+                .zone(ZoneNotice(database: DatabaseID(1), life: .nobody, zoneName: "a", changesShares: true)),
+            ]
         let payloads = NoticePayload.encode(notices + notices)
         #expect(payloads.allSatisfy { $0.utf8.count < 8_000 })
         let back = payloads.flatMap(NoticePayload.decode)

@@ -51,11 +51,20 @@ import TidemarkTestSupport
                 "(database_id = ($5)) AND (zone_id = ($6)) AND (name >= (unnest($11)))",
             ]
         ),
+        (sql.records.writeRun, ["using zone_pkey", "(database_id = $5) AND (id = $6)"]),
         (sql.zones.lockNamed, ["(name >= n.name)", "(id >= zone.id)"]),
         (sql.zones.named, ["using zone_living", "AND (name >= k.name)", "using share_living", "AND (zone_id >= "]),
         (
             sql.zones.page,
             ["using zone_pkey", "(database_id = $1) AND (id > $2)", "using share_living", "AND (zone_id >= "]
+        ),
+        (sql.records.lockZone, ["(database_id = $1) AND (name >= $2)"]),
+        (
+            sql.records.readOne,
+            [
+                "(database_id = $1) AND (name >= $2)", "(database_id = $1) AND (zone_id = $1) AND (device_id >= $3)",
+                "(database_id = $1) AND (zone_id = $1) AND (name >= $4)",
+            ]
         ),
         (
             sql.records.readRecords,

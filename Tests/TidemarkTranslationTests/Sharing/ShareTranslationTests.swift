@@ -145,6 +145,29 @@ import TidemarkWire
         #expect(envelope.fetchRecords.results.map(\.record) == [wire])
     }
 
+    @Test func `R-155: the shares that come with records count in the bytes of an answer`() throws {
+        var limits = Examples.limits
+        limits.answerBytesMax = 300
+        for hasShare in [false, true] {
+            var viewpoint = Self.viewpoint
+            if hasShare { viewpoint.shares = [ZoneID(7): try share()] }
+            var answer = RecordsFetchAnswer(viewpoint: viewpoint, selection: nil, limits: limits)
+            answer.append(.success(record()), in: ZoneID(7))
+            #expect(answer.isFull == hasShare)
+            var saves = RecordsAnswer(viewpoint: viewpoint, limits: limits)
+            let metadata = RecordMetadata(
+                zone: ZoneID(7), changeNumber: 5, createdAt: Timestamp(milliseconds: 1), createdBy: Examples.user,
+                modifiedAt: Timestamp(milliseconds: 1), modifiedBy: Examples.user, content: .record(record()))
+            saves.append(RecordsOutcome(saves: [.saved(metadata)], deletes: []))
+            let envelope = try WireServerEnvelope(reading: saves.message(1))
+            guard case .saved(let saved)? = envelope.modifyRecords.zones[0].saves[0].result else {
+                Issue.record("it was saved")
+                continue
+            }
+            #expect(saved.hasRecord == !hasShare)
+        }
+    }
+
     @Test func `R-315: metadata have the zone, the record, the owner and what the caller is`() throws {
         var viewpoint = Self.viewpoint
         let zone = ZoneState(

@@ -16,15 +16,6 @@ struct ReplicaPlan {
     /// Whether everything else that the engine has pending belongs to another account.
     var isNewAccount = false
 
-    /// Tells of a zone that has ended, once with all its unsent edits.
-    mutating func noteUnsent(_ id: CKRecord.ID) {
-        guard case .zoneDeleted(id.zoneID, let reason, var unsent)? = steps.last else {
-            return steps.append(.zoneDeleted(id.zoneID, .deleted, unsent: [id]))
-        }
-        unsent.append(id)
-        steps[steps.count - 1] = .zoneDeleted(id.zoneID, reason, unsent: unsent)
-    }
-
     /// What the app will have of a record when the steps are done; the inner nil for nothing. The outer nil: the steps
     /// do not concern it.
     func outcome(of id: CKRecord.ID) -> CKRecord?? {

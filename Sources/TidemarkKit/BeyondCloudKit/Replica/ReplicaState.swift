@@ -344,10 +344,16 @@ struct ReplicaState: Sendable {
     private mutating func zoneEnded(
         _ zoneID: CKRecordZone.ID, _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ plan: inout ReplicaPlan
     ) {
+        // Failures of saves tell it of another user's zone, too. The list may say nothing: the zone may be shared again
+        // by then, or access never began. What was told once is not told again.
+        guard !zoneID.isOfOther || zones.contains(zoneID) || deletedZones.contains(zoneID) || hasNews(in: zoneID) else {
+            return
+        }
         var unsent: [CKRecord.ID] = []
         for id in ids(where: { id, _ in id.zoneID == zoneID }) {
             plan.touched.append(id)
             switch entries[id]?.edit {
+            case .save where zoneID.isOfOther && entries[id]?.isHeld == true: change(id) { $0.lostOnServer() }
             case .save:
                 unsent.append(id)
                 change(id) {
@@ -372,6 +378,11 @@ struct ReplicaState: Sendable {
         plan.steps.append(.zoneDeleted(zoneID, reason, unsent: unsent))
     }
 
+    /// Whether anything of the zone is left, but for edits that wait until the app says that they may be sent.
+    private func hasNews(in zoneID: CKRecordZone.ID) -> Bool {
+        entries.contains { $0.key.zoneID == zoneID && ($0.value.edit != .save || $0.value.isHeld != true) }
+    }
+
     private mutating func settle(_ sent: CKSyncEngine.Event.SentDatabaseChanges, _ plan: inout ReplicaPlan) {
         for zone in sent.savedZones { know(zone.zoneID, isThere: true) }
         let gone = sent.failedZoneDeletes.filter { $0.value.saysZoneIsGone }.keys
@@ -390,6 +401,7 @@ struct ReplicaState: Sendable {
         _ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
         _ isPending: (CKRecord.ID) -> Bool, _ write: Write
     ) {
+        var lost: Set<CKRecordZone.ID> = []
         for record in sent.savedRecords {
             guard let entry = entries[record.recordID] else {
                 meet(record, isNews: true, rules, &plan, write)
@@ -411,7 +423,7 @@ struct ReplicaState: Sendable {
                 change(id) { $0.lostOnServer() }
                 plan.touched.append(id)
             case .zoneNotFound where id.zoneID.isOfOther:
-                lostAccess(id, &plan)
+                lost.insert(id.zoneID)
             case .zoneNotFound:
                 know(id.zoneID, isThere: false)
                 change(id) { $0.lostOnServer() }
@@ -424,12 +436,16 @@ struct ReplicaState: Sendable {
         }
         for id in sent.deletedRecordIDs { deletionEnded(id, &plan) }
         for (id, error) in sent.failedRecordDeletes {
-            if error.code == .unknownItem || error.saysZoneIsGone {
+            if error.code == .zoneNotFound, id.zoneID.isOfOther {
+                lost.insert(id.zoneID)
+            } else if error.code == .unknownItem || error.saysZoneIsGone {
                 deletionEnded(id, &plan)
             } else {
                 settle(id, error, &plan, isPending)
             }
         }
+        // they are not shared with this user any more.
+        for zoneID in lost { zoneEnded(zoneID, .deleted, &plan) }
     }
 
     private mutating func settle(
@@ -450,19 +466,6 @@ struct ReplicaState: Sendable {
         }
         plan.touched.append(id)
         plan.steps.append(.zoneDeleted(id.zoneID, .purged, unsent: [id]))
-    }
-
-    /// Another user's zone is not shared with this one any more. The list of changed zones will report it too; it may
-    /// say nothing if access never began.
-    private mutating func lostAccess(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
-        know(id.zoneID, isThere: false)
-        guard entries[id]?.edit != nil else { return }
-        change(id) {
-            $0.lostOnServer()
-            $0.hold()
-        }
-        plan.touched.append(id)
-        plan.noteUnsent(id)
     }
 
     private mutating func deletionEnded(_ id: CKRecord.ID, _ plan: inout ReplicaPlan) {
@@ -542,11 +545,6 @@ extension ReplicaState {
             set(id, entry)
         }
     }
-}
-
-extension CKRecordZone.ID {
-    /// Whether it is another user's: it can be neither saved nor created again by this one.
-    fileprivate var isOfOther: Bool { ownerName != CKCurrentUserDefaultName }
 }
 
 extension CKError {

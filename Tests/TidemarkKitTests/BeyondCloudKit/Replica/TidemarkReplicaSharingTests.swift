@@ -50,16 +50,54 @@ import TidemarkFields
     @Test func `R-330, R-644: edits in a zone that is shared no more are told once, and not sent for ever`() {
         var state = edited()
         let plan = plan(refusal(.zoneNotFound), &state)
-        guard plan.steps.count == 1, case .zoneDeleted(zoneID, .deleted, let unsent) = plan.steps[0] else {
+        guard plan.steps.count == 2, case .remove(id("read")) = plan.steps[0],
+            case .zoneDeleted(zoneID, .deleted, let unsent) = plan.steps[1]
+        else {
             Issue.record("\(plan.steps)")
             return
         }
-        #expect(unsent == ["a", "b", "c"].map(id) && plan.touched == unsent)
+        #expect(unsent == ["a", "b", "c"].map(id) && Set(plan.touched).isSuperset(of: unsent))
         #expect(unsent.allSatisfy { state.pendingChange(of: $0) == nil } && state.unsentIDs == unsent)
+        // The list of zones says it as well, and so do other saves that were under way.
+        for event in [ended(.deleted), refusal(.zoneNotFound)] {
+            let plan = self.plan(event, &state)
+            #expect(plan.steps.isEmpty, "\(plan.steps)")
+        }
         state.edited(id("a"), "Note")
         #expect(state.pendingChange(of: id("a")) == .saveRecord(id("a")), "an edit is tried")
         state.release([id("b")])
         #expect(state.pendingChange(of: id("b")) == .saveRecord(id("b")), "and what the app wants to be")
+    }
+
+    @Test func `R-330, R-644: a deletion in a zone that is shared no more is not pending for ever`() {
+        for deletesFail in [false, true] {
+            var state = edited()
+            state.deleted(id("a"))
+            var event = refusal(.zoneNotFound)
+            if deletesFail {
+                let error = CKError(.zoneNotFound)
+                event = .sentRecordZoneChanges(
+                    .init(
+                        savedRecords: [], failedRecordSaves: [], deletedRecordIDs: [],
+                        failedRecordDeletes: [id("a"): error]))
+            }
+            _ = plan(event, &state)
+            #expect(state.unsentIDs == ["b", "c"].map(id) && state.pendingChange(of: id("a")) == nil)
+        }
+    }
+
+    @Test func `R-330, R-644: a zone that is shared again before the list told its end comes back whole`() {
+        var state = edited()
+        _ = plan(refusal(.zoneNotFound), &state)
+        let again = CKSyncEngine.Event.FetchedRecordZoneChanges(
+            modifications: [.init(record: stored("read")), .init(record: stored("a"))], deletions: [])
+        let steps = plan(.fetchedRecordZoneChanges(again), &state).steps
+        let stored = steps.compactMap { step -> CKRecord.ID? in
+            if case .store(let record) = step { record.recordID } else { nil }
+        }
+        #expect(stored == [id("read"), id("a")] && steps.count == 2)
+        // The edit is merged with what the server has, and sent.
+        #expect(state.pendingChange(of: id("a")) == .saveRecord(id("a")))
     }
 
     @Test(arguments: [CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged, .encryptedDataReset])

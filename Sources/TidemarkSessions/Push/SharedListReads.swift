@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DequeModule
+internal import TidemarkDomain
+
+/// Which lists of zones are to be read (``SharedZoneLists``). Of a viewer one read is under way, and at most one more is wanted
+/// after it: whatever happens meanwhile is in that one. A pure value.
+///
+/// What a viewer's own device causes is read at once, in a turn of its account. What somebody else causes is read later,
+/// one list after another, because an owner may have very many viewers.
+struct SharedListReads {
+    private var wanted: Set<DatabaseID> = []
+    private var underWay: Set<DatabaseID> = []
+    /// Those that are to be read later, in this order. Some may have been read meanwhile.
+    private var later: Deque<DatabaseID> = []
+    private var isReadingLater = false
+
+    /// A list is to be read.
+    ///
+    /// - Returns: whether the caller is to read it. Otherwise whoever reads it reads it again.
+    mutating func want(_ viewer: DatabaseID) -> Bool {
+        wanted.insert(viewer)
+        return underWay.insert(viewer).inserted
+    }
+
+    /// A list is to be read later (``takeLater()``).
+    mutating func wantLater(_ viewer: DatabaseID) {
+        if wanted.insert(viewer).inserted, !underWay.contains(viewer) { later.append(viewer) }
+    }
+
+    /// For whoever reads a list: whether it is to be read now. If not, the reading has ended.
+    mutating func takeNext(of viewer: DatabaseID) -> Bool {
+        guard wanted.remove(viewer) == nil else { return true }
+        underWay.remove(viewer)
+        return false
+    }
+
+    /// The reading has ended, and the list could not be read. It is to be read later.
+    mutating func failed(_ viewer: DatabaseID) {
+        underWay.remove(viewer)
+        wanted.insert(viewer)
+        later.append(viewer)
+    }
+
+    /// Nobody wants the list any more.
+    mutating func forget(_ viewer: DatabaseID) { wanted.remove(viewer) }
+
+    /// Whether the caller is to read what is to be read later.
+    mutating func beginsLater() -> Bool {
+        guard !isReadingLater, !later.isEmpty else { return false }
+        isReadingLater = true
+        return true
+    }
+
+    /// The next list that was to be read later. The caller is to read it. Nil: there is none now.
+    mutating func takeLater() -> DatabaseID? {
+        while let viewer = later.popFirst() {
+            if wanted.contains(viewer), underWay.insert(viewer).inserted { return viewer }
+        }
+        isReadingLater = false
+        return nil
+    }
+
+    /// The store cannot be read now. What is left waits until ``beginsLater()`` is asked again.
+    mutating func pauseLater() { isReadingLater = false }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionTestSupport
+import Synchronization
+import TidemarkDomain
+import TidemarkWire
+
+/// When a guest had access to one zone, and everything that the guest was told meanwhile. It holds each message to what
+/// *revoked* means (`docs/sharing.md`):
+///
+/// 1. An answer to a request that was sent after a removal was acknowledged has nothing of the zone.
+/// 2. No push has a change with the number of a removal, or a later one.
+/// 3. No other answer has a change that is past the access that it was given under.
+final class AccessLedger: Sendable {
+    /// What is known when a request is sent.
+    struct Moment: Sendable {
+        /// How often access was given by then, or was about to be.
+        let begunCount: Int
+        /// How often it was taken away by then, and that was acknowledged.
+        let endedCount: Int
+    }
+
+    private struct Receipt {
+        let sent: Moment
+        let begunCount: Int
+        /// Of the changes that came along.
+        let numbers: [ChangeNumber]
+        let what: String
+    }
+
+    private struct State {
+        var begunCount = 0
+        /// The numbers of the changes that took access away.
+        var ends: [ChangeNumber] = []
+        var receipts: [Receipt] = []
+        var unreadableCount = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Access is about to be given. From here on it may be there.
+    func begins() {
+        state.withLock { $0.begunCount += 1 }
+    }
+
+    /// Its end was acknowledged.
+    func ended(at number: ChangeNumber) {
+        state.withLock { $0.ends.append(number) }
+    }
+
+    var now: Moment {
+        state.withLock { Moment(begunCount: $0.begunCount, endedCount: $0.ends.count) }
+    }
+
+    /// - Parameter sent: the moment before the request was sent; for a push, of its coming.
+    func receives(_ message: WireServerEnvelope, sentAt sent: Moment, _ what: String) {
+        let points = message.records.map { RecordPoint(tag: $0.tag) }
+        state.withLock { state in
+            state.unreadableCount += points.count { $0 == nil }
+            let numbers = points.compactMap { $0?.number }
+            state.receipts.append(
+                Receipt(sent: sent, begunCount: state.begunCount, numbers: numbers, what: what))
+        }
+    }
+
+    /// How many messages had a record.
+    var fullCount: Int { state.withLock { $0.receipts.count { !$0.numbers.isEmpty } } }
+
+    /// How many requests were sent while there was no access, and answered before there was some.
+    var shutCount: Int { state.withLock { $0.receipts.count(where: Self.isShut) } }
+
+    private static func isShut(_ receipt: Receipt) -> Bool {
+        receipt.sent.begunCount == receipt.sent.endedCount && receipt.begunCount == receipt.sent.begunCount
+    }
+
+    /// What must not be. To be asked when all has come.
+    var violations: [String] {
+        state.withLock { state in
+            var violations = state.unreadableCount == 0 ? [] : ["\(state.unreadableCount) tags that no server made"]
+            for receipt in state.receipts {
+                guard let newest = receipt.numbers.max() else { continue }
+                if Self.isShut(receipt) { violations.append("\(receipt.what) has change \(newest) after the end") }
+                let last = receipt.begunCount - 1
+                if state.ends.indices.contains(last), newest >= state.ends[last] {
+                    violations.append("\(receipt.what) has change \(newest), past the end at \(state.ends[last])")
+                }
+            }
+            return violations
+        }
+    }
+}

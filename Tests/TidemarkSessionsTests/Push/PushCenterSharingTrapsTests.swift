@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionTestSupport
+import Testing
+import TidemarkDomain
+import TidemarkSessions
+import TidemarkTestKit
+import TidemarkTestSupport
+import TidemarkWire
+
+/// How pushes to shared databases could go wrong, and must not.
+@Suite struct PushCenterSharingTrapsTests {
+    @Test func `F-3, I-5, R-328: with every notice lost, no push brings what came after the removal`() throws {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        let pair = try SharingPair(world, second: second)
+        try pair.bob.subscribeToShared()
+        let token = try pair.bob.sharedChanges().token
+        world.scheduler.advance(by: .seconds(60))
+        for listener in [world.server.listener, second.listener] { world.database.stopListening(listener) }
+        pair.bob.forgetInbox()
+        _ = try pair.alice.share("notes", .noAccess, tag: try pair.newestTag())
+        for name in ["b", "c", "d"] {
+            try pair.alice.save(name, in: "notes")
+            world.scheduler.advance(by: .seconds(60))
+        }
+        #expect(!pair.bob.pushes.isEmpty, "the sweep makes up for the notices")
+        #expect(pair.bob.inbox.flatMap(\.records).isEmpty)
+        #expect(pair.bob.pushes.allSatisfy { $0.zones.isEmpty && !$0.hasChanges })
+        let after = try pair.bob.sharedChanges(token: token)
+        #expect(after.ended.map(\.zone) == [pair.zone] && after.changed.isEmpty)
+    }
+
+    @Test func `F-16, R-248, R-355: a participant with the owner's device and life silences nobody`() throws {
+        let world = SessionWorld()
+        let alice = try world.enter("alice", device: 1, life: 7)
+        try alice.makeZone("notes")
+        let share = try alice.share("notes", .readWrite)
+        let bob = try world.enter("bob", device: 1, life: 7)
+        let zone = try bob.join(share.share.link)
+        try alice.subscribe()
+        try bob.subscribeToShared()
+        world.scheduler.advance(by: .seconds(60))
+        for client in [alice, bob] { client.forgetInbox() }
+        #expect(try bob.save("b", in: zone) == nil)
+        world.scheduler.advance(by: .milliseconds(10))
+        #expect(alice.pushes.count == 1 && bob.pushes.isEmpty)
+        for client in [alice, bob] { client.forgetInbox() }
+        try alice.save("a", in: "notes")
+        world.scheduler.advance(by: .milliseconds(10))
+        #expect(bob.pushes.count == 1 && alice.pushes.isEmpty)
+    }
+}

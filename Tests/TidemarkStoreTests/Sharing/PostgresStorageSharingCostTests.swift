@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkDomain
+import TidemarkFairness
+import TidemarkFields
+import TidemarkLocalPostgres
+import TidemarkPostgres
+import TidemarkService
+import TidemarkSockets
+import TidemarkTestSupport
+
+@testable import TidemarkStore
+
+/// What an owner's saves send to PostgreSQL, as its log tells.
+@Suite struct PostgresStorageSharingCostTests {
+    @Test func `F-20: an owner's saves send the same with 1, 10 or 100 participants as without a share`() async throws {
+        let unshared = try await sent(participantCount: nil)
+        #expect(unshared.count > 4, "\(unshared)")
+        let words = unshared.filter { $0.contains(/\b(share|share_participant|share_link|shared_zone)\b/) }
+        #expect(words == [], "without a share nothing of shares is asked for")
+        for count in [1, 10, 100] {
+            #expect(try await sent(participantCount: count) == unshared, "\(count) participants")
+        }
+    }
+
+    /// The statements of some saves, with the forms of their parameters.
+    ///
+    /// - Parameter participantCount: nil: the zone is not shared.
+    private func sent(participantCount: Int?) async throws -> [String] {
+        let log = try TestPostgres.shared.logPath
+        var statements: [String] = []
+        try await SharingFixture.run { fixture in
+            if let participantCount { try await share(with: participantCount, fixture) }
+            try fixture.execute(
+                """
+                DO $$ BEGIN
+                    EXECUTE format('ALTER DATABASE %I SET log_statement = ''all''', current_database());
+                END $$
+                """)
+            let loop = try EventLoop(name: "service")
+            defer { loop.stop() }
+            // The connections of this one are logged.
+            let storage = try PostgresStorage(url: fixture.url, loop: loop, connections: 1, queryTimes: .patient)
+            let service = CloudService(storage: storage, scheduler: loop, limits: Limits()) { _ in }
+            // What is asked once, such as the schema, comes before.
+            try await modify(fixture, service, counter: 1, ["first"])
+            let start = try Data(contentsOf: URL(filePath: log)).count
+            try await modify(fixture, service, counter: 2, ["a"])
+            try await modify(fixture, service, counter: 3, ["b"])
+            try await modify(fixture, service, counter: 4, ["a"])
+            try await modify(fixture, service, counter: 5, ["c", "d", "a"])
+            try await modify(fixture, service, counter: 6, [], deletes: ["b"])
+            let text = String(decoding: try Data(contentsOf: URL(filePath: log)).dropFirst(start), as: UTF8.self)
+            statements = Self.statements(in: text)
+            await service.stop()
+            await storage.stop()
+        }
+        return statements
+    }
+
+    private func share(with count: Int, _ fixture: SharingFixture) async throws {
+        try await fixture.change { number, _ in
+            let share = ShareNumber(number)
+            var changes = SharingChanges(share, at: number)
+            changes.insertedShare = Share(number: share)
+            changes.insertedSecret = [1, 2, 3]
+            changes.inserted = (1...count).map { index in
+                Participant(
+                    id: ParticipantID(high: 0, low: UInt64(index)), user: UserID(Int64(1_000 + index)),
+                    permission: .readWrite, status: .accepted, acceptedNumber: number, addedAt: SharingFixture.now)
+            }
+            return changes
+        }
+    }
+
+    private func modify(
+        _ fixture: SharingFixture, _ service: CloudService, counter: UInt64, _ saves: [String], deletes: [String] = []
+    ) async throws {
+        let device = SharingFixture.device
+        let id = RequestID(
+            device: device, life: device, counter: counter, nonce: 7, lowestUnanswered: counter, isRepeated: false,
+            epoch: 1)
+        let fields = try FieldMap([Field("text", .string("text"))])
+        let request = RecordsRequest(
+            id: id, key: fixture.zone,
+            saves: saves.map { RecordSave(name: $0, type: "Note", tag: nil, fields: fields, parent: .unchanged) },
+            deletes: deletes, policy: .allKeys, isAtomic: true, user: fixture.alice.user,
+            access: .owner(fixture.alice.user))
+        let outcome = try await service.modifyRecords([request], for: .account(1))[0].get()
+        let failed = outcome.saves.contains { if case .failed = $0 { true } else { false } }
+        #expect(!failed && outcome.deletes == deletes.map { _ in DeleteOutcome.deleted })
+    }
+
+    /// Values are left out, and of bytes there is how many they are.
+    private static func statements(in log: String) -> [String] {
+        var entries: [String] = []
+        for line in log.split(separator: "\n") {
+            if line.contains(/^\d{4}-\d\d-\d\d .*?(LOG:  (execute|statement)|DETAIL:  )/) {
+                entries.append(String(line.drop { $0 != "]" }))
+            } else if line.hasPrefix("\t"), !entries.isEmpty {
+                entries[entries.count - 1] += line
+            }
+        }
+        return entries.map { entry in
+            entry.replacing(/\\x([0-9a-f]*)/) { "bytes \(String(repeating: "o", count: $0.1.count / 2))" }
+                .replacing(/\d+/, with: "#")
+        }
+    }
+}

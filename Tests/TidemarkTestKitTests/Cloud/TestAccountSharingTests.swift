@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Foundation
+import Testing
+import TidemarkTestKit
+
+/// Two accounts of one cloud, of which one shares a zone with the other.
+@Suite(.timeLimit(.minutes(10))) struct TestAccountSharingTests {
+    private let cloud = TestCloud()
+    private let zoneID = CKRecordZone.ID(zoneName: "Notes")
+    private var alice: TestAccount { cloud.account("alice") }
+    private var bob: TestAccount { cloud.account("bob") }
+
+    private func id(_ name: String, in zoneID: CKRecordZone.ID) -> CKRecord.ID {
+        CKRecord.ID(recordName: name, zoneID: zoneID)
+    }
+
+    private func note(_ name: String, in zoneID: CKRecordZone.ID, _ text: String) -> CKRecord {
+        let note = CKRecord(recordType: "Note", recordID: id(name, in: zoneID))
+        note["text"] = text
+        return note
+    }
+
+    private func code(_ work: () async throws -> Void) async -> CKError.Code? {
+        do {
+            try await work()
+            return nil
+        } catch { return (error as? CKError)?.code }
+    }
+
+    private func share() async throws -> CKShare? {
+        try await alice.database.record(for: id(CKRecordNameZoneWideShare, in: zoneID)) as? CKShare
+    }
+
+    @Test func `R-318, R-320, R-323: a zone is shared by one call, and both edit it`() async throws {
+        let shared = try await alice.share(zoneID, with: bob)
+        #expect(shared.zoneName == "Notes" && shared.ownerName != CKCurrentUserDefaultName)
+        try await alice.database.save(note("a", in: zoneID, "of alice"))
+        let found = try await bob.sharedDatabase.record(for: id("a", in: shared))
+        #expect(found["text"] as? String == "of alice")
+        found["text"] = "of bob"
+        try await bob.sharedDatabase.save(found)
+        #expect(try await alice.database.record(for: id("a", in: zoneID))["text"] as? String == "of bob")
+    }
+
+    @Test func `R-311, R-323: to share again changes the permission, or adds somebody`() async throws {
+        let shared = try await alice.share(zoneID, with: bob)
+        let carol = cloud.account("carol")
+        #expect(try await alice.share(zoneID, with: carol) == shared)
+        #expect(try await share()?.participants.count == 3)
+        #expect(try await alice.share(zoneID, with: bob, permission: .readOnly) == shared)
+        #expect(try await share()?.participants.count == 3)
+        let refused = await code { try await bob.sharedDatabase.save(note("b", in: shared, "of bob")) }
+        #expect(refused == .permissionFailure)
+        try await carol.sharedDatabase.save(note("c", in: shared, "of carol"))
+    }
+
+    @Test func `R-317: an invitation is no access, and an app joins by its URL`() async throws {
+        let url = try await alice.invite(bob, to: zoneID)
+        #expect(try await bob.sharedDatabase.allRecordZones().isEmpty)
+        let container = bob.device("phone").container
+        let metadata = try await container.shareMetadata(for: url)
+        #expect(metadata.participantStatus == .pending && metadata.participantPermission == .readWrite)
+        try await container.accept(metadata)
+        #expect(try await bob.sharedDatabase.allRecordZones().count == 1)
+    }
+
+    @Test func `R-157, R-317: whoever loses the answer to their acceptance has joined, once`() async throws {
+        let url = try await alice.invite(bob, to: zoneID)
+        let phone = bob.device("phone")
+        let metadata = try await phone.container.shareMetadata(for: url)
+        phone.loseNextAnswer()
+        let accepted = try await phone.container.accept(metadata)
+        #expect(phone.lostAnswerCount == 1 && accepted.currentUserParticipant?.acceptanceStatus == .accepted)
+        #expect(try await share()?.participants.map(\.acceptanceStatus) == [.accepted, .accepted])
+    }
+
+    @Test func `R-317: an acceptance outlives cut connections and a server that restarts`() async throws {
+        let url = try await alice.invite(bob, to: zoneID)
+        let phone = bob.device("phone")
+        let metadata = try await phone.container.shareMetadata(for: url)
+        async let accepted = phone.container.accept(metadata)
+        phone.cutConnections()
+        cloud.restartServer()
+        let joined = try await accepted
+        #expect(joined.currentUserParticipant?.acceptanceStatus == .accepted)
+        #expect(try await share()?.participants.count == 2)
+    }
+
+    @Test func `R-373: nobody joins offline, and afterwards everybody can`() async throws {
+        let url = try await alice.invite(bob, to: zoneID)
+        let phone = bob.device("phone")
+        let metadata = try await phone.container.shareMetadata(for: url)
+        phone.goOffline()
+        let refused = await code { try await phone.container.accept(metadata) }
+        #expect(refused == .networkUnavailable || refused == .networkFailure)
+        #expect(try await share()?.participants.last?.acceptanceStatus == .pending)
+        phone.goOnline()
+        try await phone.container.accept(metadata)
+        #expect(try await share()?.participants.last?.acceptanceStatus == .accepted)
+    }
+
+    @Test func `R-307: nobody is invited to a public share, and whoever gets its URL joins`() async throws {
+        let url = try await alice.invite(bob, to: zoneID)
+        let share = try #require(try await share())
+        share.publicPermission = .readOnly
+        try await alice.database.save(share)
+        #expect(try await alice.invite(bob, to: zoneID) == url)
+        let shared = try await alice.share(zoneID, with: bob)
+        let refused = await code { try await bob.sharedDatabase.save(note("b", in: shared, "of bob")) }
+        #expect(refused == .permissionFailure)
+    }
+}
