@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkScheduling
 internal import TidemarkService
 
 /// Who owns zones, and what leads to them: links, lists and addresses. None of these grants anything.

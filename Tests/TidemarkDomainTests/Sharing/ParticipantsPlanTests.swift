@@ -156,7 +156,7 @@ import TidemarkTestSupport
         #expect(zone.row(bob)?.id == id && zone.row(bob)?.status == .pending && zone.permission(bob) == [])
         #expect(zone.row(bob)?.acceptedNumber == nil && zone.row(bob)?.endedNumber == nil)
         #expect(zone.accept(bob) == nil && zone.permission(bob) == .all)
-        #expect(zone.access(bob).viewNumber == zone.number)
+        #expect(zone.history(bob).viewNumber == zone.number)
     }
 
     @Test func `R-314: whose an address is shows only once its invitation is accepted`() {

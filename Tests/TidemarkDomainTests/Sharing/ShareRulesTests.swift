@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkTestSupport
 
 /// Saves of a CKShare: in which order failures win, and what is written.
 @Suite struct ShareRulesTests {

@@ -50,7 +50,7 @@ import TidemarkTestSupport
             try await fixture.accept(bob, by: service)
             let again = try await service.sharedZonesPage(of: viewer, for: bob.user, after: nil).get().zones
             #expect(again == zones, "the zone has not changed")
-            let own = try await service.acceptShares(
+            let own = await service.acceptShares(
                 ofLinks: [try await fixture.secret()], for: fixture.identity.bearer)
             #expect(try own.get().reasons == [.shareIsOwn])
         }

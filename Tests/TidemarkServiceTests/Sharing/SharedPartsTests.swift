@@ -147,7 +147,8 @@ import TidemarkTestSupport
             let first = fixture.scheduler.run { await slow.modify(requests[0]) }
             try await fixture.scheduler.sleep(for: .seconds(1))
             let second = fixture.scheduler.run { await slow.modify(requests[1]) }
-            #expect(reasons(await first.value) == [nil] && reasons(await second.value) == [nil])
+            let (one, two) = (await first.value, await second.value)
+            #expect(reasons(one) == [nil] && reasons(two) == [nil])
             let saved = try await fixture.records().first { $0.name == "x" }
             #expect(try saved?.fields == noted("2"))
         }

@@ -5,6 +5,7 @@ import TidemarkCrypto
 import TidemarkDomain
 import TidemarkService
 import TidemarkTestKit
+import TidemarkTestSupport
 
 /// How many keys the participants of a share may give its zone.
 @Suite struct ZoneKeyRoomTests {
@@ -15,8 +16,9 @@ import TidemarkTestKit
 
     @Test func `R-067, I-7: whoever takes part cannot keep the owner from giving the zone another key`() throws {
         let fixture = try ServiceFixture()
+        let keysMax = 4
         var limits = Limits()
-        limits.zoneKeysMax = 4
+        limits.zoneKeysMax = keysMax
         let service = CloudService(
             storage: MemoryStore(fixture.database), escrow: MemoryKeyEscrow(), scheduler: fixture.scheduler,
             limits: limits, onMoved: { _ in })
@@ -36,7 +38,7 @@ import TidemarkTestKit
                         secret, id: id, with: try #require(account.key), container: "iCloud.test", zoneName: "notes"))
             }
             var newest: [UInt8]?
-            for byte in 10..<UInt8(10 + limits.zoneKeysMax) {
+            for byte in 10..<UInt8(10 + keysMax) {
                 let added = try await service.saveSharedZoneKey(
                     wrapped(byte, his), in: fixture.key(), after: newest, by: bob.sharedAccess, in: "iCloud.test")
                 guard case .success(let keys) = added else { break }

@@ -129,7 +129,7 @@ import TidemarkWire
             let read = QueryPageRead(isZoneFound: true, matches: [match], hasMore: zone == nil)
             let page = try QueryPage.make(
                 of: read, for: QueryPageQuery(database: DatabaseID(3), query: search.query, recordsMax: 1, bytesMax: 1),
-                viewer: nil, store: cursor.store, isTypeKnown: true
+                by: .owner(UserID(1)), store: cursor.store, isTypeKnown: true
             ).get()
             let selected = search.selection.map { [match.record.fields.selecting($0)] }
             let message = QueryPageEncoder.message(
