@@ -234,7 +234,9 @@ extension StorageFixture {
     /// Whether every read that can ask for shares shows these, or as much of them as it asks for.
     fileprivate func expectEverywhere(_ whole: ZoneSharing, in zone: SharedZone, _ promise: String) async throws {
         let users = [zone.owner.user, zone.viewer.user].sorted { $0.rawValue < $1.rawValue }
-        let reads: [SharingRead] = [.whole, zone.access, .access(of: users), .access(of: [zone.owner.user])]
+        let reads: [SharingRead] = [
+            .whole, .shown(to: zone.viewer.user), zone.access, .access(of: users), .access(of: [zone.owner.user]),
+        ]
         for read in reads {
             let expected = whole.reduced(to: read)
             for (name, sharing) in try await sharings(of: zone.key, read) {

@@ -105,17 +105,16 @@ extension PostgresStorage {
         if let other { reading.add(other) { found, row in found.others.append(row) } }
         reading.add(Call.commit)
         let nothing = SharedSnapshot<Row, Other>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
-        let found = try await snapshots.run(reading, into: nothing, for: owner(of: sharing, in: zones))
+        let found = try await snapshots.run(reading, into: nothing, for: owner(of: sharing))
         noteAccess(sharing, in: zones, found.shares)
         return found
     }
 
-    /// Whose turn it is to read. The account of a user who signed in at another server is not known: then the user is told
-    /// apart by their own number. Reads of all participants are told apart by the database of the zone. Numbers below zero
-    /// are no account's.
-    private func owner(of sharing: SharingRead, in zones: [ZoneKey]) -> WorkOwner {
-        guard let user = sharing.users.first else { return .account(-(zones.first?.database.rawValue ?? 0)) }
-        return .account(sharedDatabases.account(of: user)?.rawValue ?? user.rawValue)
+    /// Whose turn it is to read: of who asks, never of the zone's owner. The account of a user who signed in at another
+    /// server is not known. Then the user is told apart by their own number: those below zero are no account's.
+    private func owner(of sharing: SharingRead) -> WorkOwner {
+        guard let user = sharing.asker else { return .nobody }
+        return .account(sharedDatabases.account(of: user)?.rawValue ?? -user.rawValue)
     }
 }
 
