@@ -88,26 +88,17 @@ extension PostgresStorage {
         _ call: Call<Row>, and sharing: SharingRead, of zones: [ZoneKey]
     ) async throws(StorageError) -> (rows: [Row], sharing: [ZoneSharing?]) {
         guard sharing != .nothing, !zones.isEmpty else { return (try await read(call), zones.map { _ in nil }) }
-        let found = try await read(call, nil as Call<Void>?, and: sharing, of: zones)
-        return (found.rows, found.shares)
-    }
-
-    /// The same of two statements.
-    func read<Row, Other>(
-        _ call: Call<Row>, _ other: Call<Other>?, and sharing: SharingRead, of zones: [ZoneKey]
-    ) async throws(StorageError) -> SharedSnapshot<Row, Other> {
-        var reading = Reading<SharedSnapshot<Row, Other>>()
+        var reading = Reading<SharedSnapshot<Row>>()
         reading.add(Call.beginSnapshot)
         if let shares = sharing.call(for: zones) {
             reading.add(shares) { found, row in found.sharing[row.ordinal - 1].add(row) }
         }
         reading.add(call) { found, row in found.rows.append(row) }
-        if let other { reading.add(other) { found, row in found.others.append(row) } }
         reading.add(Call.commit)
-        let nothing = SharedSnapshot<Row, Other>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
+        let nothing = SharedSnapshot<Row>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
         let found = try await snapshots.run(reading, into: nothing, for: owner(of: sharing))
         noteAccess(sharing, in: zones, found.shares)
-        return found
+        return (found.rows, found.shares)
     }
 
     /// Whose turn it is to read: of who asks, never of the zone's owner. The account of a user who signed in at another
@@ -119,9 +110,8 @@ extension PostgresStorage {
 }
 
 /// What was read in one snapshot.
-struct SharedSnapshot<Row, Other> {
+struct SharedSnapshot<Row> {
     var rows: [Row] = []
-    var others: [Other] = []
     /// Of each zone.
     var sharing: [SharingRows]
 

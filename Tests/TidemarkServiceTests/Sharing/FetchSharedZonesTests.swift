@@ -39,6 +39,28 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-328, I-5: no page of a zone of others comes with a database's feed`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            let readers: [(DatabaseID, RecordAccess?)] = [
+                (bob.sharedDatabase, bob.sharedAccess), (fixture.key().database, nil),
+            ]
+            for (viewer, reader) in readers {
+                let answer = try await service.databaseChanges(
+                    of: viewer, token: [], zonesMax: 0, tellsEnds: false,
+                    then: ZoneQuestion(
+                        key: fixture.key(), token: [], recordsMax: 0, device: device, reader: reader)
+                ).get()
+                #expect(answer.page.changed.map(\.key) == [fixture.key()])
+                #expect((answer.zonePage == nil) == (reader != nil))
+            }
+        }
+    }
+
     @Test func `R-189, I-5: the next page of a query is not for who lost access since`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()

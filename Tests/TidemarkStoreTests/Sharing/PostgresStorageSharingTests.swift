@@ -114,10 +114,6 @@ import TidemarkTestSupport
             try await lease.connection.executeScript("BEGIN; LOCK TABLE record, zone_key IN ACCESS EXCLUSIVE MODE")
             let page = try await storage.zonePage(fixture.page())
             #expect(page.value.zone == nil && page.value.sharing != nil)
-            let attached = try await storage.databaseFeed(
-                of: fixture.bob.sharedDatabase, after: nil, entriesMax: 9, then: fixture.page()
-            ).page
-            #expect(attached?.value.zone == nil && attached?.value.sharing != nil)
             let found = try await storage.records(named: ["a"], in: zone, bytesMax: 1_000, sharing: access)
             #expect(found.zone == nil && found.sharing != nil)
             let keys = try await storage.zoneKeys(of: [zone.name], in: zone.database, keysMax: 9, sharing: access)
