@@ -28,7 +28,7 @@ extension Schema {
     }
 
     private func queryType(of query: Query) -> RecordTypeSchema? {
-        types[query.recordType] ?? .systemType(named: query.recordType)
+        types[query.recordType] ?? RecordTypeSchema.systemType(named: query.recordType)
     }
 
     /// This schema, with these marks for one of its types.

@@ -99,7 +99,7 @@ extension CloudService {
 extension Schema {
     /// the public database has no shares.
     fileprivate func queryType(_ name: String, in scope: DatabaseScope) -> RecordTypeSchema? {
-        types[name] ?? (scope == .public ? nil : .systemType(named: name))
+        types[name] ?? (scope == .public ? nil : RecordTypeSchema.systemType(named: name))
     }
 }
 
