@@ -85,6 +85,7 @@ extension FailureReason {
         case .tooManySharedZones: (Int64(limits.sharedZonesMax), "zones of others per user")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
         case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
+        case .tooManySharedZoneKeys: (Int64(limits.sharedZoneKeysMax), "keys per zone of another")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
         case .tooManyParticipants: (Int64(limits.participantsMax), "participants per share, with the owner")
         default: nil
@@ -162,6 +163,8 @@ extension FailureReason {
             "The account's keys are kept in another way than the device expected. Fetch the keys again."
         case .tooManyZoneKeys:
             "The zone cannot have more keys. Move its records to a new zone."
+        case .tooManySharedZoneKeys:
+            "Only the zone's owner can give it more keys. Encrypt with the newest key that it has."
         default: nil
         }
     }

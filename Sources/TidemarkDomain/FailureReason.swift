@@ -192,4 +192,6 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case shareIsOwn = 99
     /// ``Limits/sharedZonesMax``.
     case tooManySharedZones = 100
+    /// ``Limits/sharedZoneKeysMax``.
+    case tooManySharedZoneKeys = 101
 }

@@ -115,6 +115,9 @@ package struct Limits: Sendable, Equatable {
     package var keyZonesMax = 100
     /// Keys that one incarnation of a zone can have; a device fetches all of them together. More: `limitExceeded`.
     package var zoneKeysMax = 100
+    /// Keys of a zone up to which participants of its share may add some. The rest is for its owner, who changes the key
+    /// once somebody is removed. More: `tooManySharedZoneKeys`.
+    package var sharedZoneKeysMax = 50
 
     /// Participants of one share, with the owner, those who are only invited, and those who joined by its URL.
     /// More: `tooManyParticipants`, also for who wants to join.

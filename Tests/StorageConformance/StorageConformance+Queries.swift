@@ -60,6 +60,26 @@ extension StorageConformance {
                 try expectEqual(missing.lastRemoval, removal, "why \(zone) is missing")
             }
         },
+        Scenario("R-173, R-300: a query for CKShare records finds them, though no schema has their type") { store in
+            let zones = [
+                try await store.shareZone("a"), try await store.shareZone("b"), try await store.shareZone("c"),
+            ]
+            let database = zones[0].key.database
+            try await store.endShare(in: zones[2].key)
+            let name = Share.zoneWideName
+            let all = Query(recordType: Share.recordType, zoneName: nil)
+            let found = try await store.allPages(of: all, in: database)
+            try expectEqual(found, ["a/\(name)", "b/\(name)"], "of all zones")
+            let value = QueryValue.reference(QueryReference(recordName: name))
+            let one = Query(
+                recordType: Share.recordType, zoneName: "b", predicate: .compare(.system(.recordID), .equal, value),
+                sorts: [QuerySort(.system(.modificationDate), isAscending: false)])
+            try expectEqual(try await store.allPages(of: one, in: database), ["b/\(name)"], "of one zone")
+            let ended = Query(recordType: Share.recordType, zoneName: "c")
+            try expectEqual(try await store.allPages(of: ended, in: database), [], "of a share that has ended")
+            let types = try await store.first.schema(of: zones[0].owner.container).schema.types
+            try expect(types[Share.recordType] == nil, "the schema is not taught")
+        },
         Scenario("a query says by which schema it went, and in which life of the store") { store in
             let alice = try await store.alice()
             try await store.learnNotes(in: alice)

@@ -165,27 +165,20 @@ private struct ZoneSight: Sendable {
         let user = zone.viewer.user
         let page: ZonePageRead?
         let sharing: ZoneSharing?
-        switch round % 5 {
+        switch round % 4 {
         case 0:
             name = "page"
             let read = try await storage.zonePage(zone.key.page(for: user)).value
             page = read
             sharing = read.sharing
         case 1:
-            name = "page with a feed"
-            let read = try await storage.databaseFeed(
-                of: zone.list, after: nil, entriesMax: 9, then: zone.key.page(for: user)
-            ).page?.value
-            page = read
-            sharing = read?.sharing
-        case 2:
             name = "records"
             let names = (0..<12).flatMap { ["in \($0)", "out \($0)"] }
             let read = try await storage.records(
                 named: names, in: zone.key, bytesMax: 1_000_000, sharing: zone.access)
             page = ZonePageRead(read)
             sharing = read.sharing
-        case 3:
+        case 2:
             name = "shares"
             let read = try await storage.sharing(of: zone.key, zone.access)
             page = ZonePageRead(zone: read?.zone, lastRemoval: nil, records: [], hasMore: false)

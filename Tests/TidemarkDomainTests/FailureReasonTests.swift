@@ -27,10 +27,11 @@ import TidemarkDomain
         limits.targetsMax = 1_013
         limits.participantsMax = 1_014
         limits.sharedZonesMax = 1_015
+        limits.sharedZoneKeysMax = 1_016
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
-            .tooManyTargets, .tooManyParticipants, .tooManySharedZones,
+            .tooManyTargets, .tooManyParticipants, .tooManySharedZones, .tooManySharedZoneKeys,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

@@ -6,6 +6,7 @@ extension RecordAccess {
     ///
     /// - Returns: nil if the caller may read no record of the type.
     package func narrowing(_ query: Query) -> Query? {
+        let query = query.namingShares
         // The page comes with the shares of its zone, which decide (``QueryPage``).
         if scope == .shared { return query }
         func mayRead(createdBy creator: UserID?) -> Bool {
@@ -16,6 +17,18 @@ extension RecordAccess {
         var narrowed = query
         narrowed.predicate = .and([.compare(.system(.creatorUserRecordID), .equal, .user(user)), query.predicate])
         return narrowed
+    }
+}
+
+extension Query {
+    /// The same query. If it is for CKShare records, it also asks for the name that each of them has. So no other
+    /// record of a zone is looked at.
+    fileprivate var namingShares: Query {
+        guard Share.isType(recordType) else { return self }
+        var query = self
+        let name = QueryReference(recordName: Share.zoneWideName)
+        query.predicate = .and([.compare(.system(.recordID), .equal, .reference(name)), predicate])
+        return query
     }
 }
 

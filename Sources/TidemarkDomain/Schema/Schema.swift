@@ -32,6 +32,20 @@ package struct RecordTypeSchema: Hashable, Sendable {
     }
 }
 
+extension RecordTypeSchema {
+    /// A type that every database has but the public one, and no schema names: that of CKShare records. They may have any
+    /// fields, so queries find them by system fields alone.
+    package static func systemType(named name: String) -> RecordTypeSchema? { Share.isType(name) ? share : nil }
+
+    private static let share: RecordTypeSchema = {
+        var type = RecordTypeSchema()
+        for field in SystemField.allCases where !field.possibleMarks.isEmpty {
+            type.systemMarks[field] = field.possibleMarks
+        }
+        return type
+    }()
+}
+
 /// Which strings can name types, fields and roles in a schema.
 package enum SchemaName {
     /// A letter, then letters, digits and underscores, at most 255.

@@ -5,8 +5,10 @@ package enum SharingRead: Hashable, Sendable {
     case nothing
     /// All shares, and the participations of these users: enough for what they may do. Sorted, each once.
     case access(of: [UserID])
-    /// All shares with all participants: for a change of a share, and for showing one.
+    /// All shares with all participants: for a change of a share, and for operators.
     case whole
+    /// The same for a user to whom they are shown. The read counts as that user's.
+    case shown(to: UserID)
 
     /// What a reader of records needs: only in the shared database the right to read is a matter of shares.
     package init(for access: RecordAccess?) {
@@ -18,6 +20,7 @@ package enum SharingRead: Hashable, Sendable {
         switch (self, other) {
         case (.nothing, let read), (let read, .nothing): read
         case (.whole, _), (_, .whole): .whole
+        case (.shown(let user), _), (_, .shown(let user)): .shown(to: user)
         case (.access(let some), .access(let others)):
             .access(of: Set(some + others).sorted { $0.rawValue < $1.rawValue })
         }

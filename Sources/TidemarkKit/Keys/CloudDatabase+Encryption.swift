@@ -42,7 +42,7 @@ extension CloudDatabase {
         do throws(CKError) {
             secrets = try await sealingSecrets(of: zoneIDs)
         } catch {
-            guard error.isAboutKeys else { throw error }
+            guard concernsKeysAlone(error) else { throw error }
             for place in places { failures[place] = error }
             return failures
         }
@@ -66,6 +66,16 @@ extension CloudDatabase {
             }
         }
         return failures
+    }
+
+    /// Whether a request for keys failed for a reason that holds up what needs keys, and nothing else.
+    ///
+    /// The keys of a zone of another depend on its owner's account too. So a failure says nothing of records without
+    /// encrypted values: they go, and the others stay pending.
+    func concernsKeysAlone(_ error: CKError) -> Bool {
+        if error.isAboutKeys { return true }
+        guard scope == .shared, !error.isGreetingRefused else { return false }
+        return error.code == .serviceUnavailable || error.code == .zoneBusy
     }
 
     // MARK: Fetching

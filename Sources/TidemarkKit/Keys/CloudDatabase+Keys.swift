@@ -162,7 +162,7 @@ extension CloudDatabase {
             do throws(CKError) {
                 wrapped = try await saveZoneSecret(after: wrapped.last, of: zoneID, account)
             } catch {
-                guard error.isAboutKeys else { throw error }
+                guard concernsKeysAlone(error) else { throw error }
                 return .failure(error)
             }
         }

@@ -8,6 +8,8 @@ internal import TidemarkWire
 extension CloudDatabase {
     /// Items of one request; the server allows as many.
     private static let itemsMax = 100
+    /// Addresses of one request, and of one minute; the server allows as many.
+    private static let addressesMax = 60
 
     // MARK: Links
 
@@ -166,21 +168,52 @@ extension CloudDatabase {
     // MARK: People
 
     /// The people whom these lookups find, each once.
+    ///
+    /// - Returns: `requestRateLimited` for addresses for which the server had no room any more. What was found before stays:
+    ///   to look it up again would take the room of the others.
     func shareParticipants(
         for lookups: [CKUserIdentity.LookupInfo]
     ) async throws(CKError) -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, CKError>] {
-        let found = try await answers(about: lookups, to: .fetchShareParticipants) {
-            part throws(CKError) in try await find(part)
-        }
         var results: [CKUserIdentity.LookupInfo: Result<CKShare.Participant, CKError>] = [:]
-        for (lookup, answer) in found {
-            switch answer.result {
-            case .person(let person): results[lookup] = .success(CKShare.Participant.make(person, for: lookup))
-            case .failure(let failure): results[lookup] = .failure(CKError(failure))
-            case nil: results[lookup] = .failure(Self.wrongAnswer(to: .fetchShareParticipants))
+        for part in Self.parts(of: lookups) {
+            if !results.isEmpty { try checkMayGoOn() }
+            do throws(CKError) {
+                for (lookup, answer) in zip(part, try await find(part)) {
+                    results[lookup] = participant(answer, for: lookup)
+                }
+            } catch {
+                guard error.code == .requestRateLimited, !results.isEmpty else { throw error }
+                for lookup in part { results[lookup] = .failure(error) }
             }
         }
         return results
+    }
+
+    /// Lookups of one request each.
+    private static func parts(of lookups: [CKUserIdentity.LookupInfo]) -> [[CKUserIdentity.LookupInfo]] {
+        var parts: [[CKUserIdentity.LookupInfo]] = []
+        var part: [CKUserIdentity.LookupInfo] = []
+        var addressCount = 0
+        for lookup in lookups.grouped(by: { $0 }).map(\.key) {
+            let isAddress = lookup.userRecordID == nil
+            if part.count == itemsMax || isAddress && addressCount == addressesMax {
+                parts.append(part)
+                (part, addressCount) = ([], 0)
+            }
+            part.append(lookup)
+            if isAddress { addressCount += 1 }
+        }
+        return part.isEmpty ? parts : parts + [part]
+    }
+
+    private func participant(
+        _ answer: WireParticipantLookupResult, for lookup: CKUserIdentity.LookupInfo
+    ) -> Result<CKShare.Participant, CKError> {
+        switch answer.result {
+        case .person(let person): .success(CKShare.Participant.make(person, for: lookup))
+        case .failure(let failure): .failure(CKError(failure))
+        case nil: .failure(Self.wrongAnswer(to: .fetchShareParticipants))
+        }
     }
 
     private func find(
@@ -190,7 +223,8 @@ extension CloudDatabase {
         request.lookups = lookups.map { WireParticipantLookup($0) }
         guard
             case .fetchShareParticipants(let answer) =
-                try await self.request({ [request] _ in .fetchShareParticipants(request) }).answer
+                try await self.request({ [request] _ in .fetchShareParticipants(request) }).answer,
+            answer.results.count == lookups.count
         else { throw Self.wrongAnswer(to: .fetchShareParticipants) }
         return answer.results
     }

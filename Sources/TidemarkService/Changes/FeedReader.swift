@@ -43,7 +43,7 @@ struct FeedReader: Sendable {
 
     /// A page of the database feed and, if wanted, one of a zone's feed. The zone's page is read later, so it contains
     /// everything that the first page says of the zone. It is nil if it cannot be read in the same round trip, whatever
-    /// the reason.
+    /// the reason, and for everybody but the owner.
     func databasePage(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
     ) async -> Result<DatabasePageAndZone, FailureReason> {
@@ -81,7 +81,9 @@ struct FeedReader: Sendable {
     }
 
     private func attachedQuery(_ question: ZoneQuestion?, store: StoreIncarnation) -> ZonePageQuery? {
-        guard let question, case .success(var query) = query(question, store: store) else { return nil }
+        // In the shared database, access must be read with the page.
+        guard let question, question.reader == nil, case .success(var query) = query(question, store: store)
+        else { return nil }
         query.bytesMax = min(query.bytesMax, Self.attachedBytesMax)
         return query
     }

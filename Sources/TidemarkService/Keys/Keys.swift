@@ -83,15 +83,23 @@ extension CloudService {
     package func saveZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?
     ) async -> Result<[WrappedZoneKey], FailureReason> {
+        await saveZoneKey(key, in: zone, after: newest, atMost: limits.zoneKeysMax, else: .tooManyZoneKeys)
+    }
+
+    /// The same for somebody who may add keys to a zone only while it has fewer than so many.
+    func saveZoneKey(
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int,
+        else refusal: FailureReason
+    ) async -> Result<[WrappedZoneKey], FailureReason> {
         if let reason = key.refusal { return .failure(reason) }
         guard ZoneName.isValid(zone.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
             let read = try await storage.saveZoneKey(
-                key, in: zone, after: newest, atMost: limits.zoneKeysMax, now: now)
+                key, in: zone, after: newest, atMost: countMax, now: now)
             return read.outcome.flatMap { keys in
-                let isRefused = keys.count >= limits.zoneKeysMax && keys.last?.id == newest
-                return isRefused ? .failure(.tooManyZoneKeys) : .success(keys)
+                let isRefused = keys.count >= countMax && keys.last?.id == newest
+                return isRefused ? .failure(refusal) : .success(keys)
             }
         }
     }

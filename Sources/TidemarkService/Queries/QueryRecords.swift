@@ -36,7 +36,7 @@ extension CloudService {
                 if access.scope == .public { access.grants = known.grants }
                 let narrowed = access.narrowing(query)
                 // I-5: for a caller who may not read the type, it is one that was never saved, step by step.
-                let type = narrowed.flatMap { schema.schema.types[$0.recordType] }
+                let type = narrowed.flatMap { schema.schema.queryType($0.recordType, in: access.scope) }
                 let fields = type.map { QueryFields($0, isFrozen: schema.isFrozen) } ?? .unknown
                 if let refusal = query.refusal(fields: fields, scope: access.scope, limits: limits) {
                     return .success(.failure(refusal))
@@ -51,8 +51,8 @@ extension CloudService {
                 }
                 let page = QueryPageQuery(
                     database: database, query: query, fields: fields, after: opened?.position,
-                    recordsMax: limits.pageCount(of: query.recordType, requested: recordsMax), bytesMax: limits.answerBytesMax,
-                    mayMark: access.user != nil, sharing: SharingRead(for: access))
+                    recordsMax: limits.pageCount(of: query.recordType, requested: recordsMax),
+                    bytesMax: limits.answerBytesMax, mayMark: access.user != nil, sharing: SharingRead(for: access))
                 let read: StoreRead<QueryPageRead>
                 do throws(StorageError) {
                     read = try await storage.queryPage(page, for: turn)
@@ -94,6 +94,13 @@ extension CloudService {
     }
 
     private static var schemaRoundsMax: Int { 6 }
+}
+
+extension Schema {
+    /// the public database has no shares.
+    fileprivate func queryType(_ name: String, in scope: DatabaseScope) -> RecordTypeSchema? {
+        types[name] ?? (scope == .public ? nil : RecordTypeSchema.systemType(named: name))
+    }
 }
 
 private typealias QueryResult = Result<QueryPage, QueryRefusal>

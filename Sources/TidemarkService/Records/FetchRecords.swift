@@ -43,9 +43,10 @@ extension CloudService {
         return await retry.run { () async throws(StorageError) in
             // the public database has no shares.
             let wantsShare = access.scope != .public && stored.contains(Share.zoneWideName)
+            var sharing = SharingRead(for: access)
+            if wantsShare, let user = access.user { sharing = sharing.and(.shown(to: user)) }
             let snapshot = try await storage.records(
-                named: stored, in: key, bytesMax: limits.answerBytesMax,
-                sharing: SharingRead(for: access).and(wantsShare ? .whole : .nothing))
+                named: stored, in: key, bytesMax: limits.answerBytesMax, sharing: sharing)
             if let reason = snapshot.refusal(for: access) { return .failure(reason) }
             guard let zone = snapshot.zone else { return .failure(.zoneNotFound) }
             return .success(

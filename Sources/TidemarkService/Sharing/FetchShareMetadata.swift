@@ -87,7 +87,7 @@ extension CloudService {
         let secret = secret ?? []
         let linked = try await storage.linkedZone(secretHash: SHA256.hash(secret), for: viewer)
         let key = linked ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
-        let read = try await sharedZone(key, bytesMax: limits.recordBytesMax)
+        let read = try await sharedZone(key, for: visitor.user, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
         let visitor = visitor.bringing(secret)
         guard let read, let (share, entry) = read.sharing.entry(of: visitor) else { return nil }

@@ -66,6 +66,8 @@ extension CloudService {
 
     /// Adds a key to a zone of another, as ``saveZoneKey(_:in:after:)``.
     ///
+    /// Participants leave the owner room for keys: without it, nobody could change the key after a participant was removed.
+    ///
     /// Access is read just before the key is saved, and again before the answer. Somebody who loses it while the key is
     /// being saved leaves a key, and learns none.
     ///
@@ -74,7 +76,7 @@ extension CloudService {
     ///   - caller: the user's access.
     ///   - container: the container's identifier.
     /// - Returns: the zone's keys, wrapped for the caller. `zoneNotFound` without access, `notPermitted` to who may only
-    ///   read, `keysUnavailable` as above.
+    ///   read, `keysUnavailable` as above, `tooManySharedZoneKeys` over ``Limits/sharedZoneKeysMax``.
     package func saveSharedZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, by caller: RecordAccess, in container: String
     ) async -> Result<[WrappedZoneKey], FailureReason> {
@@ -98,7 +100,9 @@ extension CloudService {
             let wrapped = giving.one(key)
         else { return .failure(.keysUnavailable) }
         if case .failure(let reason) = await owner(of: zone, for: caller) { return .failure(reason) }
-        let saved = await saveZoneKey(wrapped, in: zone, after: newest)
+        let saved = await saveZoneKey(
+            wrapped, in: zone, after: newest, atMost: min(limits.sharedZoneKeysMax, limits.zoneKeysMax),
+            else: .tooManySharedZoneKeys)
         return await owner(of: zone, for: caller).flatMap { _ in saved.map { taking.all($0) } }
     }
 

@@ -18,8 +18,9 @@ extension CloudService {
     package func shares(
         of names: Set<String>, in database: DatabaseID, by access: RecordAccess
     ) async -> Result<[ZoneID: ZoneSharing], FailureReason> {
-        await retry.run { () async throws(StorageError) in
-            let found = try await storage.sharings(of: names.sorted(), in: database, .whole)
+        guard let user = access.user else { return .success([:]) }
+        return await retry.run { () async throws(StorageError) in
+            let found = try await storage.sharings(of: names.sorted(), in: database, .shown(to: user))
             var shares: [ZoneID: ZoneSharing] = [:]
             for (zone, sharing) in found where access.sharing(sharing) != nil { shares[zone.id] = sharing }
             return .success(shares)
@@ -27,9 +28,13 @@ extension CloudService {
     }
 
     /// Nil if the zone does not live.
-    func sharedZone(_ key: ZoneKey, bytesMax: Int) async throws(StorageError) -> SharedZoneRead? {
+    ///
+    /// - Parameter user: who asks.
+    func sharedZone(
+        _ key: ZoneKey, for user: UserID, bytesMax: Int
+    ) async throws(StorageError) -> SharedZoneRead? {
         let snapshot = try await storage.records(
-            named: [Share.zoneWideName], in: key, bytesMax: bytesMax, sharing: .whole)
+            named: [Share.zoneWideName], in: key, bytesMax: bytesMax, sharing: .shown(to: user))
         guard let zone = snapshot.zone, let sharing = snapshot.sharing else { return nil }
         let record = snapshot.records[Share.zoneWideName]
         let isLiving = sharing.livingShare(named: Share.zoneWideName) != nil && record?.isDeleted == false

@@ -16,8 +16,7 @@ extension RequestRouter {
             then.key.map { key in
                 ZoneQuestion(
                     key: key, token: then.token, recordsMax: then.limit, device: viewpoint.device,
-                    connection: context.session.number, tellsEnds: then.tellsEnds,
-                    reader: viewpoint.access.unlessOwner)
+                    connection: context.session.number, tellsEnds: then.tellsEnds, reader: nil)
             }
         }
         let answer = try await service.databaseChanges(

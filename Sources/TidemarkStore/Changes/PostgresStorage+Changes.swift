@@ -72,23 +72,13 @@ extension PostgresStorage {
         records.reduce(0) { $0 + $1.fields.byteCount }
     }
 
-    /// One round trip. Each statement sees what was committed when it began, so the page is not older than the feed. With
-    /// shares, both are of one snapshot.
+    /// One round trip. Each statement sees what was committed when it began, so the page is not older than the feed.
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
         let user = try await viewers(among: [viewer])[viewer]
         let feed = feedCall(of: viewer, user, after: after, entriesMax: entriesMax)
         guard let query else { return (Self.feed(try await read(feed), entriesMax: entriesMax), nil) }
-        if let refused = try await refusedRead(of: query.key, query.sharing) {
-            let feedRead = Self.feed(try await read(feed), entriesMax: entriesMax)
-            return (feedRead, Self.emptyPage(refused.sharing, in: refused.store))
-        }
-        guard query.sharing == .nothing else {
-            let found = try await read(feed, zonePageCall(query), and: query.sharing, of: [query.key])
-            let feedRead = Self.feed(found.rows, entriesMax: entriesMax)
-            return (feedRead, try await page(found.others, found.shares[0], of: query))
-        }
         let (entries, records) = try await readAll(feed, zonePageCall(query))
         return (Self.feed(entries.rows, entriesMax: entriesMax), try await page(records.rows, nil, of: query))
     }

@@ -8,7 +8,7 @@ struct QueryType: Sendable {
     let container: ContainerID
     let version: Int64
     let isFrozen: Bool
-    /// whether a record of the type was ever saved.
+    /// whether a record of the type was ever saved, or the type is one that no schema names.
     let isKnown: Bool
     private(set) var schema = RecordTypeSchema()
     private var ready: [String: FieldMarks] = [:]
@@ -25,7 +25,9 @@ struct QueryType: Sendable {
         container = head.container
         version = head.version
         isFrozen = head.environment == ContainerEnvironment.production.rawValue
-        isKnown = head.isKnown
+        let systemType = RecordTypeSchema.systemType(named: name)
+        isKnown = head.isKnown || systemType != nil
+        if let systemType { schema = systemType }
         for row in rows {
             guard let key = row.key, let marks = row.marks else { continue }
             if let system = SystemField(rawValue: key) {

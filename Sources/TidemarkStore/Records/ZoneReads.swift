@@ -109,7 +109,7 @@ struct ZoneReads {
 
     /// Who may do what, as of the locks: nobody changes it before the transaction ends.
     private mutating func addSharing() {
-        addShares(of: reads.indices.filter { reads[$0].sharing == .whole }, isWhole: true) { keys, _ in
+        addShares(of: reads.indices.filter { reads[$0].sharing.isWhole }, isWhole: true) { keys, _ in
             sql.sharing.readWhole(keys)
         }
         let users = reads.map(\.sharing.users)

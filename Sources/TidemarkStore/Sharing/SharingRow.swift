@@ -77,7 +77,17 @@ struct SharingRows {
 }
 
 extension SharingRead {
-    var isWhole: Bool { self == .whole }
+    var isWhole: Bool {
+        switch self {
+        case .whole, .shown: true
+        case .nothing, .access: false
+        }
+    }
+
+    /// Who asks. Nil: an operator.
+    var asker: UserID? {
+        if case .shown(let user) = self { user } else { users.first }
+    }
 
     /// Those who are asked about one by one.
     var users: [UserID] {
@@ -88,7 +98,7 @@ extension SharingRead {
     func call(for zones: [ZoneKey]) -> Call<SharingRow>? {
         switch self {
         case .nothing: return nil
-        case .whole: return sql.sharing.readWhole(zones)
+        case .whole, .shown: return sql.sharing.readWhole(zones)
         case .access(let users):
             let wanted = zones.indices.flatMap { index in
                 users.map { AccessQuery.WantedUser(place: Int32(index + 1), user: $0) }

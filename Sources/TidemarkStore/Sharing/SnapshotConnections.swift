@@ -88,41 +88,30 @@ extension PostgresStorage {
         _ call: Call<Row>, and sharing: SharingRead, of zones: [ZoneKey]
     ) async throws(StorageError) -> (rows: [Row], sharing: [ZoneSharing?]) {
         guard sharing != .nothing, !zones.isEmpty else { return (try await read(call), zones.map { _ in nil }) }
-        let found = try await read(call, nil as Call<Void>?, and: sharing, of: zones)
-        return (found.rows, found.shares)
-    }
-
-    /// The same of two statements.
-    func read<Row, Other>(
-        _ call: Call<Row>, _ other: Call<Other>?, and sharing: SharingRead, of zones: [ZoneKey]
-    ) async throws(StorageError) -> SharedSnapshot<Row, Other> {
-        var reading = Reading<SharedSnapshot<Row, Other>>()
+        var reading = Reading<SharedSnapshot<Row>>()
         reading.add(Call.beginSnapshot)
         if let shares = sharing.call(for: zones) {
             reading.add(shares) { found, row in found.sharing[row.ordinal - 1].add(row) }
         }
         reading.add(call) { found, row in found.rows.append(row) }
-        if let other { reading.add(other) { found, row in found.others.append(row) } }
         reading.add(Call.commit)
-        let nothing = SharedSnapshot<Row, Other>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
-        let found = try await snapshots.run(reading, into: nothing, for: owner(of: sharing, in: zones))
+        let nothing = SharedSnapshot<Row>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
+        let found = try await snapshots.run(reading, into: nothing, for: owner(of: sharing))
         noteAccess(sharing, in: zones, found.shares)
-        return found
+        return (found.rows, found.shares)
     }
 
-    /// Whose turn it is to read. The account of a user who signed in at another server is not known: then the user is told
-    /// apart by their own number. Reads of all participants are told apart by the database of the zone. Numbers below zero
-    /// are no account's.
-    private func owner(of sharing: SharingRead, in zones: [ZoneKey]) -> WorkOwner {
-        guard let user = sharing.users.first else { return .account(-(zones.first?.database.rawValue ?? 0)) }
-        return .account(sharedDatabases.account(of: user)?.rawValue ?? user.rawValue)
+    /// Whose turn it is to read: of who asks, never of the zone's owner. The account of a user who signed in at another
+    /// server is not known. Then the user is told apart by their own number: those below zero are no account's.
+    private func owner(of sharing: SharingRead) -> WorkOwner {
+        guard let user = sharing.asker else { return .nobody }
+        return .account(sharedDatabases.account(of: user)?.rawValue ?? -user.rawValue)
     }
 }
 
 /// What was read in one snapshot.
-struct SharedSnapshot<Row, Other> {
+struct SharedSnapshot<Row> {
     var rows: [Row] = []
-    var others: [Other] = []
     /// Of each zone.
     var sharing: [SharingRows]
 

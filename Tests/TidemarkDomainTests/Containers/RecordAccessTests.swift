@@ -67,6 +67,16 @@ import TidemarkFields
         #expect(RecordAccess.owner(alice).narrowing(query) == query)
     }
 
+    @Test func `R-173, R-300: a query for CKShare records looks at no record of another name`() {
+        let query = Query(recordType: Share.recordType, zoneName: nil)
+        let name = QueryValue.reference(QueryReference(recordName: Share.zoneWideName))
+        var named = query
+        named.predicate = .and([.compare(.system(.recordID), .equal, name), .always(true)])
+        for access in [RecordAccess.owner(alice), RecordAccess(scope: .shared, user: alice)] {
+            #expect(access.narrowing(query) == named)
+        }
+    }
+
     @Test func `R-007, R-139: only the creator changes and deletes, and the refusal comes before any other news of it`()
     {
         var zone = TestZone(name: ZoneName.default)

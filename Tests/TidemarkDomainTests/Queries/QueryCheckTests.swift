@@ -107,6 +107,23 @@ import TidemarkFields
         #expect(refusal(zone: "_x") == .zoneNameInvalid)
     }
 
+    @Test func `R-173, R-186: queries for CKShare records may use system fields, whatever the schema says`() throws {
+        let type = try #require(RecordTypeSchema.systemType(named: Share.recordType))
+        #expect(RecordTypeSchema.systemType(named: "Item") == nil)
+        for isFrozen in [false, true] {
+            let fields = QueryFields(type, isFrozen: isFrozen)
+            func verdict(_ predicate: QueryPredicate, _ sorts: [QuerySort] = []) -> FailureReason? {
+                refusal(predicate, type: Share.recordType, sorts: sorts, fields: fields)
+            }
+            #expect(verdict(.always(true)) == nil)
+            for key in QuerySystemKey.allCases {
+                #expect(verdict(.isPresent(.system(key), true), [QuerySort(.system(key))]) == nil, "\(key)")
+            }
+            #expect(verdict(.isPresent(.field("title"), true)) == .queryFieldUnknown)
+            #expect(verdict(.always(true), [QuerySort(.field("title"))]) == .queryFieldUnknown)
+        }
+    }
+
     /// Wherever a reference may be in a predicate.
     @Test(arguments: ["a\0b", "", "_x", "\u{7F}", String(repeating: "x", count: 256)])
     func `R-761: a reference to a zone with an impossible name is refused`(name: String) {

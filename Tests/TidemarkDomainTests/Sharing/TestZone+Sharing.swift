@@ -8,7 +8,7 @@ extension ZoneSharing {
     func part(_ read: SharingRead) -> ZoneSharing? {
         switch read {
         case .nothing: nil
-        case .whole: self
+        case .whole, .shown: self
         case .access(let users):
             ZoneSharing(
                 owner: owner, shares: Array(shares.values),

@@ -117,4 +117,58 @@ import TidemarkWire
         let records = [try sealed("n", in: zoneID, with: .random()), plain("p")]
         #expect(try unsealed(records) == ["serverRejectedRequest", "none"])
     }
+
+    // MARK: Requests for keys that fail as a whole
+
+    private func refuseKeys(_ code: WireErrorCode) {
+        server.answer { envelope in
+            guard case .fetchKeys? = envelope.request else { return nil }
+            var failure = WireFailure()
+            failure.code = code
+            return .failure(failure)
+        }
+    }
+
+    /// Saves "n", which has an encrypted value, and "p", which has none. The server finds the zone of neither.
+    ///
+    /// - Returns: the error of each.
+    private func save() throws -> [String: CKError] {
+        try scheduler.complete { [container, zoneID] in
+            let records = ["n", "p"].map {
+                CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: $0, zoneID: zoneID))
+            }
+            records[0].encryptedValues["text"] = "n"
+            let results = try await container.sharedCloudDatabase.cloud.modifyRecords(
+                saving: records, deleting: [], policy: .ifServerRecordUnchanged, atomically: false)
+            var errors: [String: CKError] = [:]
+            for (id, result) in results.saves {
+                if case .failure(let error) = result { errors[id.recordName] = error }
+            }
+            return errors
+        }
+    }
+
+    @Test(arguments: [WireErrorCode.serviceUnavailable, .zoneBusy, .internalError])
+    func `R-067, R-373: without keys now, the records that need them stay pending, and the others go`(
+        code: WireErrorCode
+    ) throws {
+        refuseKeys(code)
+        let errors = try save()
+        #expect(errors["n"]?.keepsChangePending == true && errors["n"]?.code != .zoneNotFound)
+        #expect(errors["p"]?.code == .zoneNotFound, "it was sent")
+        serve(["_bob": .random()], try account())
+        #expect(try save().mapValues(\.code) == ["n": .zoneNotFound, "p": .zoneNotFound], "both were sent")
+    }
+
+    @Test(arguments: [WireErrorCode.serviceUnavailable, .zoneBusy, .internalError, .serverRejectedRequest])
+    func `R-219, I-2: a page is fetched again if no keys can be had now, and nothing of it is told`(
+        code: WireErrorCode
+    ) throws {
+        let secret = ZoneSecret.random()
+        let records = [try sealed("n", in: zoneID, with: secret), plain("p")]
+        refuseKeys(code)
+        #expect(throws: CKError.self) { try unsealed(records) }
+        serve(["_bob": secret], try account())
+        #expect(try unsealed(records) == ["n", "none"])
+    }
 }

@@ -210,6 +210,47 @@ import TidemarkWire
         #expect(request.lookups.map(\.user) == ["_bob", "_nobody"])
     }
 
+    @Test func `R-775: a request looks up sixty addresses, and what was found stays if the others must wait`() throws {
+        let counts = Locked<[Int]>([])
+        server.answer { envelope in
+            guard case .fetchShareParticipants(let request)? = envelope.request else { return nil }
+            let place = counts.withLock { counts in
+                counts.append(request.lookups.count)
+                return counts.count
+            }
+            guard place > 1 else { return Self.answer(to: envelope) }
+            var failure = WireFailure()
+            failure.code = .requestRateLimited
+            return .failure(failure)
+        }
+        let emails = (1...70).map { "p\($0)@example.org" }
+        let found = try scheduler.complete { [container] in
+            try await container.shareParticipants(forEmailAddresses: emails)
+        }
+        #expect(counts.withLock { $0 } == [60, 10])
+        #expect(emails.prefix(60).allSatisfy { found[$0] != nil && code(in: found[$0]) == nil })
+        #expect(emails.dropFirst(60).allSatisfy { code(in: found[$0]) == .requestRateLimited })
+        // Nothing was found this time.
+        #expect(code { _ = try await $0.shareParticipants(forEmailAddresses: emails) } == .requestRateLimited)
+        #expect(counts.withLock { $0 } == [60, 10, 60])
+    }
+
+    @Test func `R-775: record names do not count among the addresses of a request`() throws {
+        let lookups =
+            (1...50).map { CKUserIdentity.LookupInfo(emailAddress: "p\($0)@example.org") }
+            + (1...50).map { CKUserIdentity.LookupInfo(userRecordID: CKRecord.ID(recordName: "_\($0)")) }
+            + (1...11).map { CKUserIdentity.LookupInfo(phoneNumber: "+49\($0)") }
+        let count = try scheduler.complete { [container] in
+            try await container.sharedCloudDatabase.cloud.shareParticipants(for: lookups).count
+        }
+        #expect(count == 111)
+        let parts = server.envelopes.compactMap { envelope -> [Int]? in
+            guard case .fetchShareParticipants(let request) = envelope.request else { return nil }
+            return [request.lookups.count, request.lookups.count { $0.user.isEmpty }]
+        }
+        #expect(parts == [[100, 50], [11, 11]])
+    }
+
     // MARK: Nothing, and nobody
 
     @Test func `R-402: asking for nothing gives nothing, and asks nobody`() throws {

@@ -39,6 +39,28 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-328, I-5: no page of a zone of others comes with a database's feed`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            let readers: [(DatabaseID, RecordAccess?)] = [
+                (bob.sharedDatabase, bob.sharedAccess), (fixture.key().database, nil),
+            ]
+            for (viewer, reader) in readers {
+                let answer = try await service.databaseChanges(
+                    of: viewer, token: [], zonesMax: 0, tellsEnds: false,
+                    then: ZoneQuestion(
+                        key: fixture.key(), token: [], recordsMax: 0, device: device, reader: reader)
+                ).get()
+                #expect(answer.page.changed.map(\.key) == [fixture.key()])
+                #expect((answer.zonePage == nil) == (reader != nil))
+            }
+        }
+    }
+
     @Test func `R-189, I-5: the next page of a query is not for who lost access since`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()
@@ -62,6 +84,33 @@ import TidemarkTestSupport
             for token in [[], cursor] {
                 #expect(await matches(after: token) == .failure(QueryRefusal(.zoneNotFound)))
             }
+        }
+    }
+
+    @Test func `R-173, R-174, R-191: queries find CKShare records in private and in shared databases`() throws {
+        let fixture = try ServiceFixture(zones: ["notes", "lists"])
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.share(zone: "lists", counter: 2, by: service)
+            try await fixture.accept(bob, by: service)
+            func zones(_ zone: String?, by access: RecordAccess) async -> Result<[String], QueryRefusal> {
+                await service.queryRecords(
+                    Query(recordType: Share.recordType, zoneName: zone), in: fixture.key().database,
+                    of: fixture.identity.container, by: access, cursor: [], recordsMax: 0,
+                    for: WorkTurn(of: .nobody)
+                ).map { $0.matches.map(\.zoneName).sorted() }
+            }
+            let user = fixture.identity.user
+            #expect(await zones(nil, by: .owner(user)) == .success(["lists", "notes"]))
+            #expect(await zones("lists", by: .owner(user)) == .success(["lists"]))
+            #expect(await zones("notes", by: bob.sharedAccess) == .success(["notes"]))
+            #expect(await zones("notes", by: carol.sharedAccess) == .failure(QueryRefusal(.zoneNotFound)))
+            let unknown = QueryRefusal(.recordTypeUnknown, subject: Share.recordType)
+            #expect(await zones(nil, by: RecordAccess(scope: .public, user: user)) == .failure(unknown))
         }
     }
 

@@ -16,9 +16,8 @@ import TidemarkTestSupport
 
     @Test func `R-067, I-7: whoever takes part cannot keep the owner from giving the zone another key`() throws {
         let fixture = try ServiceFixture()
-        let keysMax = 4
         var limits = Limits()
-        limits.zoneKeysMax = keysMax
+        (limits.zoneKeysMax, limits.sharedZoneKeysMax) = (4, 2)
         let service = CloudService(
             storage: MemoryStore(fixture.database), escrow: MemoryKeyEscrow(), scheduler: fixture.scheduler,
             limits: limits, onMoved: { _ in })
@@ -38,13 +37,14 @@ import TidemarkTestSupport
                         secret, id: id, with: try #require(account.key), container: "iCloud.test", zoneName: "notes"))
             }
             var newest: [UInt8]?
-            for byte in 10..<UInt8(10 + keysMax) {
+            var refusals: [FailureReason?] = []
+            for byte in 10..<UInt8(10 + limits.zoneKeysMax) {
                 let added = try await service.saveSharedZoneKey(
                     wrapped(byte, his), in: fixture.key(), after: newest, by: bob.sharedAccess, in: "iCloud.test")
-                guard case .success(let keys) = added else { break }
-                newest = keys.last?.id
+                refusals.append(added.reason)
+                if case .success(let keys) = added { newest = keys.last?.id }
             }
-            #expect(newest != nil)
+            #expect(refusals == [nil, nil, .tooManySharedZoneKeys, .tooManySharedZoneKeys])
             _ = await service.leaveZones([fixture.key()], for: bob.bearer)
             let own = try await service.saveZoneKey(wrapped(99, hers), in: fixture.key(), after: newest)
             #expect(own.reason == nil)

@@ -72,6 +72,39 @@ import TidemarkTestSupport
         }
     }
 
+    @Test(arguments: [true, false])
+    func `R-711: who opens others' links takes turns of their own, and none of the owner's`(
+        areGood: Bool
+    ) async throws {
+        try await SharingFixture.run { fixture in
+            try await fixture.share(with: fixture.bobs(.accepted))
+            let (storage, bob) = (fixture.storage, fixture.bob.user)
+            let carol = try await SharingFixture.identity("carol", in: storage).user
+            // Where a link leads that is none.
+            let nowhere = ZoneKey(database: DatabaseID(0), name: ZoneName.default)
+            let key = areGood ? fixture.zone : nowhere
+            let lease = try await fixture.other.acquire()
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
+            let reads = (0..<5).map { _ in
+                Task {
+                    try await storage.records(
+                        named: [Share.zoneWideName], in: key, bytesMax: 1_000, sharing: .shown(to: bob))
+                }
+            }
+            try await fixture.waitForWaiting(3, application: "tidemark-shared")
+            for user in [fixture.alice.user, carol] {
+                let found = try await storage.sharing(of: key, .shown(to: user))
+                #expect((found != nil) == areGood)
+            }
+            try await lease.connection.executeScript("COMMIT")
+            for read in reads {
+                let snapshot = try await read.value
+                #expect((snapshot.zone != nil) == areGood)
+            }
+            fixture.other.release(lease)
+        }
+    }
+
     @Test func `R-316: for somebody without access no record is looked at`() async throws {
         try await SharingFixture.run { fixture in
             try await fixture.share(with: fixture.bobs(.pending))
@@ -81,10 +114,6 @@ import TidemarkTestSupport
             try await lease.connection.executeScript("BEGIN; LOCK TABLE record, zone_key IN ACCESS EXCLUSIVE MODE")
             let page = try await storage.zonePage(fixture.page())
             #expect(page.value.zone == nil && page.value.sharing != nil)
-            let attached = try await storage.databaseFeed(
-                of: fixture.bob.sharedDatabase, after: nil, entriesMax: 9, then: fixture.page()
-            ).page
-            #expect(attached?.value.zone == nil && attached?.value.sharing != nil)
             let found = try await storage.records(named: ["a"], in: zone, bytesMax: 1_000, sharing: access)
             #expect(found.zone == nil && found.sharing != nil)
             let keys = try await storage.zoneKeys(of: [zone.name], in: zone.database, keysMax: 9, sharing: access)

@@ -45,6 +45,7 @@ import TidemarkWire
         (.participantInvalid, .invalidArguments), (.participantsFixed, .invalidArguments),
         (.tooManyParticipants, .tooManyParticipants), (.notShareAdministrator, .permissionFailure),
         (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments), (.tooManySharedZones, .limitExceeded),
+        (.tooManySharedZoneKeys, .limitExceeded),
     ]
 
     @Test func `R-370: every reason has the code that the rules name, and a text`() {
