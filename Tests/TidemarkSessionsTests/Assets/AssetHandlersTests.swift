@@ -382,13 +382,6 @@ import TidemarkWire
         world.scheduler.runUntilIdle()
         return try #require(result.value).get()
     }
-}
-
-/// What a task came to.
-private final class Outcome: @unchecked Sendable {
-    private(set) var value: Result<AssetCollection, FailureReason>?
-
-    func set(_ value: Result<AssetCollection, FailureReason>) { self.value = value }
 
     /// The same in a zone of another.
     private func shared(
@@ -444,4 +437,11 @@ private final class Outcome: @unchecked Sendable {
         #expect(try saveCode(bob.ask(shared(.modifyRecords(try naming(known, bob)), zone))) == nil)
         #expect(code(try bob.ask(shared(fetch(known), zone))) == nil)
     }
+}
+
+/// What a task came to.
+private final class Outcome: @unchecked Sendable {
+    private(set) var value: Result<AssetCollection, FailureReason>?
+
+    func set(_ value: Result<AssetCollection, FailureReason>) { self.value = value }
 }
