@@ -14,14 +14,24 @@ extension RequestRouter {
     ///
     /// I-5: an owner who does not exist gets a database that does not exist. So the request takes the same way as one that
     /// names a zone of somebody who shares nothing with the caller, and its answer is the same.
+    ///
+    /// - Parameter look: nil: the request has its turn.
     func knowingOwners(
-        of zones: some Sequence<WireZoneID>, for viewpoint: Viewpoint, _ member: SessionMember
+        of zones: some Sequence<WireZoneID>, for viewpoint: Viewpoint, _ member: SessionMember,
+        at look: @autoclosure () -> OwnersLook? = nil
     ) async throws(Refusal) -> Viewpoint {
         guard viewpoint.access.scope == .shared else { return viewpoint }
         // A request with more zones is refused when it is read.
         let names = Set(zones.lazy.map(\.owner).prefix(limits.itemsMax))
-        let owners = try await service.zoneOwners(named: names, in: member.container).orRefusal()
+        let owners = try await service.zoneOwners(named: names, in: member.container, at: look()).orRefusal()
         return viewpoint.knowing(owners).knowingNobody(named: names.subtracting(owners.map(\.recordName)))
+    }
+
+    /// Where a request that has no turn yet looks up the owners whom it names.
+    func ownersLook(_ context: RequestContext) -> OwnersLook {
+        OwnersLook(
+            in: WorkTurn(of: context.member.owner, at: gates[.fetch]), askedBy: context.session.asker,
+            after: context.session.ownersOrder)
     }
 
     /// The same view, which also knows the owners of the zones that an answer names.
