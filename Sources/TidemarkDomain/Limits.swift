@@ -67,6 +67,8 @@ package struct Limits: Sendable, Equatable {
     /// Clients' own change tokens that a database keeps, of all devices and zones together. It has room for ten
     /// devices in each of a thousand zones. More: those that came last stay.
     package var clientTokensMax = 10_000
+    /// The same of one user in the database of somebody who shares zones with them. They never take the place of others'.
+    package var participantTokensMax = 100
     /// References with the action deleteSelf to one record, unless the container sets its own limit. More:
     /// `limitExceeded` for the record that would be one too many.
     package var referencesMax = 750
