@@ -60,6 +60,9 @@ package struct Limits: Sendable, Equatable {
     /// written it. More: `tooManyRequests`, until the next epoch. It leaves room for hundreds of thousands of
     /// new processes and zones; a device that goes on in a zone replaces what it was answered before.
     package var requestMemoryBytesPerAccountMax = 268_435_456
+    /// The same of the account's requests to zones of others, whose databases keep what is remembered. Edits that are refused
+    /// are remembered as well.
+    package var requestMemoryBytesPerParticipantMax = 16_777_216
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256
     /// Bytes of a client's own change token. More: `requestInvalid`.
