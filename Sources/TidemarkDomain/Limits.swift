@@ -60,6 +60,9 @@ package struct Limits: Sendable, Equatable {
     /// written it. More: `tooManyRequests`, until the next epoch. It leaves room for hundreds of thousands of
     /// new processes and zones; a device that goes on in a zone replaces what it was answered before.
     package var requestMemoryBytesPerAccountMax = 268_435_456
+    /// The same of the account's requests to zones of others, whose databases keep what is remembered. Edits that are refused
+    /// are remembered as well.
+    package var requestMemoryBytesPerParticipantMax = 16_777_216
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256
     /// Bytes of a client's own change token. More: `requestInvalid`.
@@ -67,6 +70,8 @@ package struct Limits: Sendable, Equatable {
     /// Clients' own change tokens that a database keeps, of all devices and zones together. It has room for ten
     /// devices in each of a thousand zones. More: those that came last stay.
     package var clientTokensMax = 10_000
+    /// The same of one user in the database of somebody who shares zones with them. They never take the place of others'.
+    package var participantTokensMax = 100
     /// References with the action deleteSelf to one record, unless the container sets its own limit. More:
     /// `limitExceeded` for the record that would be one too many.
     package var referencesMax = 750

@@ -20,6 +20,8 @@ package final class CloudService: Sendable {
     let feedReader: FeedReader
     let pagesAhead: PagesAhead
     let retry: StorageRetry
+    /// Where changes of shares wait that are no saves.
+    let shareChanges: FairGate
     let directory = ContainerDirectory()
     /// Told of what is written beside the two writers.
     let onMoved: @Sendable (ZonesMoved) -> Void
@@ -55,6 +57,8 @@ package final class CloudService: Sendable {
             storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings,
             shared: self.sharedWrites, onMoved: onMoved)
         retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
+        shareChanges = FairGate(
+            writeSettings.shareChanges, patience: writeSettings.waitMax, scheduler: scheduler)
         let feedReader = FeedReader(storage: storage, limits: limits, retry: retry)
         self.feedReader = feedReader
         pagesAhead = PagesAhead(

@@ -139,6 +139,25 @@ extension StorageConformance {
             try await store.give([devices[1]: [7]], in: keys[0], keeping: 3)
             try expectEqual(try await marks()[0], [[], [7], [], []], "whoever comes back has a mark again")
         },
+        Scenario("R-733: participants' marks have bounds of their own, and take no place of the owner's") { store in
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("a", in: database).first, "a zone").key
+            let own = (UInt64(1)...2).map { DeviceID(high: 7, low: $0) }
+            let bobs = (UInt64(1)...5).map { DeviceID(high: 8, low: $0) }
+            let (carols, bob, carol) = (DeviceID(high: 9, low: 1), UserID(1_001), UserID(1_002))
+            try await store.give([own[0]: [1]], in: key, keeping: 1)
+            for device in bobs {
+                try await store.give([device: [2]], of: [device: bob], in: key, keeping: 1, ofParticipant: 3)
+            }
+            try await store.give([carols: [3]], of: [carols: carol], in: key, keeping: 1, ofParticipant: 3)
+            try expectEqual(
+                try await store.marks(of: bobs + [own[0], carols], in: key), [[], [], [2], [2], [2], [1], [3]],
+                "bob has forgotten his own alone")
+            try await store.give([own[1]: [4]], in: key, keeping: 1, ofParticipant: 3)
+            try expectEqual(
+                try await store.marks(of: own + [bobs[4], carols], in: key), [[], [4], [2], [3]],
+                "the owner's takes the place of the owner's")
+        },
         Scenario("I-2, R-213, R-700: who pages a zone by three while two servers write to it misses nothing") { store in
             let database = try await store.alice().privateDatabase
             let zone = try require(try await store.createZones("a", in: database).first, "a zone")
@@ -420,14 +439,16 @@ extension Storage {
 extension StorageFixture {
     /// A write that brings devices' own marks and nothing else.
     fileprivate func give(
-        _ tokens: [DeviceID: [UInt8]], in key: ZoneKey, keeping countMax: Int = Limits().clientTokensMax
+        _ tokens: [DeviceID: [UInt8]], of users: [DeviceID: UserID] = [:], in key: ZoneKey,
+        keeping countMax: Int = Limits().clientTokensMax, ofParticipant participantMax: Int = 0
     ) async throws {
         let transaction = try await first.beginWrite([key.read()])
         let zone = try require(transaction.snapshots[0].zone, "the zone lives")
         try await transaction.commit([
             ZoneChanges(
                 database: key.database, zone: zone.id, changeNumber: zone.changeNumber, records: [], memories: [:],
-                clientTokens: tokens, clientTokensMax: countMax)
+                clientTokens: tokens, tokenUsers: users, clientTokensMax: countMax,
+                participantTokensMax: participantMax)
         ])
     }
 

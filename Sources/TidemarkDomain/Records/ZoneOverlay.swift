@@ -18,6 +18,8 @@ package final class ZoneOverlay {
     private let memoryEpoch: Int64
     private var decidedFor: Set<DeviceID> = []
     private var clientTokens: [DeviceID: [UInt8]] = [:]
+    /// Of participants' devices among them.
+    private var tokenUsers: [DeviceID: UserID] = [:]
     /// The lives of devices whose requests changed records, as ``RecordsRequest/memoryLife``. The zone is pushed to all
     /// other lives. Empty if no push is due.
     package private(set) var movedBy: Set<DeviceID> = []
@@ -76,7 +78,7 @@ package final class ZoneOverlay {
         let outcome = Self.decide(request, on: &table, use: use, limits: limits, now: now)
         if table.changeNumber > changeNumber { movedBy.insert(life) }
         remember(outcome, of: request)
-        if !request.clientToken.isEmpty { clientTokens[request.memoryDevice] = request.clientToken }
+        if !request.clientToken.isEmpty { keepToken(of: request) }
         return .success(outcome)
     }
 
@@ -88,7 +90,7 @@ package final class ZoneOverlay {
         guard let table, !decidedFor.isEmpty else { return nil }
         return table.changes(
             in: key.database, memories: memories.filter { decidedFor.contains($0.key) }, clientTokens: clientTokens,
-            limits: limits)
+            tokenUsers: tokenUsers, limits: limits)
     }
 
     /// For a user who takes no part in the zone it is not there: each item fails so, whatever is remembered. But who
@@ -118,6 +120,12 @@ package final class ZoneOverlay {
         memories[request.memoryLife, default: RequestMemory()].remember(
             outcome.encoded, of: request.id, limits: limits)
         decidedFor.insert(request.memoryLife)
+    }
+
+    private func keepToken(of request: RecordsRequest) {
+        clientTokens[request.memoryDevice] = request.clientToken
+        // what participants leave takes no place of the owner's.
+        if request.access.scope == .shared { tokenUsers[request.memoryDevice] = request.user }
     }
 
     private static func decide(

@@ -196,8 +196,12 @@ package struct ZoneChanges: Sendable {
     package let references: ReferenceChanges
     /// The client change tokens to insert or replace, by ``RecordsRequest/memoryDevice``.
     package let clientTokens: [DeviceID: [UInt8]]
-    /// How many of them the database keeps.
+    /// The users of those devices that are participants'. All others are devices of the database itself.
+    package let tokenUsers: [DeviceID: UserID]
+    /// How many of its own the database keeps.
     package let clientTokensMax: Int
+    /// How many of one participant it keeps.
+    package let participantTokensMax: Int
     /// Which assets the records began or ceased to name; empty unless assets are involved.
     package let assetUses: [AssetUse]
     /// How the zone's shares change, in this order.
@@ -207,7 +211,8 @@ package struct ZoneChanges: Sendable {
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
         byteGrowth: Int64 = 0, tombstoneGrowth: Int64 = 0, memories: [DeviceID: RequestMemory],
         references: ReferenceChanges = ReferenceChanges(), clientTokens: [DeviceID: [UInt8]] = [:],
-        clientTokensMax: Int, assetUses: [AssetUse] = [], sharing: [SharingChanges] = []
+        tokenUsers: [DeviceID: UserID] = [:], clientTokensMax: Int, participantTokensMax: Int = 0,
+        assetUses: [AssetUse] = [], sharing: [SharingChanges] = []
     ) {
         self.database = database
         self.zone = zone
@@ -218,7 +223,9 @@ package struct ZoneChanges: Sendable {
         self.memories = memories
         self.references = references
         self.clientTokens = clientTokens
+        self.tokenUsers = tokenUsers
         self.clientTokensMax = clientTokensMax
+        self.participantTokensMax = participantTokensMax
         self.assetUses = assetUses
         self.sharing = sharing
     }

@@ -177,12 +177,13 @@ struct ZoneTable: Sendable {
     /// - Parameter memories: by life of a device, those that have changed.
     func changes(
         in database: DatabaseID, memories: [DeviceID: RequestMemory] = [:], clientTokens: [DeviceID: [UInt8]] = [:],
-        limits: Limits
+        tokenUsers: [DeviceID: UserID] = [:], limits: Limits
     ) -> ZoneChanges {
         ZoneChanges(
             database: database, zone: zone, changeNumber: changeNumber, records: changedRecords,
             byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories,
-            references: references.written, clientTokens: clientTokens, clientTokensMax: limits.clientTokensMax,
+            references: references.written, clientTokens: clientTokens, tokenUsers: tokenUsers,
+            clientTokensMax: limits.clientTokensMax, participantTokensMax: limits.participantTokensMax,
             assetUses: assetUses, sharing: shares?.changes ?? [])
     }
 

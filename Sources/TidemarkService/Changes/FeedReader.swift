@@ -21,13 +21,23 @@ struct FeedReader: Sendable {
     func zonePage(_ question: ZoneQuestion, isAhead: Bool) async -> Result<ZonePage, FailureReason> {
         await page(after: question.token) { store throws(StorageError) in
             switch query(question, store: store) {
-            case .failure(let reason): return .refused(reason)
+            case .failure(let reason): return .refused(try await refusal(reason, of: question))
             case .success(var query):
                 if isAhead { query.bytesMax = min(query.bytesMax, Self.aheadBytesMax) }
                 let read = try await storage.zonePage(query)
                 return .read(ZonePage.make(of: read.value, for: query, store: read.store), in: read.store)
             }
         }
+    }
+
+    /// Why a question makes no sense, for this reader. I-5: a token names a database, so what is wrong with it is told only
+    /// to those who have access to the zone.
+    private func refusal(
+        _ reason: FailureReason, of question: ZoneQuestion
+    ) async throws(StorageError) -> FailureReason {
+        guard reason != .zoneNameInvalid, let reader = question.reader, reader.scope == .shared else { return reason }
+        let read = try await storage.sharing(of: question.key, SharingRead(for: reader))
+        return reader.sharing(read?.sharing) == nil ? .zoneNotFound : reason
     }
 
     /// Whether a reader of the shared database has access to a zone now, so that it may have a page that was read before.

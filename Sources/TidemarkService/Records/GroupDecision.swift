@@ -16,6 +16,8 @@ struct GroupDecision: Sendable {
     let moved: ZonesMoved
     /// By how many bytes grows what is remembered of each owner's requests.
     let memoryGrowth: [WorkOwner: Int]
+    /// What of it is in zones of others.
+    let memoryElsewhere: [WorkOwner: Int]
     /// Databases in which deletions have left too much.
     let fullOfTombstones: Set<DatabaseID>
 
@@ -64,7 +66,10 @@ struct GroupDecision: Sendable {
         var news: [ZoneNews] = []
         var growth: [DatabaseID: Int64] = [:]
         let owners = Dictionary(entries.lazy.map { ($0.request.memoryLife, $0.owner) }) { first, _ in first }
+        // A life in zones of others is never one of an owner.
+        let guests = Set(entries.lazy.filter { $0.request.access.scope == .shared }.map(\.request.memoryLife))
         var memoryGrowth: [WorkOwner: Int] = [:]
+        var memoryElsewhere: [WorkOwner: Int] = [:]
         var reshared: Set<ZoneKey> = []
         changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
             guard var changes = overlay.changes else { return nil }
@@ -73,7 +78,10 @@ struct GroupDecision: Sendable {
             if !changes.sharing.isEmpty, let zone = snapshot.zone { reshared.insert(zone.key) }
             if let some = ZoneNews(of: changes, before: snapshot.zone, store: store) { news.append(some) }
             for (life, memory) in changes.memories {
-                memoryGrowth[owners[life] ?? .nobody, default: 0] += memory.growth(since: snapshot.memories[life])
+                let owner: WorkOwner = owners[life] ?? .nobody
+                let bytes = memory.growth(since: snapshot.memories[life])
+                memoryGrowth[owner, default: 0] += bytes
+                if !guests.isEmpty, guests.contains(life) { memoryElsewhere[owner, default: 0] += bytes }
             }
             if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
                 changes.indexColumns = schema.indexColumns(of: changes)
@@ -81,6 +89,7 @@ struct GroupDecision: Sendable {
             return changes
         }
         self.memoryGrowth = memoryGrowth
+        self.memoryElsewhere = memoryElsewhere
         let notices = zip(keys, overlays).compactMap { key, overlay -> ZoneNotice? in
             guard let first = overlay.movedBy.first else { return nil }
             // If several devices changed the zone, each of them is told, like everybody else.

@@ -22,6 +22,7 @@ package final class SharedWrites: Sendable {
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
     let accessLooks = AccessLooks()
+    let uploadSights = UploadSights()
     let shareTurns = ShareTurns()
     let addressLookups = Mutex(AddressLookups())
     /// How many types and fields were taught to schemas, and by whom.

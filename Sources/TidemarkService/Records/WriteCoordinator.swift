@@ -39,7 +39,10 @@ final class WriteCoordinator: Sendable {
     func submit(_ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
-            if state.memoryGrowth.isFull(owner, within: limits) { return (Self.answered(.tooManyRequests), false) }
+            let isElsewhere = request.access.scope == .shared
+            guard !state.memoryGrowth.isFull(owner, isElsewhere: isElsewhere, within: limits) else {
+                return (Self.answered(.tooManyRequests), false)
+            }
             let epoch = state.epochs.atArrival(now: now)
             let admission = state.queue.admit(
                 request, for: owner, askedBy: asker, at: loop, now: now, epoch: epoch)
@@ -361,7 +364,7 @@ final class WriteCoordinator: Sendable {
         if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
         let answers = shared.state.withLock { state in
             state.queue.leave(part)
-            state.memoryGrowth.add(decision.memoryGrowth)
+            state.memoryGrowth.add(decision.memoryGrowth, elsewhere: decision.memoryElsewhere)
             if let group { state.queue.endGroup(group, at: loop) }
             return part.map { state.answers.removeValue(forKey: $0.ticket) }
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import TidemarkFairness
+
 /// How a server groups writes, and how long it keeps trying.
 package struct WriteSettings: Sendable {
     /// Write transactions of each event loop at one time. This many keep two cores of PostgreSQL busy while some are
@@ -28,6 +30,10 @@ package struct WriteSettings: Sendable {
     /// Transactions of the process that may read more, each up to `Limits.storedBytesMax`. While they are
     /// merged and written, they take a few times as many bytes. An account has one at a time. More wait.
     package var largeReadsMax = 3
+    /// Changes of shares beside the queue of writes that are under way on an event loop, such as acceptances. They
+    /// may wait long for the locks of zones. Of the two more connections that a loop has, they hold one.
+    package var shareChanges = FairBounds(
+        room: 1, roomPerOwner: 1, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(10))
     /// Whether zones of several databases may share a transaction. Off where an engine spreads databases over nodes.
     package var groupSpansDatabases = true
     /// Requests for records that wait or are being written, of all devices together (I-7), and as many for zones. More:

@@ -14,23 +14,31 @@ struct MemoryGrowth {
 
     private var epoch = Int64.min
     private var bytes: [WorkOwner: Int] = [:]
+    /// What of it is in zones of others.
+    private var participantBytes: [WorkOwner: Int] = [:]
 
     /// Takes in an epoch that was read from the store.
     mutating func learn(_ epoch: Int64) {
         guard epoch > self.epoch else { return }
         self.epoch = epoch
-        bytes = [:]
+        (bytes, participantBytes) = ([:], [:])
     }
 
     /// Adds what a transaction has written; negative if less is remembered than before.
-    mutating func add(_ growth: [WorkOwner: Int]) {
-        if bytes.count > Self.ownersMax { bytes = [:] }
+    ///
+    /// - Parameter elsewhere: what of it is in zones of others.
+    mutating func add(_ growth: [WorkOwner: Int], elsewhere: [WorkOwner: Int] = [:]) {
+        if bytes.count > Self.ownersMax { (bytes, participantBytes) = ([:], [:]) }
         bytes.merge(growth, uniquingKeysWith: +)
+        if !elsewhere.isEmpty { participantBytes.merge(elsewhere, uniquingKeysWith: +) }
     }
 
     /// Whether an owner must wait for the next epoch.
-    func isFull(_ owner: WorkOwner, within limits: Limits) -> Bool {
+    ///
+    /// - Parameter isElsewhere: whether the request is to a zone of another.
+    func isFull(_ owner: WorkOwner, isElsewhere: Bool = false, within limits: Limits) -> Bool {
         bytes[owner, default: 0] >= limits.requestMemoryBytesPerAccountMax
+            || isElsewhere && participantBytes[owner, default: 0] >= limits.requestMemoryBytesPerParticipantMax
     }
 }
 

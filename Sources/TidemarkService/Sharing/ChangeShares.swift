@@ -22,7 +22,7 @@ extension CloudService {
             var room = limits.answerBytesMax
             return await eachInTurn(secrets, turn, askedBy: asker) { secret in
                 guard room > 0 else { return .failure(.tooMuchAtOnce) }
-                let result = await accept(secret, as: visitor, for: bearer, askedBy: asker)
+                let result = await accept(secret, as: visitor, for: bearer, of: turn.owner, askedBy: asker)
                 if case .success(let metadata) = result { room -= metadata.byteCount }
                 return result
             }
@@ -45,7 +45,7 @@ extension CloudService {
                     guard let opened else { return .success(()) }
                     let action = ShareAction.decline(opened.visitor)
                     let key = opened.read.zone.key
-                    return await perform(action, on: key, for: bearer, askedBy: asker).map { _ in () }
+                    return await perform(action, on: key, for: bearer, of: turn.owner, askedBy: asker).map { _ in () }
                 }
             }
         }
@@ -64,7 +64,8 @@ extension CloudService {
             case .failure(.zoneNotFound): return .success(())
             case .failure(let reason): return .failure(reason)
             case .success:
-                return await perform(.leave(bearer.user), on: key, for: bearer, askedBy: asker).map { _ in () }
+                let action = ShareAction.leave(bearer.user)
+                return await perform(action, on: key, for: bearer, of: turn.owner, askedBy: asker).map { _ in () }
             }
         }
     }
@@ -75,11 +76,13 @@ extension CloudService {
     package func revokeShare(
         of key: ZoneKey, participant: ParticipantID?
     ) async -> Result<Bool, FailureReason> {
-        await perform(participant.map(ShareAction.remove) ?? .end, on: key, for: nil, askedBy: Asker())
+        let action = participant.map(ShareAction.remove) ?? .end
+        return await perform(action, on: key, for: nil, of: .nobody, askedBy: Asker())
     }
 
     private func accept(
-        _ secret: [UInt8]?, as visitor: ShareVisitor, for bearer: LinkBearer, askedBy asker: Asker
+        _ secret: [UInt8]?, as visitor: ShareVisitor, for bearer: LinkBearer, of owner: WorkOwner,
+        askedBy asker: Asker
     ) async -> Result<ShareMetadata, FailureReason> {
         let id = ParticipantID(high: scheduler.randomBits(), low: scheduler.randomBits())
         let pointed = await retry.run(askedBy: asker) {
@@ -98,7 +101,8 @@ extension CloudService {
         }
         return await pointed.asyncFlatMap { opened in
             let action = ShareAction.accept(opened.visitor, as: id)
-            let accepted = await perform(action, on: opened.read.zone.key, for: bearer, askedBy: asker)
+            let key = opened.read.zone.key
+            let accepted = await perform(action, on: key, for: bearer, of: owner, askedBy: asker)
             if case .failure(let reason) = accepted { return .failure(reason) }
             return await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer)
         }
@@ -108,42 +112,57 @@ extension CloudService {
     ///
     /// What has been done already is done again without a change, so each action may be repeated.
     ///
-    /// - Parameter bearer: nil: an operator does it.
+    /// - Parameters:
+    ///   - bearer: nil: an operator does it.
+    ///   - owner: whose turn each attempt takes.
     /// - Returns: whether something was changed.
     private func perform(
-        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, askedBy asker: Asker
+        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, of owner: WorkOwner, askedBy asker: Asker
     ) async -> Result<Bool, FailureReason> {
-        await sharedWrites.shareTurns.run(in: key) {
-            asker.hasLeft
-                ? .failure(.storeUnavailable) : await performInTurn(action, on: key, for: bearer, askedBy: asker)
+        await sharedWrites.shareTurns.run(in: key) { () async -> Result<Bool, FailureReason> in
+            // After an attempt of which nobody knows whether it took place, everybody is told.
+            var isUndecided = false
+            return await retry.run(askedBy: asker) { () async throws(StorageError) -> Result<Bool, FailureReason> in
+                let ticket = try await shareTurn(of: owner)
+                let start = scheduler.now
+                // An owner is charged for the time that a connection was its own.
+                defer { shareChanges.leave(ticket, charge: max(1, Int((scheduler.now - start) / .milliseconds(1)))) }
+                if asker.hasLeft { return .failure(.storeUnavailable) }
+                return try await attempt(action, on: key, for: bearer, &isUndecided)
+            }
         }
     }
 
-    private func performInTurn(
-        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, askedBy asker: Asker
-    ) async -> Result<Bool, FailureReason> {
-        // After an attempt of which nobody knows whether it took place, everybody is told.
-        var isUndecided = false
-        return await retry.run(askedBy: asker) { () async throws(StorageError) in
-            let transaction = try await storage.beginWrite([ShareAction.read(of: key)])
-            let planned = transaction.snapshots.first.map { snapshot in
-                action.plan(
-                    on: snapshot, store: transaction.store,
-                    now: Timestamp(milliseconds: scheduler.wallClockMilliseconds), limits: limits)
-            }
-            let before = transaction.snapshots.first?.zone?.changeNumber ?? 0
-            guard case .success(let plan)? = planned, let changes = plan.changes else {
-                await transaction.rollback()
-                if isUndecided { tell(of: key, growth: nil, bearer) }
-                return planned?.map { _ in isUndecided } ?? .failure(.serverFault)
-            }
-            isUndecided = true
-            try await transaction.commit([changes])
-            // The next write of this process reads the zone again.
-            sharedWrites.knownZones.withLock { $0.forget([key]) }
-            tell(of: key, growth: changes.changeNumber - before, bearer)
-            return .success(true)
+    private func shareTurn(of owner: WorkOwner) async throws(StorageError) -> WorkTicket {
+        do throws(WorkRefusal) {
+            return try await shareChanges.enter(owner)
+        } catch {
+            throw StorageError(error)
         }
+    }
+
+    /// - Parameter isUndecided: whether an earlier attempt may have been written.
+    private func attempt(
+        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, _ isUndecided: inout Bool
+    ) async throws(StorageError) -> Result<Bool, FailureReason> {
+        let transaction = try await storage.beginWrite([ShareAction.read(of: key)])
+        let planned = transaction.snapshots.first.map { snapshot in
+            action.plan(
+                on: snapshot, store: transaction.store,
+                now: Timestamp(milliseconds: scheduler.wallClockMilliseconds), limits: limits)
+        }
+        let before = transaction.snapshots.first?.zone?.changeNumber ?? 0
+        guard case .success(let plan)? = planned, let changes = plan.changes else {
+            await transaction.rollback()
+            if isUndecided { tell(of: key, growth: nil, bearer) }
+            return planned?.map { _ in isUndecided } ?? .failure(.serverFault)
+        }
+        isUndecided = true
+        try await transaction.commit([changes])
+        // The next write of this process reads the zone again.
+        sharedWrites.knownZones.withLock { $0.forget([key]) }
+        tell(of: key, growth: changes.changeNumber - before, bearer)
+        return .success(true)
     }
 
     /// The zone's feed has the change, and the list of the user's shared database may have another zone. All of the user's

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkScheduling
 
 extension CloudService {
     /// One page of the zones that others share with a user, by id.
@@ -64,10 +65,24 @@ extension CloudService {
     /// The same for somebody who wants to upload an asset for a record of the zone: `notPermitted` to who may only read
     ///
     package func uploadAccess(
-        to key: ZoneKey, by access: RecordAccess
+        to key: ZoneKey, by caller: RecordAccess
     ) async -> Result<RecordAccess, FailureReason> {
-        await self.access(to: key, by: access).flatMap { access in
+        let found: Result<RecordAccess, FailureReason> = await access(to: key, by: caller).flatMap { access in
             access.mayCreateRecords ? .success(access) : .failure(.notPermitted)
         }
+        if let user = caller.user {
+            let place = AccessLooks.Place(user: user, zone: key)
+            sharedWrites.uploadSights.note((try? found.get()) != nil, at: place, now: scheduler.now)
+        }
+        return found
+    }
+
+    /// The same for a part of the asset that is not its last. Who was found to have the right a while ago is not looked at,
+    /// and this does not suspend.
+    package func partAccess(to key: ZoneKey, by caller: RecordAccess) async -> Result<Void, FailureReason> {
+        guard let user = caller.user else { return .failure(.notAuthenticated) }
+        let place = AccessLooks.Place(user: user, zone: key)
+        if sharedWrites.uploadSights.isTrusted(place, now: scheduler.now) { return .success(()) }
+        return await uploadAccess(to: key, by: caller).map { _ in () }
     }
 }

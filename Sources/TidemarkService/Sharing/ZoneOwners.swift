@@ -1,22 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkFairness
+
+/// Where a request that has no turn yet looks up the owners whom it names.
+package struct OwnersLook: Sendable {
+    let turn: WorkTurn
+    let asker: Asker
+    let order: OwnersOrder
+
+    /// - Parameters:
+    ///   - turn: all names of the request are looked up in one.
+    ///   - asker: who waits. Nothing is looked up for who has left.
+    ///   - order: of the connection's requests.
+    package init(in turn: WorkTurn, askedBy asker: Asker, after order: OwnersOrder) {
+        self.turn = turn
+        self.asker = asker
+        self.order = order
+    }
+}
 
 extension CloudService {
     /// The owners with these record names. Names that nobody has are left out. That somebody has a name says nothing
     /// of what they share.
+    ///
+    /// - Parameter look: nil: the request has its turn.
     package func zoneOwners(
-        named names: Set<String>, in container: ContainerKey
+        named names: Set<String>, in container: ContainerKey, at look: OwnersLook? = nil
     ) async -> Result<[ZoneOwner], FailureReason> {
         // Names that no user can have must not reach the store.
         let possible = names.filter(RecordName.isUser)
+        guard let look else { return await zoneOwners(named: possible, in: container, in: WorkTurn(of: .nobody)) }
         let known = directory.owners(named: possible, in: container)
-        let unknown = possible.subtracting(known.keys).sorted()
+        return await look.order.run(mayPass: known.count == possible.count) {
+            await zoneOwners(named: possible, in: container, in: look.turn, askedBy: look.asker)
+        }
+    }
+
+    private func zoneOwners(
+        named names: Set<String>, in container: ContainerKey, in turn: WorkTurn, askedBy asker: Asker = Asker()
+    ) async -> Result<[ZoneOwner], FailureReason> {
+        let known = directory.owners(named: names, in: container)
+        let unknown = names.subtracting(known.keys).sorted()
         guard !unknown.isEmpty else { return .success(Array(known.values)) }
-        return await retry.run { () async throws(StorageError) in
-            let found = try await storage.owners(named: unknown, in: container)
-            directory.learn(found, of: container)
-            return .success(Array(known.values) + Array(found.values))
+        return await inTurn(turn, askedBy: asker) {
+            await retry.run(askedBy: asker) {
+                () async throws(StorageError) -> Result<[ZoneOwner], FailureReason> in
+                let found = try await storage.owners(named: unknown, in: container)
+                directory.learn(found, of: container)
+                return .success(Array(known.values) + Array(found.values))
+            }
         }
     }
 

@@ -31,15 +31,24 @@ extension RequestRouter {
     ///
     /// NB: after the request's turn has come, nothing may suspend before the store has the chunk. A client sends the
     /// next chunk before this one is answered, and an account's requests have their turns in order. The public database,
-    /// or the owner of a zone, is known since the upload was prepared, so finding it does not suspend. With the last chunk,
-    /// which may suspend, a zone's shares are read again: nothing becomes an asset without the right to write.
+    /// or the owner of a zone and the right to write there, is known since the upload was prepared, so finding it does not
+    /// suspend. With the last chunk, which may suspend, a zone's shares are read again: nothing becomes an asset without the
+    /// right to write.
     func uploadAssetChunk(
         _ request: WireUploadAssetChunk, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try await assetDatabase(request.database, isWrite: true, request.zone, context.member)
         let isLast =
             request.offset.addingReportingOverflow(UInt64(request.content.count)).partialValue == request.byteCount
-        if viewpoint.access.scope == .shared, isLast { _ = try await uploadAccess(to: request.zone, by: viewpoint) }
+        if viewpoint.access.scope == .shared {
+            // I-5: nobody stores a part of a file where they may not write.
+            if isLast {
+                _ = try await uploadAccess(to: request.zone, by: viewpoint)
+            } else {
+                let key = try viewpoint.requiredZoneKey(of: request.zone)
+                try await service.partAccess(to: key, by: viewpoint.access).orRefusal()
+            }
+        }
         var upload = try AssetUpload(
             sha256: request.sha256, byteCount: request.byteCount, draft: request.draft,
             isNamedByContent: request.isNamedByContent, checksum: request.checksum, for: request.zone, by: viewpoint)

@@ -9,7 +9,8 @@ extension RequestRouter {
     /// Saves and deletes records: each zone's part has its own outcome (R-150 … R-157).
     func modifyRecords(_ request: WireModifyRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
         var viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
-        viewpoint = try await knowingOwners(of: request.zones.lazy.map(\.zone), for: viewpoint, context.member)
+        viewpoint = try await knowingOwners(
+            of: request.zones.lazy.map(\.zone), for: viewpoint, context.member, at: ownersLook(context))
         let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
         let requests = parts.compactMap(\.request)
         let decided = await service.modifyRecords(

@@ -41,6 +41,7 @@ package final class Session: Sendable {
     let number: UInt64
     /// Waits for the outcomes of this connection's requests.
     let asker = Asker()
+    let ownersOrder = OwnersOrder()
     private let hub: SessionHub
     private let state: Mutex<State>
 

@@ -11,13 +11,27 @@ internal import TidemarkWire
 
 extension RequestRouter {
     /// The same view, which also knows the owners whom a request names with zones of the shared database.
+    ///
+    /// I-5: an owner who does not exist gets a database that does not exist. So the request takes the same way as one that
+    /// names a zone of somebody who shares nothing with the caller, and its answer is the same.
+    ///
+    /// - Parameter look: nil: the request has its turn.
     func knowingOwners(
-        of zones: some Sequence<WireZoneID>, for viewpoint: Viewpoint, _ member: SessionMember
+        of zones: some Sequence<WireZoneID>, for viewpoint: Viewpoint, _ member: SessionMember,
+        at look: @autoclosure () -> OwnersLook? = nil
     ) async throws(Refusal) -> Viewpoint {
         guard viewpoint.access.scope == .shared else { return viewpoint }
         // A request with more zones is refused when it is read.
         let names = Set(zones.lazy.map(\.owner).prefix(limits.itemsMax))
-        return viewpoint.knowing(try await service.zoneOwners(named: names, in: member.container).orRefusal())
+        let owners = try await service.zoneOwners(named: names, in: member.container, at: look()).orRefusal()
+        return viewpoint.knowing(owners).knowingNobody(named: names.subtracting(owners.map(\.recordName)))
+    }
+
+    /// Where a request that has no turn yet looks up the owners whom it names.
+    func ownersLook(_ context: RequestContext) -> OwnersLook {
+        OwnersLook(
+            in: WorkTurn(of: context.member.owner, at: gates[.fetch]), askedBy: context.session.asker,
+            after: context.session.ownersOrder)
     }
 
     /// The same view, which also knows the owners of the zones that an answer names.
@@ -142,6 +156,17 @@ extension Viewpoint {
         guard !owners.isEmpty else { return self }
         var viewpoint = self
         for owner in owners { viewpoint.zoneOwners[owner.privateDatabase] = owner.recordName }
+        return viewpoint
+    }
+
+    /// The numbers of databases begin with 1. Each name has a number of its own, as names of owners have, because a request
+    /// that names one zone twice is refused.
+    fileprivate func knowingNobody(named names: Set<String>) -> Viewpoint {
+        guard !names.isEmpty else { return self }
+        var viewpoint = self
+        for (index, name) in names.sorted().enumerated() {
+            viewpoint.zoneOwners[DatabaseID(-Int64(index))] = name
+        }
         return viewpoint
     }
 

@@ -30,7 +30,8 @@ extension RequestRouter {
     private func leave(
         _ zones: [WireZoneID], _ viewpoint: Viewpoint, _ context: RequestContext
     ) async throws(Refusal) -> [ZoneItemOutcome] {
-        let viewpoint = try await knowingOwners(of: zones, for: viewpoint, context.member)
+        let viewpoint = try await knowingOwners(
+            of: zones, for: viewpoint, context.member, at: ownersLook(context))
         let keys = zones.map(viewpoint.zoneKey(of:))
         var left = await service.leaveZones(
             keys.compactMap(\.self), for: try viewpoint.linkBearer, askedBy: context.session.asker,

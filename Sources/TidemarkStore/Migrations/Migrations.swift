@@ -129,7 +129,7 @@ package enum Migrations {
             PackageResources._027_number_client_tokens_sql
         ),
         (
-            "0028_create_shares", "cc934564f48c7dcafce9b4e6373dd84d2218dca53dde1f56c51e03446efb8ee0",
+            "0028_create_shares", "36e47eba0d6a48d888a95d7799b815ebd52b99012068eba6fc0106a2b8e32d8f",
             PackageResources._028_create_shares_sql
         ),
     ]

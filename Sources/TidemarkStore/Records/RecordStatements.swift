@@ -484,30 +484,35 @@ struct RecordStatements: Sendable {
         """
     }
 
-    /// A database that gets new tokens forgets its oldest (R-733), at most 1,000 at once. The statement does not see the
-    /// new ones, so it leaves fewer places for the others.
+    /// A database that gets new tokens forgets its oldest (R-733), at most 1,000 at once. One that gets a participant's
+    /// forgets that participant's oldest. The statement does not see the new ones, so it leaves fewer places for the others.
     ///
     /// NB: `xmax` tells an old row from a new one, as in `AssetStatements.keep`. Old tokens may be in zones that other
     /// groups have locked. Waiting for such a group could deadlock, so what it writes stays for now.
-    let writeClientTokens = DeclaredStatement<(tokens: [ClientTokenRow], countMax: Int), Void>(
+    let writeClientTokens = DeclaredStatement<
+        (tokens: [ClientTokenRow], countMax: Int, participantMax: Int), Void
+    >(
         .write, "write_client_tokens",
         """
         WITH written AS (
-            INSERT INTO client_token (database_id, zone_id, device_id, token)
+            INSERT INTO client_token (database_id, zone_id, device_id, user_id, token)
             SELECT * FROM unnest(
-                \(\.tokens, \.database), \(\.tokens, \.zone), \(\.tokens, \.device), \(\.tokens, \.token))
+                \(\.tokens, \.database), \(\.tokens, \.zone), \(\.tokens, \.device), \(\.tokens, \.user),
+                \(\.tokens, \.token))
                 ON CONFLICT (database_id, zone_id, device_id)
                 DO UPDATE SET token = excluded.token, number = excluded.number
-         RETURNING database_id, xmax)
+         RETURNING database_id, user_id, xmax)
         DELETE FROM client_token WHERE ctid = ANY (ARRAY(
             SELECT t.ctid
-              FROM (SELECT database_id, count(*) AS count FROM written WHERE xmax = 0 GROUP BY database_id) AS n
+              FROM (SELECT database_id, user_id, count(*) AS count,
+                           CASE user_id WHEN 0 THEN \(\.countMax)::bigint ELSE \(\.participantMax)::bigint END AS count_max
+                      FROM written WHERE xmax = 0 GROUP BY database_id, user_id) AS n
              CROSS JOIN LATERAL (
                    SELECT ctid FROM client_token
-                    WHERE database_id = n.database_id
+                    WHERE database_id = n.database_id AND user_id = n.user_id
                       AND number <= (
-                          SELECT number FROM client_token WHERE database_id = n.database_id
-                           ORDER BY number DESC OFFSET greatest(0, \(\.countMax)::bigint - n.count) LIMIT 1)
+                          SELECT number FROM client_token WHERE database_id = n.database_id AND user_id = n.user_id
+                           ORDER BY number DESC OFFSET greatest(0, n.count_max - n.count) LIMIT 1)
                     ORDER BY number LIMIT 1000 FOR UPDATE SKIP LOCKED) AS t))
         """)
 

@@ -15,9 +15,14 @@ struct MemoryRow: Sendable {
 
 /// A row of `client_token`.
 struct ClientTokenRow: Sendable {
+    /// Stands for the database itself: its owner's devices, or all that come to a public one.
+    static let noUser = UserID(0)
+
     let database: DatabaseID
     let zone: ZoneID
     let device: DeviceID
+    /// The participant whose device it is.
+    let user: UserID
     let token: [UInt8]
 }
 
@@ -88,8 +93,12 @@ struct ZoneWrites: Sendable {
         calls += AssetUseWrites(zones).calls
         let references = references
         if !references.holders.isEmpty { calls.append(sql.records.writeReferences(references)) }
-        if let countMax = zones.lazy.map(\.clientTokensMax).min(), !clientTokens.isEmpty {
-            calls.append(sql.records.writeClientTokens((clientTokens, countMax)))
+        let clientTokens = clientTokens
+        if !clientTokens.isEmpty {
+            // All zones have the same bounds.
+            calls.append(
+                sql.records.writeClientTokens(
+                    (clientTokens, zones[0].clientTokensMax, zones[0].participantTokensMax)))
         }
         return calls + SharingWrites(zones).calls + [.commit]
     }
@@ -97,7 +106,9 @@ struct ZoneWrites: Sendable {
     private var clientTokens: [ClientTokenRow] {
         zones.flatMap { zone in
             zone.clientTokens.sorted { $0.key < $1.key }.map { device, token in
-                ClientTokenRow(database: zone.database, zone: zone.zone, device: device, token: token)
+                ClientTokenRow(
+                    database: zone.database, zone: zone.zone, device: device,
+                    user: zone.tokenUsers[device] ?? ClientTokenRow.noUser, token: token)
             }
         }
     }

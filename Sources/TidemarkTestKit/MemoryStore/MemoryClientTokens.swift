@@ -9,8 +9,15 @@ struct MemoryClientTokens {
         let device: DeviceID
     }
 
-    /// Each with its number in the order in which they came.
-    private var kept: [Key: (number: Int64, token: [UInt8])] = [:]
+    private struct Kept {
+        /// Nil: of the database itself.
+        let user: UserID?
+        /// In the order in which they came.
+        let number: Int64
+        let token: [UInt8]
+    }
+
+    private var kept: [Key: Kept] = [:]
     private var lastNumber: Int64 = 0
 
     /// Empty if there is none.
@@ -18,15 +25,24 @@ struct MemoryClientTokens {
         kept[Key(zone: zone, device: device)]?.token ?? []
     }
 
-    /// Inserts or replaces tokens. If there are too many then, those that came last stay.
-    mutating func keep(_ tokens: [DeviceID: [UInt8]], in zone: ZoneID, atMost countMax: Int) {
-        for (device, token) in tokens.sorted(by: { $0.key < $1.key }) {
+    /// Inserts or replaces tokens. If there are too many of the database itself then, or of a participant, those that came
+    /// last stay.
+    mutating func keep(_ changes: ZoneChanges) {
+        guard !changes.clientTokens.isEmpty else { return }
+        var users: Set<UserID?> = []
+        for (device, token) in changes.clientTokens.sorted(by: { $0.key < $1.key }) {
             lastNumber += 1
-            kept[Key(zone: zone, device: device)] = (lastNumber, token)
+            let user = changes.tokenUsers[device]
+            users.insert(user)
+            kept[Key(zone: changes.zone, device: device)] = Kept(user: user, number: lastNumber, token: token)
         }
-        guard kept.count > countMax else { return }
-        let first = kept.values.map(\.number).sorted().suffix(countMax).first ?? .max
-        kept = kept.filter { $0.value.number >= first }
+        for user in users {
+            let countMax = user == nil ? changes.clientTokensMax : changes.participantTokensMax
+            let numbers = kept.values.filter { $0.user == user }.map(\.number).sorted()
+            guard numbers.count > countMax else { continue }
+            let first = numbers.suffix(countMax).first ?? .max
+            kept = kept.filter { $0.value.user != user || $0.value.number >= first }
+        }
     }
 
     /// Forgets those of a zone that has ended.

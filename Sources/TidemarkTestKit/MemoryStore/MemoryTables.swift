@@ -280,8 +280,7 @@ struct MemoryTables {
         } else {
             for change in changes.sharing { write(change, in: changes.zone) }
             zones[changes.zone]?.write(changes, memoryEpoch: memoryEpoch)
-            databases[changes.database]?.clientTokens.keep(
-                changes.clientTokens, in: changes.zone, atMost: changes.clientTokensMax)
+            databases[changes.database]?.clientTokens.keep(changes)
             for use in changes.assetUses { write(use, in: changes) }
             observe(.records(changes))
         }

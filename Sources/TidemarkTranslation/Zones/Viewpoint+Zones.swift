@@ -12,8 +12,9 @@ extension Viewpoint {
     /// This is the only place where a client's name of a zone becomes a ``ZoneKey``, and ``ownerName(of:)`` is the way back.
     /// In the shared database an owner's name stands for the owner's private database. Who has a name takes a read of the
     /// store, and requests are translated without one. So whoever makes the viewpoint reads that before, and sets
-    /// ``zoneOwners``. A key grants nothing: whether the zone is there, and
-    /// who may read and write in it, is decided by what is read with its records.
+    /// ``zoneOwners``. There a name that nobody has stands for a database that there is not, so that nobody can tell it
+    /// from others (I-5). A key grants nothing: whether the zone is there, and who may read and write in it, is decided by
+    /// what is read with its records.
     package func zoneKey(of zone: WireZoneID) -> ZoneKey? {
         guard access.scope == .shared else {
             return isCaller(zone.owner) ? ZoneKey(database: database, name: zone.name) : nil

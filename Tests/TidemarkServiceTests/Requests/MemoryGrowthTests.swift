@@ -74,4 +74,31 @@ import TidemarkTestSupport
             }
         }
     }
+    @Test func `R-754, R-157: who may only read lets little be remembered in the owner's zone`() throws {
+        var limits = Limits()
+        limits.requestMemoryBytesPerParticipantMax = 3_000
+        let service = fixture.server(limits: limits)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(.noAccess, [bob.invited(.readOnly)], counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            func refused(life: UInt64) async throws -> FailureReason? {
+                let id = RequestID(
+                    device: DeviceID(high: 9, low: life), counter: 1, lowestUnanswered: 1, epoch: 1)
+                let own = try fixture.saving(["x"], id: id)
+                let request = RecordsRequest(
+                    id: id, key: own.key, saves: own.saves, deletes: [], policy: own.policy, isAtomic: false,
+                    user: bob.user, access: bob.sharedAccess)
+                return await service.modifyRecords([request], for: .account(2))[0].reason
+            }
+            var count: UInt64 = 0
+            while count < 100, try await refused(life: count) == nil { count += 1 }
+            #expect((5...15).contains(count))
+            #expect(try await refused(life: 1_000) == .tooManyRequests)
+            // What the account does in zones of its own goes on.
+            let id = RequestID(device: DeviceID(high: 9, low: 2_000), counter: 1, lowestUnanswered: 1, epoch: 1)
+            let own = try fixture.saving(["a"], id: id)
+            #expect(await service.modifyRecords([own], for: .account(2))[0].reason == nil)
+        }
+    }
 }

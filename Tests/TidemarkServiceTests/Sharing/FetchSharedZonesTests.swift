@@ -144,4 +144,50 @@ import TidemarkTestSupport
             #expect(await service.uploadAccess(to: none, by: carol.sharedAccess).reason == .zoneNotFound)
         }
     }
+    @Test func `I-5, R-200: whoever takes no part is not told whether a token is of the zone's database`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            let reader = bob.sharedAccess
+            let token = try await service.zoneChanges(
+                in: fixture.key(), token: [], recordsMax: 0, device: device, reader: reader
+            ).get().token.bytes
+            let damaged = await service.zoneChanges(
+                in: fixture.key(), token: [1], recordsMax: 0, device: device, reader: reader)
+            #expect(damaged.reason == .tokenInvalid)
+            _ = await service.leaveZones([fixture.key()], for: bob.bearer)
+            let nobody = ZoneKey(database: DatabaseID(0), name: "notes")
+            for key in [fixture.key(), fixture.key("none"), nobody] {
+                for bytes in [token, [1]] {
+                    let found = await service.zoneChanges(
+                        in: key, token: bytes, recordsMax: 0, device: device, reader: reader)
+                    #expect(found.reason == .zoneNotFound, "\(key)")
+                }
+            }
+        }
+    }
+
+    @Test func `R-323: parts of a file do not wait for a look at a right that was found before`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript()
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(carol, by: service)
+            #expect(await service.uploadAccess(to: fixture.key(), by: carol.sharedAccess).reason == nil)
+            let callCount = script.count(.callSent)
+            #expect(await service.partAccess(to: fixture.key(), by: carol.sharedAccess).reason == nil)
+            #expect(script.count(.callSent) == callCount)
+            #expect(await service.partAccess(to: fixture.key(), by: bob.sharedAccess).reason == .zoneNotFound)
+            _ = await service.leaveZones([fixture.key()], for: carol.bearer)
+            try await fixture.scheduler.sleep(for: .seconds(601))
+            #expect(await service.partAccess(to: fixture.key(), by: carol.sharedAccess).reason == .zoneNotFound)
+        }
+    }
 }

@@ -192,7 +192,9 @@ import TidemarkTestSupport
         let service = fixture.server()
         let delays = [Fault](repeating: .delay(.seconds(1)), count: 3)
         let script = FaultScript(first: [.beginLocked: delays])
-        let slow = fixture.server(faults: script.plan)
+        // Event loops of one process.
+        let shared = SharedWrites()
+        let loops = (1...3).map { _ in fixture.server(faults: script.plan, sharedWrites: shared) }
         try fixture.scheduler.simulate {
             var people: [Identity] = []
             for name in ["bob", "carol", "dave"] { people.append(try await fixture.user(name, by: service)) }
@@ -201,12 +203,45 @@ import TidemarkTestSupport
             let (link, other) = (try await fixture.secret(), try await fixture.secret(zone: "other"))
             let accepting = [link, link, other].enumerated().map { index, link in
                 fixture.scheduler.run { [bearer = people[index].bearer] in
-                    await slow.acceptShares(ofLinks: [link], for: bearer)
+                    await loops[index].acceptShares(ofLinks: [link], for: bearer)
                 }
             }
             try await fixture.scheduler.sleep(for: .milliseconds(500))
             #expect(script.count(.beginSent) == 2, "one in each zone")
             for accepted in accepting { #expect(try await accepted.value.get().reasons == [nil]) }
+            #expect(script.count(.beginSent) == 3)
+        }
+    }
+
+    @Test func `R-727: acceptances hold one connection of an event loop, and take turns by account`() throws {
+        let fixture = try ServiceFixture(zones: ["a", "b", "c"])
+        let service = fixture.server()
+        let script = FaultScript(first: [.beginLocked: [Fault](repeating: .delay(.seconds(1)), count: 3)])
+        let slow = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            var links: [[UInt8]?] = []
+            for (index, zone) in ["a", "b", "c"].enumerated() {
+                try await fixture.share(zone: zone, counter: UInt64(index) + 1, by: service)
+                links.append(try await fixture.secret(zone: zone))
+            }
+            let ends = Log<String>()
+            @Sendable func accept(_ link: [UInt8]?, _ user: Identity, _ account: Int64, _ title: String) async {
+                let turn = WorkTurn(of: .account(account))
+                let accepted = await slow.acceptShares(ofLinks: [link], for: user.bearer, in: turn)
+                ends.append((try? accepted.get().reasons) == [nil] ? title : "\(accepted)")
+            }
+            var accepting: [Task<Void, Never>] = []
+            for (link, title) in zip(links, ["bob's first", "bob's second", "carol's"]) {
+                let (user, account): (Identity, Int64) = title == "carol's" ? (carol, 3) : (bob, 2)
+                accepting.append(fixture.scheduler.run { await accept(link, user, account, title) })
+                try await fixture.scheduler.sleep(for: .milliseconds(100))
+            }
+            #expect(script.count(.beginSent) == 1)
+            for accepted in accepting { await accepted.value }
+            #expect(ends.all == ["bob's first", "carol's", "bob's second"])
             #expect(script.count(.beginSent) == 3)
         }
     }

@@ -100,7 +100,10 @@ import TidemarkTestSupport
             ]
         ),
         (sql.records.writeReferences, ["(zone_id = k.zone_id) AND (holder >= k.holder)", "hashed SubPlan"]),
-        (sql.records.writeClientTokens, ["using client_token_number", "AND (number <= ", "TID Cond"]),
+        (
+            sql.records.writeClientTokens,
+            ["using client_token_number", "AND (user_id = ", "AND (number <= ", "TID Cond"]
+        ),
         (
             sql.changes.zonePage,
             [

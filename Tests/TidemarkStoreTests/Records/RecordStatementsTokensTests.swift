@@ -22,8 +22,9 @@ import TidemarkTestSupport
             // How many tokens of the first database are forgotten when a device gives one.
             func forgotten(by device: UInt64) async throws -> Int {
                 let row = ClientTokenRow(
-                    database: DatabaseID(1), zone: ZoneID(1), device: DeviceID(high: 1, low: device), token: [1])
-                return try await storage.write(sql.records.writeClientTokens(([row], 10))).affectedCount
+                    database: DatabaseID(1), zone: ZoneID(1), device: DeviceID(high: 1, low: device),
+                    user: ClientTokenRow.noUser, token: [1])
+                return try await storage.write(sql.records.writeClientTokens(([row], 10, 1))).affectedCount
             }
             func left() async throws -> [Int64] {
                 let counts = Statement(

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkDomain
+
+/// Keeps the order of one connection's requests while some of them look up owners of zones.
+///
+/// A device's requests to a zone are queued in the order in which they came. While one waits for the name of an owner,
+/// those that come later wait behind it, also if the names that they need are known.
+package final class OwnersOrder: Sendable {
+    /// What became of the last one that looks. Nil: nobody does.
+    private let last = Mutex<Answer<FailureReason?>?>(nil)
+
+    package init() {}
+
+    /// - Parameter mayPass: whether the request need not look, so that it waits for nobody if nobody looks.
+    func run<Value: Sendable>(
+        mayPass: Bool, _ look: () async -> Result<Value, FailureReason>
+    ) async -> Result<Value, FailureReason> {
+        let (before, mine) = last.withLock { last -> (Answer<FailureReason?>?, Answer<FailureReason?>?) in
+            guard !mayPass || last != nil else { return (nil, nil) }
+            let (before, mine) = (last, Answer<FailureReason?>())
+            last = mine
+            return (before, mine)
+        }
+        guard let mine else { return await look() }
+        let found: Result<Value, FailureReason>
+        // If no turn came for the one before, none comes for this one. So nobody waits for all of them in vain.
+        if let before, await before.value() == .tooManyRequests {
+            found = .failure(.tooManyRequests)
+        } else {
+            found = await look()
+        }
+        last.withLock { last in if last === mine { last = nil } }
+        // NB: the next one resumes after this returns, so what this request does then comes first.
+        if case .failure(let reason) = found { mine.give(reason) } else { mine.give(nil) }
+        return found
+    }
+}
