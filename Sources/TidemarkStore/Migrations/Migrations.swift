@@ -129,8 +129,12 @@ package enum Migrations {
             PackageResources._027_number_client_tokens_sql
         ),
         (
-            "0028_create_shares", "36e47eba0d6a48d888a95d7799b815ebd52b99012068eba6fc0106a2b8e32d8f",
+            "0028_create_shares", "cc934564f48c7dcafce9b4e6373dd84d2218dca53dde1f56c51e03446efb8ee0",
             PackageResources._028_create_shares_sql
+        ),
+        (
+            "0029_bound_participants_tokens", "a8156adc7c48aefbdfbabfedad6b39900e564378f8bce25b47f33b9b8be1913e",
+            PackageResources._029_bound_participants_tokens_sql
         ),
     ]
 }
