@@ -165,7 +165,9 @@ extension ZoneSnapshot {
 
     /// Bytes of the fields that the requests of the read need, as they are stored; read or not.
     package func storedBytes(for read: ZoneRead) -> Int {
-        read.recordNames.reduce(0) { $0 + (read.fieldlessNames.contains($1) ? 0 : storedBytes(of: $1)) }
+        guard !records.isEmpty || !unread.isEmpty else { return 0 }
+        let fieldless = read.fieldlessNames
+        return read.recordNames.reduce(0) { $0 + (!fieldless.isEmpty && fieldless.contains($1) ? 0 : storedBytes(of: $1)) }
     }
 
     /// Bytes of the fields that one request needs, as they are stored; read or not.

@@ -166,11 +166,11 @@ final class WriteCoordinator: Sendable {
         if let miss = try await readUnknown(in: &known, for: part, keys: keys, bytesMax: bytesMax) {
             return .failure(miss)
         }
-        let storedBytes = zip(reads, known.snapshots).reduce(0) { $0 + $1.1.storedBytes(for: $1.0) }
+        let storedBytes = Self.storedBytes(for: reads, in: known.snapshots)
         guard storedBytes <= bytesMax else { return .failure(.recordsUnknown) }
         let schemas = self.schemas.known(for: known.snapshots)
         let decided =
-            if indexesMuch(of: part, known.snapshots, schemas) {
+            if indexesMuch(of: part, storedBytes: storedBytes, schemas) {
                 try await elsewhere { [known] in decide(part, keys: keys, from: known, schemas) }
             } else {
                 decide(part, keys: keys, from: known, schemas)
@@ -268,7 +268,7 @@ final class WriteCoordinator: Sendable {
             }
             guard visitCount > shared.settings.visitsOnLoopMax else {
                 let decision =
-                    if indexesMuch(of: part, transaction.snapshots, known) {
+                    if indexesMuch(of: part, storedBytes: Self.storedBytes(for: reads, in: transaction.snapshots), known) {
                         try await elsewhere { () async throws(StorageError) in
                             try await self.write(part, keys: keys, in: transaction, schemas: known)
                         }
@@ -329,12 +329,16 @@ final class WriteCoordinator: Sendable {
 
     /// Whether making the index values of a group may hold an event loop for long.
     private func indexesMuch(
-        of part: [WriteQueue.Entry], _ snapshots: [ZoneSnapshot], _ schemas: [ContainerID: KnownSchema]
+        of part: [WriteQueue.Entry], storedBytes: Int, _ schemas: [ContainerID: KnownSchema]
     ) -> Bool {
         guard schemas.values.contains(where: \.hasIndexes) else { return false }
-        let saved = part.reduce(0) { $0 + $1.request.saves.reduce(0) { $0 + $1.fields.byteCount } }
-        let stored = snapshots.reduce(0) { $0 + $1.records.values.reduce(0) { $0 + $1.fields.byteCount } }
-        return saved + stored > shared.settings.indexedBytesOnLoopMax
+        let savedBytes = part.reduce(0) { $0 + $1.request.saves.reduce(0) { $0 + $1.fields.byteCount } }
+        return savedBytes + storedBytes > shared.settings.indexedBytesOnLoopMax
+    }
+
+    /// NB: a snapshot from the cache may have all records of its zone. Those that nobody names cost nothing.
+    private static func storedBytes(for reads: [ZoneRead], in snapshots: [ZoneSnapshot]) -> Int {
+        zip(reads, snapshots).reduce(0) { $0 + $1.1.storedBytes(for: $1.0) }
     }
 
     /// Runs work that would hold the event loop for long.
