@@ -308,9 +308,13 @@ struct DatabaseWatch {
     /// expected one: then its own changes are all that there was. Until the database is quiet, only devices are told
     /// that do not fetch because of the notices that arrived.
     ///
+    /// A shared database without a mark waits for its list, and then all is told. The mark is read before the list, so it
+    /// is not the sweep's: a change between the two must be found.
+    ///
     /// - Parameter reliesOnPushes: whether a session's device does not fetch although changes were pushed to it.
     /// - Returns: the sessions to be told.
     mutating func swept(_ newMark: Int64, reliesOnPushes: (UInt64) -> Bool) -> [UInt64] {
+        guard scope != .shared || hasMark else { return [] }
         defer {
             mark = newMark
             wasNoticed = false

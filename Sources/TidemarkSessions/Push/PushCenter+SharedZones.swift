@@ -109,10 +109,7 @@ extension PushCenter {
         // The mark first: whatever changes after it differs from it.
         if !hasMark {
             guard let mark = await marks(of: [viewer])[viewer] else { return false }
-            state.withLock { state in
-                state.watches[viewer]?.starts(at: mark.value)
-                state.watches[viewer]?.counted(zones: mark.zoneCount)
-            }
+            guard state.withLock({ $0.listStarts(at: mark, of: viewer) }) else { return true }
         }
         guard
             case .success(let zones) = await service.zonesShown(
@@ -130,10 +127,11 @@ extension PushCenter {
 
     // MARK: Marks
 
-    /// The marks of databases. Those that cannot be read now are left out.
+    /// The marks of databases. Those that cannot be read now are left out, and those that nobody watches any more.
     func marks(of databases: [DatabaseID]) async -> [DatabaseID: ChangeMark] {
-        let viewers = state.withLock { $0.viewers(among: databases) }
-        let own = viewers.isEmpty ? databases : databases.filter { viewers[$0] == nil }
+        let (viewers, own) = state.withLock { state in
+            (state.viewers(among: databases), databases.filter { state.watches[$0]?.scope == .private })
+        }
         var marks = own.isEmpty ? [:] : (try? await service.changeMarks(of: own).get()) ?? [:]
         if !viewers.isEmpty, case .success(let shared) = await service.sharedMarks(of: viewers) {
             marks.merge(shared) { $1 }
@@ -187,10 +185,10 @@ extension PushCenter.State {
     mutating func needsList(of viewer: DatabaseID) -> Bool {
         guard let known = watches[viewer]?.subscriptions else { return false }
         guard !known.isEmpty else {
-            if sharedZones.knows(viewer) {
-                sharedZones.remove(viewer)
-                watches[viewer]?.forgetList()
-            }
+            sharedZones.remove(viewer)
+            // NB: what is wanted stays so. It may be because of a notice that says that there are other subscriptions.
+            listReads.outdate(viewer)
+            watches[viewer]?.forgetList()
             return false
         }
         guard !sharedZones.knows(viewer) else { return false }
@@ -204,9 +202,20 @@ extension PushCenter.State {
         return (watch.user, watch.hasMark)
     }
 
-    /// Takes in a list. If it has another zone, the devices are told: until now nobody noticed the changes of that zone.
+    /// Takes in the mark with which a list begins that is being read.
+    ///
+    /// - Returns: false if that read counts for nothing any more.
+    mutating func listStarts(at mark: ChangeMark, of viewer: DatabaseID) -> Bool {
+        guard watches[viewer] != nil, !listReads.isOutdated(viewer) else { return false }
+        watches[viewer]?.starts(at: mark.value)
+        watches[viewer]?.counted(zones: mark.zoneCount)
+        return true
+    }
+
+    /// Takes in a list, unless its read is outdated: it may belong to an earlier watch, or have begun before a notice. If the
+    /// list has another zone, the devices are told: until now nobody noticed the changes of that zone.
     mutating func listRead(_ keys: [ZoneKey], of viewer: DatabaseID) {
-        guard let watch = watches[viewer] else { return }
+        guard let watch = watches[viewer], !listReads.isOutdated(viewer) else { return }
         let numbers = watch.sessions.keys
         if sharedZones.set(keys, of: viewer, afterSweep: sweepCount) { watches[viewer]?.tell(numbers) }
         watches[viewer]?.listRead()

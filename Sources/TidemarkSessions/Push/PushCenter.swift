@@ -262,6 +262,7 @@ final class PushCenter: Sendable {
                 guard let scope = state.watches[notice.database]?.scope else { continue }
                 if scope == .shared {
                     state.watches[notice.database]?.listChanged()
+                    state.listReads.outdate(notice.database)
                     listed.insert(notice.database)
                 } else {
                     state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)

@@ -50,4 +50,41 @@ import TidemarkWire
         world.scheduler.advance(by: .milliseconds(10))
         #expect(bob.pushes.count == 1 && alice.pushes.isEmpty)
     }
+
+    /// A device whose reads are slow connects, drops and connects again.
+    @Test func `I-4: whichever read of a connection ends after the next one began, changes are pushed at once`() throws
+    {
+        for (first, second, point) in slowReads {
+            let world = SessionWorld()
+            let pair = try SharingPair(world)
+            try pair.bob.subscribeToShared()
+            let server = world.anotherServer()
+            func connect(_ slow: Int, _ delay: Duration) -> TestClient {
+                server.faults.always(point, .delay(delay), after: slow)
+                let client = world.connect(to: server)
+                client.post(.hello(SessionWorld.hello("bob", device: 2)))
+                world.scheduler.runUntilIdle()
+                server.faults.always(point, .none)
+                return client
+            }
+            let early = connect(first, .seconds(3))
+            world.scheduler.advance(by: .seconds(1))
+            early.disconnect()
+            let late = connect(second, .seconds(4))
+            // The sweep has no part in it.
+            world.scheduler.advance(by: .seconds(7))
+            #expect(!late.pushes.isEmpty, "\(point) \(first) \(second)")
+            late.forgetInbox()
+            try pair.alice.save("b", in: "notes")
+            world.scheduler.advance(by: .milliseconds(200))
+            #expect(late.pushes.count == 1, "\(point) \(first) \(second)")
+        }
+    }
+
+    /// Which call of the first connection is slow, and which of the second.
+    private var slowReads: [(Int, Int, FaultPoint)] {
+        (0..<6).flatMap { first in
+            (0..<6).flatMap { second in [FaultPoint.callSent, .callAnswered].map { (first, second, $0) } }
+        }
+    }
 }
