@@ -104,6 +104,7 @@ extension PushCenter {
     private func readList(of viewer: DatabaseID) async -> Bool {
         if state.withLock({ $0.watches[viewer]?.mayHaveOtherSubscriptions ?? false }) {
             await renewSubscriptions(of: viewer, ageMax: .zero)
+            guard state.withLock({ $0.mayReadList(viewer) }) else { return false }
         }
         guard let (user, hasMark) = state.withLock({ $0.readerOfList(viewer) }) else { return true }
         // The mark first: whatever changes after it differs from it.
@@ -194,6 +195,19 @@ extension PushCenter.State {
         guard !sharedZones.knows(viewer) else { return false }
         watches[viewer]?.awaitList()
         return true
+    }
+
+    /// Takes in that a list may be another one, or the subscriptions. What is being read may be older.
+    mutating func listChanged(of viewer: DatabaseID, at now: Duration) {
+        let noticedAt = moment(now)
+        watches[viewer]?.listChanged(at: noticedAt)
+        listReads.outdate(viewer)
+    }
+
+    /// False if the subscriptions could not be read, and nobody reads them otherwise: of somebody who seems to have none, no
+    /// sweep asks again. A notice that came meanwhile has the list read once more, and they are read with it.
+    func mayReadList(_ viewer: DatabaseID) -> Bool {
+        watches[viewer]?.mayHaveOtherSubscriptions != true || listReads.isWanted(viewer)
     }
 
     /// Who is to read a list, and whether the database has a mark. Nil: nobody wants it any more.

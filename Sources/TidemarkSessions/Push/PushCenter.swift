@@ -32,6 +32,14 @@ final class PushCenter: Sendable {
         var sweepCount = 0
         /// Whether a check for due reminders is scheduled.
         var isReminding = false
+        /// The last answer of ``moment(_:)``.
+        var lastMoment = Duration.zero
+
+        /// The time, but later than all answers before: what happens at the same time has an order as well.
+        mutating func moment(_ now: Duration) -> Duration {
+            lastMoment = max(now, lastMoment + .nanoseconds(1))
+            return lastMoment
+        }
 
         /// Takes in the subscriptions of the user of a database.
         ///
@@ -102,14 +110,15 @@ final class PushCenter: Sendable {
         let now = scheduler.now
         state.withLock { state in
             state.sessions[session.number] = session
+            let moment = state.moment(now)
             state.watches[
                 database,
-                default: DatabaseWatch(user: identity.user, account: identity.account, twin: shared, since: now)
+                default: DatabaseWatch(user: identity.user, account: identity.account, twin: shared, since: moment)
             ].join(session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
             state.watches[
                 shared,
                 default: DatabaseWatch(
-                    user: identity.user, account: identity.account, scope: .shared, twin: database, since: now)
+                    user: identity.user, account: identity.account, scope: .shared, twin: database, since: moment)
             ].join(session.number, member.life)
         }
         scheduler.run { [self] in
@@ -261,8 +270,7 @@ final class PushCenter: Sendable {
                 state.takeForViewers(notice)
                 guard let scope = state.watches[notice.database]?.scope else { continue }
                 if scope == .shared {
-                    state.watches[notice.database]?.listChanged()
-                    state.listReads.outdate(notice.database)
+                    state.listChanged(of: notice.database, at: now)
                     listed.insert(notice.database)
                 } else {
                     state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
@@ -406,12 +414,14 @@ final class PushCenter: Sendable {
 
     private func readSubscriptions(of database: DatabaseID, ageMax: Duration?) async {
         let now = scheduler.now
-        let user = state.withLock { state -> UserID? in
-            guard let watch = state.watches[database] else { return nil }
-            return ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax) ? watch.user : nil
+        let read = state.withLock { state -> (user: UserID, begunAt: Duration)? in
+            guard let watch = state.watches[database],
+                ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax)
+            else { return nil }
+            return (watch.user, state.moment(now))
         }
-        guard let user, case .success(let all) = await service.subscriptions(of: user) else { return }
-        if let viewer = state.withLock({ $0.knows(all, of: database, at: now) }) { renewList(of: viewer) }
+        guard let read, case .success(let all) = await service.subscriptions(of: read.user) else { return }
+        if let viewer = state.withLock({ $0.knows(all, of: database, at: read.begunAt) }) { renewList(of: viewer) }
     }
 
     // MARK: Sending

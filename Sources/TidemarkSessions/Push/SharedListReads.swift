@@ -57,6 +57,9 @@ struct SharedListReads {
         if underWay.contains(viewer) { outdated.insert(viewer) }
     }
 
+    /// Whether the list is to be read, or read once more.
+    func isWanted(_ viewer: DatabaseID) -> Bool { wanted.contains(viewer) }
+
     /// For whoever reads a list: whether what was read counts for nothing.
     func isOutdated(_ viewer: DatabaseID) -> Bool { outdated.contains(viewer) }
 

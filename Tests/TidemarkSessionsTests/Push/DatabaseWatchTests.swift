@@ -156,7 +156,7 @@ import TidemarkDomain
         var watch = sharedWatch(1)
         watch.awaitList()
         watch.starts(at: 5)
-        watch.listChanged()
+        watch.listChanged(at: .seconds(1))
         watch.listRead()
         #expect(watch.awaitsList && !watch.hasMark && watch.mayHaveOtherSubscriptions)
         watch.listFailed()
@@ -166,6 +166,16 @@ import TidemarkDomain
         #expect(watch.isSurprised(by: 5) && watch.isSurprised(by: 0))
         let told = watch.swept(5) { _ in false }
         #expect(told == [1])
+    }
+
+    @Test func `I-4: subscriptions that were read before a notice are read again`() {
+        var watch = sharedWatch(1)
+        watch.knows([], at: .seconds(1))
+        watch.listChanged(at: .seconds(5))
+        watch.knows([], at: .seconds(4))
+        #expect(watch.mayHaveOtherSubscriptions && !watch.wantsPushes)
+        watch.knows([Self.shared], at: .seconds(5))
+        #expect(!watch.mayHaveOtherSubscriptions && watch.wantsPushes)
     }
 
     @Test func `I-4: the sweep looks for another list if the mark changed without a notice`() {

@@ -87,4 +87,23 @@ import TidemarkWire
             (0..<6).flatMap { second in [FaultPoint.callSent, .callAnswered].map { (first, second, $0) } }
         }
     }
+
+    @Test func `I-4: subscriptions of another server that cannot be read at once are read later`() throws {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        let pair = try SharingPair(world)
+        let there = try world.enter("bob", device: 2, server: second)
+        world.scheduler.advance(by: .seconds(60))
+        second.faults.always(.callSent, .reject)
+        try pair.bob.subscribeToShared()
+        world.scheduler.advance(by: .seconds(1))
+        #expect(there.pushes.isEmpty)
+        second.faults.always(.callSent, .none)
+        world.scheduler.advance(by: .seconds(60))
+        #expect(!there.pushes.isEmpty)
+        there.forgetInbox()
+        try pair.alice.save("b", in: "notes")
+        world.scheduler.advance(by: .milliseconds(200))
+        #expect(there.pushes.count == 1)
+    }
 }

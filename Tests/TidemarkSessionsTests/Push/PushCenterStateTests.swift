@@ -76,4 +76,24 @@ import TidemarkService
         let isNext = state.listReads.takeNext(of: viewer)
         #expect(wants == viewer && !beginsBeside && isNext)
     }
+
+    @Test func `I-4: what happens at the same time has an order`() {
+        var state = makeState()
+        let early = state.moment(.seconds(1))
+        state.listChanged(of: viewer, at: .seconds(1))
+        let wants = state.knows([], of: own, at: early)
+        #expect(wants == nil && state.watches[viewer]?.mayHaveOtherSubscriptions == true)
+        let begins = state.listReads.want(viewer)
+        _ = state.listReads.takeNext(of: viewer)
+        #expect(begins && !state.mayReadList(viewer), "they must be read")
+        let late = state.moment(.seconds(1))
+        let wantsNow = state.knows([Self.shared], of: own, at: late)
+        #expect(late > early && wantsNow == viewer && state.mayReadList(viewer))
+        // Another notice: whoever reads the list reads both once more.
+        state.listChanged(of: viewer, at: .seconds(1))
+        _ = state.listReads.want(viewer)
+        #expect(state.mayReadList(viewer))
+        let starts = state.listStarts(at: mark(5), of: viewer)
+        #expect(!starts)
+    }
 }
