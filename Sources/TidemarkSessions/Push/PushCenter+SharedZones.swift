@@ -48,14 +48,16 @@ extension PushCenter {
 
     // MARK: Lists
 
-    /// The feed of a shared database tells a device of the end of zones. Their changes concern it no more.
-    func zonesEnded(in viewer: DatabaseID) { renewList(of: viewer) }
+    /// The feed of a database tells a device of the end of zones. If it is a shared one, their changes concern the device no
+    /// more.
+    func zonesEnded(in database: DatabaseID) { renewList(of: database) }
 
-    /// Reads a list in a turn of its account, unless it is being read: then whoever reads it reads it once more.
+    /// Reads a list in a turn of its account, unless it is being read: then whoever reads it reads it once more. A
+    /// private database has none.
     func renewList(of viewer: DatabaseID) {
         let account = state.withLock { state -> AccountID? in
-            guard let watch = state.watches[viewer], watch.wantsPushes || watch.mayHaveOtherSubscriptions,
-                state.listReads.want(viewer)
+            guard let watch = state.watches[viewer], watch.scope == .shared,
+                watch.wantsPushes || watch.mayHaveOtherSubscriptions, state.listReads.want(viewer)
             else { return nil }
             return watch.account
         }

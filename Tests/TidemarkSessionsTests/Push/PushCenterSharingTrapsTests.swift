@@ -106,4 +106,29 @@ import TidemarkWire
         world.scheduler.advance(by: .milliseconds(200))
         #expect(there.pushes.count == 1)
     }
+
+    @Test func `R-739: the end of a zone of one's own has no list read, neither then nor later`() throws {
+        let world = SessionWorld()
+        let alice = try world.enter("alice", device: 1)
+        try alice.subscribe()
+        for zone in ["a", "b"] { try alice.makeZone(zone) }
+        world.scheduler.advance(by: .seconds(300))
+        let before = world.server.faults.count(of: .callSent)
+        world.scheduler.advance(by: .seconds(300))
+        let usual = world.server.faults.count(of: .callSent) - before
+        try alice.deleteZone("a")
+        var request = WireFetchDatabaseChanges()
+        request.database = .private
+        let answer = try alice.ask(.fetchDatabaseChanges(request))
+        guard case .fetchDatabaseChanges(let first)? = answer else { throw SessionWorld.Unexpected(answer) }
+        try alice.deleteZone("b")
+        request.token = first.token
+        let next = try alice.ask(.fetchDatabaseChanges(request))
+        guard case .fetchDatabaseChanges(let changes)? = next else { throw SessionWorld.Unexpected(next) }
+        #expect(changes.ended.map(\.zone.name) == ["b"])
+        world.scheduler.advance(by: .seconds(300))
+        let after = world.server.faults.count(of: .callSent)
+        world.scheduler.advance(by: .seconds(300))
+        #expect(world.server.faults.count(of: .callSent) - after == usual)
+    }
 }
