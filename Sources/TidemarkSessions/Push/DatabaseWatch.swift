@@ -313,6 +313,9 @@ struct DatabaseWatch {
     /// expected one: then its own changes are all that there was. Until the database is quiet, only devices are told
     /// that do not fetch because of the notices that arrived.
     ///
+    /// Of a shared database no mark is ever expected after a change, because a commit does not say what it does to the hash.
+    /// So there a life that wrote alone is told as well, once, when the database is quiet.
+    ///
     /// A shared database without a mark waits for its list, and then all is told. The mark is read before the list, so it
     /// is not the sweep's: a change between the two must be found.
     ///

@@ -190,6 +190,23 @@ import TidemarkDomain
         #expect(!own.isSurprised(by: 8), "a private database has no list")
     }
 
+    @Test func `R-248, R-764: who alone wrote in a shared database is told once when it is quiet`() {
+        var watch = sharedWatch(1, 2)
+        watch.starts(at: 5)
+        watch.listRead()
+        _ = watch.takeDue()
+        let writer = RecordAccess(scope: .shared, user: UserID(1)).marking(DeviceID(high: 0, low: 1))
+        for mark in 6...8 as ClosedRange<Int64> {
+            watch.sharedZoneMoved(by: writer)
+            watch.movedIsDue()
+            let due = watch.takeDue()
+            let told = watch.swept(mark) { _ in false }
+            #expect(due.map(\.sessions) == [[2]] && told.isEmpty)
+        }
+        let quiet = (0..<3).map { _ in watch.swept(8) { _ in false } }
+        #expect(quiet == [[1, 2], [], []])
+    }
+
     @Test func `R-507: the last push of a subscription does not wait for a list that nobody wants`() {
         var watch = sharedWatch(1, 2)
         watch.knows([], at: .seconds(1))
