@@ -65,6 +65,14 @@ extension PushCenter {
         scheduler.run { [self] in await readListInTurn(of: viewer, for: account) }
     }
 
+    /// Subscriptions that have changed cannot be read now. Of a private database they are read again when they are old and
+    /// something moved there. In a shared one others move something. So they are read with its list, as after a notice.
+    func subscriptionsUnread(of identity: Identity) {
+        let (viewer, now) = (identity.sharedDatabase, scheduler.now)
+        state.withLock { $0.listChanged(of: viewer, at: now) }
+        renewList(of: viewer)
+    }
+
     private func readListInTurn(of viewer: DatabaseID, for account: AccountID) async {
         let gate = gates[.wholeDatabase]
         guard let ticket = try? await gate.enter(.account(account.rawValue)) else { return listFailed(of: viewer) }

@@ -183,11 +183,13 @@ final class PushCenter: Sendable {
     func subscriptionsChanged(in scope: DatabaseScope, of identity: Identity, by session: Session) async {
         let (database, own) = (identity.database(in: scope), identity.privateDatabase)
         let known = state.withLock { $0.watches[database]?.subscriptions }
-        await readSubscriptions(of: own, ageMax: .zero)
+        let isRead = await readSubscriptions(of: own, ageMax: .zero)
+        if !isRead { subscriptionsUnread(of: identity) }
         tell([session.number], of: database, atOnce: true)
         tellOfEnds(of: database, since: known, by: session.number)
-        siblings.each(where: { $0.pushes.watches(own) }) {
-            await $0.pushes.renewSubscriptions(of: own, ageMax: .zero)
+        siblings.each(where: { $0.pushes.watches(own) }) { hub in
+            let isRead = await hub.pushes.renewSubscriptions(of: own, ageMax: .zero)
+            if !isRead { hub.pushes.subscriptionsUnread(of: identity) }
         }
         // Changes of a private database make another server read its subscriptions again. In the shared database changes
         // are others', and the other server may not know yet that they concern anybody.
@@ -253,7 +255,8 @@ final class PushCenter: Sendable {
         let database = identity.database(in: scope)
         let areNews = state.withLock { $0.watches[database]?.differs(from: all) ?? false }
         guard areNews else { return }
-        await readSubscriptions(of: identity.privateDatabase, ageMax: .zero)
+        let isRead = await readSubscriptions(of: identity.privateDatabase, ageMax: .zero)
+        if !isRead { subscriptionsUnread(of: identity) }
         tell(state.withLock { $0.watches[database]?.sessions.keys.sorted() ?? [] }, of: database)
     }
 
@@ -308,11 +311,14 @@ final class PushCenter: Sendable {
     }
 
     /// A user may have subscribed at another server. Then all sessions are told that they may have missed something.
-    func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async {
+    ///
+    /// - Returns: false if the subscriptions cannot be read now.
+    @discardableResult
+    func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async -> Bool {
         let before = state.withLock { state in
             [database, state.watches[database]?.twin].compactMap(\.self).map { ($0, state.watches[$0]?.subscriptions) }
         }
-        await readSubscriptions(of: database, ageMax: ageMax)
+        guard await readSubscriptions(of: database, ageMax: ageMax) else { return false }
         for (database, known) in before {
             let everyone = state.withLock { state -> [UInt64] in
                 guard let watch = state.watches[database], watch.subscriptions != known else { return [] }
@@ -321,6 +327,7 @@ final class PushCenter: Sendable {
             tell(everyone, of: database)
             tellOfEnds(of: database, since: known)
         }
+        return true
     }
 
     private func pushMoved(in databases: [DatabaseID], _ news: [ZoneNews] = []) {
@@ -412,7 +419,9 @@ final class PushCenter: Sendable {
 
     // MARK: Reading
 
-    private func readSubscriptions(of database: DatabaseID, ageMax: Duration?) async {
+    /// - Returns: false if they cannot be read now.
+    @discardableResult
+    private func readSubscriptions(of database: DatabaseID, ageMax: Duration?) async -> Bool {
         let now = scheduler.now
         let read = state.withLock { state -> (user: UserID, begunAt: Duration)? in
             guard let watch = state.watches[database],
@@ -420,8 +429,10 @@ final class PushCenter: Sendable {
             else { return nil }
             return (watch.user, state.moment(now))
         }
-        guard let read, case .success(let all) = await service.subscriptions(of: read.user) else { return }
+        guard let read else { return true }
+        guard case .success(let all) = await service.subscriptions(of: read.user) else { return false }
         if let viewer = state.withLock({ $0.knows(all, of: database, at: read.begunAt) }) { renewList(of: viewer) }
+        return true
     }
 
     // MARK: Sending

@@ -131,4 +131,27 @@ import TidemarkWire
         world.scheduler.advance(by: .seconds(300))
         #expect(world.server.faults.count(of: .callSent) - after == usual)
     }
+
+    @Test func `I-4: who subscribes while the store fails is pushed to as soon as it does not`() throws {
+        for loopCount in [1, 2] {
+            for spared in 0..<6 {
+                let world = SessionWorld(loopCount: loopCount)
+                let pair = try SharingPair(world)
+                let there = try world.enter("bob", device: 2, server: world.loops[loopCount - 1])
+                world.scheduler.advance(by: .seconds(60))
+                for loop in world.loops { loop.faults.always(.callSent, .reject, after: spared) }
+                let isSubscribed = (try? pair.bob.subscribeToShared()) != nil
+                for loop in world.loops { loop.faults.always(.callSent, .none) }
+                if !isSubscribed { try pair.bob.subscribeToShared() }
+                world.scheduler.advance(by: .seconds(60))
+                for client in [pair.bob, there] {
+                    #expect(!client.pushes.isEmpty, "\(loopCount) \(spared)")
+                    client.forgetInbox()
+                }
+                try pair.alice.save("b", in: "notes")
+                world.scheduler.advance(by: .milliseconds(200))
+                #expect([pair.bob, there].map(\.pushes.count) == [1, 1], "\(loopCount) \(spared)")
+            }
+        }
+    }
 }
