@@ -40,8 +40,9 @@ struct DatabaseWatch {
 
     /// Of a shared database: its list of zones is to be read, and whatever is due waits for that.
     private(set) var awaitsList: Bool
-    /// Whether the subscriptions may have changed at another server.
-    private(set) var mayHaveOtherSubscriptions = false
+    /// Of a shared database: when the last notice came that the subscriptions may have changed at another server. Nil: they
+    /// have been read since.
+    private var subscriptionsNoticedAt: Duration?
 
     /// The store's mark of the database when the first session joined, or at the last sweep.
     private var mark: Int64?
@@ -57,7 +58,7 @@ struct DatabaseWatch {
     private(set) var lastSweep = 0
 
     /// - Parameter now: reads of subscriptions that began earlier belong to an earlier watch. They may have missed what
-    ///   changed between the two.
+    ///   changed between the two (``PushCenter/State/moment(_:)``).
     init(
         user: UserID, account: AccountID, scope: DatabaseScope = .private, twin: DatabaseID? = nil, since now: Duration
     ) {
@@ -73,6 +74,8 @@ struct DatabaseWatch {
     /// True also while the subscriptions are unknown.
     var wantsPushes: Bool { subscriptions.map { !$0.isEmpty } ?? true }
     var hasMark: Bool { mark != nil }
+    /// Whether the subscriptions may have changed at another server.
+    var mayHaveOtherSubscriptions: Bool { subscriptionsNoticedAt != nil }
 
     /// - Parameter life: of the device, as it sends it.
     mutating func join(_ session: UInt64, _ life: DeviceID, tellsDefaultZone: Bool = false) {
@@ -105,7 +108,7 @@ struct DatabaseWatch {
         guard now >= subscriptionsReadAt else { return }
         subscriptions = pushed(all)
         subscriptionsReadAt = now
-        mayHaveOtherSubscriptions = false
+        if let noticedAt = subscriptionsNoticedAt, noticedAt <= now { subscriptionsNoticedAt = nil }
     }
 
     /// They are read again when a push depends on them (``SubscriptionMemory``).
@@ -201,9 +204,11 @@ struct DatabaseWatch {
 
     /// A notice says that there is another list, or that there are other subscriptions. What the mark will be, and what
     /// earlier notices said, does not matter: all is told after the list has been read.
-    mutating func listChanged() {
+    ///
+    /// - Parameter now: subscriptions whose read began earlier may be older than the notice.
+    mutating func listChanged(at now: Duration) {
         awaitList()
-        mayHaveOtherSubscriptions = true
+        subscriptionsNoticedAt = now
         (mark, expectedMark, wasNoticed, causes) = (nil, nil, false, [])
     }
 
@@ -308,9 +313,16 @@ struct DatabaseWatch {
     /// expected one: then its own changes are all that there was. Until the database is quiet, only devices are told
     /// that do not fetch because of the notices that arrived.
     ///
+    /// Of a shared database no mark is ever expected after a change, because a commit does not say what it does to the hash.
+    /// So there a life that wrote alone is told as well, once, when the database is quiet.
+    ///
+    /// A shared database without a mark waits for its list, and then all is told. The mark is read before the list, so it
+    /// is not the sweep's: a change between the two must be found.
+    ///
     /// - Parameter reliesOnPushes: whether a session's device does not fetch although changes were pushed to it.
     /// - Returns: the sessions to be told.
     mutating func swept(_ newMark: Int64, reliesOnPushes: (UInt64) -> Bool) -> [UInt64] {
+        guard scope != .shared || hasMark else { return [] }
         defer {
             mark = newMark
             wasNoticed = false

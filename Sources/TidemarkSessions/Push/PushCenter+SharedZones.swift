@@ -48,19 +48,29 @@ extension PushCenter {
 
     // MARK: Lists
 
-    /// The feed of a shared database tells a device of the end of zones. Their changes concern it no more.
-    func zonesEnded(in viewer: DatabaseID) { renewList(of: viewer) }
+    /// The feed of a database tells a device of the end of zones. If it is a shared one, their changes concern the device no
+    /// more.
+    func zonesEnded(in database: DatabaseID) { renewList(of: database) }
 
-    /// Reads a list in a turn of its account, unless it is being read: then whoever reads it reads it once more.
+    /// Reads a list in a turn of its account, unless it is being read: then whoever reads it reads it once more. A
+    /// private database has none.
     func renewList(of viewer: DatabaseID) {
         let account = state.withLock { state -> AccountID? in
-            guard let watch = state.watches[viewer], watch.wantsPushes || watch.mayHaveOtherSubscriptions,
-                state.listReads.want(viewer)
+            guard let watch = state.watches[viewer], watch.scope == .shared,
+                watch.wantsPushes || watch.mayHaveOtherSubscriptions, state.listReads.want(viewer)
             else { return nil }
             return watch.account
         }
         guard let account else { return }
         scheduler.run { [self] in await readListInTurn(of: viewer, for: account) }
+    }
+
+    /// Subscriptions that have changed cannot be read now. Of a private database they are read again when they are old and
+    /// something moved there. In a shared one others move something. So they are read with its list, as after a notice.
+    func subscriptionsUnread(of identity: Identity) {
+        let (viewer, now) = (identity.sharedDatabase, scheduler.now)
+        state.withLock { $0.listChanged(of: viewer, at: now) }
+        renewList(of: viewer)
     }
 
     private func readListInTurn(of viewer: DatabaseID, for account: AccountID) async {
@@ -104,15 +114,13 @@ extension PushCenter {
     private func readList(of viewer: DatabaseID) async -> Bool {
         if state.withLock({ $0.watches[viewer]?.mayHaveOtherSubscriptions ?? false }) {
             await renewSubscriptions(of: viewer, ageMax: .zero)
+            guard state.withLock({ $0.mayReadList(viewer) }) else { return false }
         }
         guard let (user, hasMark) = state.withLock({ $0.readerOfList(viewer) }) else { return true }
         // The mark first: whatever changes after it differs from it.
         if !hasMark {
             guard let mark = await marks(of: [viewer])[viewer] else { return false }
-            state.withLock { state in
-                state.watches[viewer]?.starts(at: mark.value)
-                state.watches[viewer]?.counted(zones: mark.zoneCount)
-            }
+            guard state.withLock({ $0.listStarts(at: mark, of: viewer) }) else { return true }
         }
         guard
             case .success(let zones) = await service.zonesShown(
@@ -130,10 +138,11 @@ extension PushCenter {
 
     // MARK: Marks
 
-    /// The marks of databases. Those that cannot be read now are left out.
+    /// The marks of databases. Those that cannot be read now are left out, and those that nobody watches any more.
     func marks(of databases: [DatabaseID]) async -> [DatabaseID: ChangeMark] {
-        let viewers = state.withLock { $0.viewers(among: databases) }
-        let own = viewers.isEmpty ? databases : databases.filter { viewers[$0] == nil }
+        let (viewers, own) = state.withLock { state in
+            (state.viewers(among: databases), databases.filter { state.watches[$0]?.scope == .private })
+        }
         var marks = own.isEmpty ? [:] : (try? await service.changeMarks(of: own).get()) ?? [:]
         if !viewers.isEmpty, case .success(let shared) = await service.sharedMarks(of: viewers) {
             marks.merge(shared) { $1 }
@@ -187,15 +196,28 @@ extension PushCenter.State {
     mutating func needsList(of viewer: DatabaseID) -> Bool {
         guard let known = watches[viewer]?.subscriptions else { return false }
         guard !known.isEmpty else {
-            if sharedZones.knows(viewer) {
-                sharedZones.remove(viewer)
-                watches[viewer]?.forgetList()
-            }
+            sharedZones.remove(viewer)
+            // NB: what is wanted stays so. It may be because of a notice that says that there are other subscriptions.
+            listReads.outdate(viewer)
+            watches[viewer]?.forgetList()
             return false
         }
         guard !sharedZones.knows(viewer) else { return false }
         watches[viewer]?.awaitList()
         return true
+    }
+
+    /// Takes in that a list may be another one, or the subscriptions. What is being read may be older.
+    mutating func listChanged(of viewer: DatabaseID, at now: Duration) {
+        let noticedAt = moment(now)
+        watches[viewer]?.listChanged(at: noticedAt)
+        listReads.outdate(viewer)
+    }
+
+    /// False if the subscriptions could not be read, and nobody reads them otherwise: of somebody who seems to have none, no
+    /// sweep asks again. A notice that came meanwhile has the list read once more, and they are read with it.
+    func mayReadList(_ viewer: DatabaseID) -> Bool {
+        watches[viewer]?.mayHaveOtherSubscriptions != true || listReads.isWanted(viewer)
     }
 
     /// Who is to read a list, and whether the database has a mark. Nil: nobody wants it any more.
@@ -204,9 +226,20 @@ extension PushCenter.State {
         return (watch.user, watch.hasMark)
     }
 
-    /// Takes in a list. If it has another zone, the devices are told: until now nobody noticed the changes of that zone.
+    /// Takes in the mark with which a list begins that is being read.
+    ///
+    /// - Returns: false if that read counts for nothing any more.
+    mutating func listStarts(at mark: ChangeMark, of viewer: DatabaseID) -> Bool {
+        guard watches[viewer] != nil, !listReads.isOutdated(viewer) else { return false }
+        watches[viewer]?.starts(at: mark.value)
+        watches[viewer]?.counted(zones: mark.zoneCount)
+        return true
+    }
+
+    /// Takes in a list, unless its read is outdated: it may belong to an earlier watch, or have begun before a notice. If the
+    /// list has another zone, the devices are told: until now nobody noticed the changes of that zone.
     mutating func listRead(_ keys: [ZoneKey], of viewer: DatabaseID) {
-        guard let watch = watches[viewer] else { return }
+        guard let watch = watches[viewer], !listReads.isOutdated(viewer) else { return }
         let numbers = watch.sessions.keys
         if sharedZones.set(keys, of: viewer, afterSweep: sweepCount) { watches[viewer]?.tell(numbers) }
         watches[viewer]?.listRead()

@@ -32,6 +32,14 @@ final class PushCenter: Sendable {
         var sweepCount = 0
         /// Whether a check for due reminders is scheduled.
         var isReminding = false
+        /// The last answer of ``moment(_:)``.
+        var lastMoment = Duration.zero
+
+        /// The time, but later than all answers before: what happens at the same time has an order as well.
+        mutating func moment(_ now: Duration) -> Duration {
+            lastMoment = max(now, lastMoment + .nanoseconds(1))
+            return lastMoment
+        }
 
         /// Takes in the subscriptions of the user of a database.
         ///
@@ -102,14 +110,15 @@ final class PushCenter: Sendable {
         let now = scheduler.now
         state.withLock { state in
             state.sessions[session.number] = session
+            let moment = state.moment(now)
             state.watches[
                 database,
-                default: DatabaseWatch(user: identity.user, account: identity.account, twin: shared, since: now)
+                default: DatabaseWatch(user: identity.user, account: identity.account, twin: shared, since: moment)
             ].join(session.number, member.life, tellsDefaultZone: identity.feedsEverywhere)
             state.watches[
                 shared,
                 default: DatabaseWatch(
-                    user: identity.user, account: identity.account, scope: .shared, twin: database, since: now)
+                    user: identity.user, account: identity.account, scope: .shared, twin: database, since: moment)
             ].join(session.number, member.life)
         }
         scheduler.run { [self] in
@@ -174,11 +183,13 @@ final class PushCenter: Sendable {
     func subscriptionsChanged(in scope: DatabaseScope, of identity: Identity, by session: Session) async {
         let (database, own) = (identity.database(in: scope), identity.privateDatabase)
         let known = state.withLock { $0.watches[database]?.subscriptions }
-        await readSubscriptions(of: own, ageMax: .zero)
+        let isRead = await readSubscriptions(of: own, ageMax: .zero)
+        if !isRead { subscriptionsUnread(of: identity) }
         tell([session.number], of: database, atOnce: true)
         tellOfEnds(of: database, since: known, by: session.number)
-        siblings.each(where: { $0.pushes.watches(own) }) {
-            await $0.pushes.renewSubscriptions(of: own, ageMax: .zero)
+        siblings.each(where: { $0.pushes.watches(own) }) { hub in
+            let isRead = await hub.pushes.renewSubscriptions(of: own, ageMax: .zero)
+            if !isRead { hub.pushes.subscriptionsUnread(of: identity) }
         }
         // Changes of a private database make another server read its subscriptions again. In the shared database changes
         // are others', and the other server may not know yet that they concern anybody.
@@ -244,7 +255,8 @@ final class PushCenter: Sendable {
         let database = identity.database(in: scope)
         let areNews = state.withLock { $0.watches[database]?.differs(from: all) ?? false }
         guard areNews else { return }
-        await readSubscriptions(of: identity.privateDatabase, ageMax: .zero)
+        let isRead = await readSubscriptions(of: identity.privateDatabase, ageMax: .zero)
+        if !isRead { subscriptionsUnread(of: identity) }
         tell(state.withLock { $0.watches[database]?.sessions.keys.sorted() ?? [] }, of: database)
     }
 
@@ -261,7 +273,7 @@ final class PushCenter: Sendable {
                 state.takeForViewers(notice)
                 guard let scope = state.watches[notice.database]?.scope else { continue }
                 if scope == .shared {
-                    state.watches[notice.database]?.listChanged()
+                    state.listChanged(of: notice.database, at: now)
                     listed.insert(notice.database)
                 } else {
                     state.watches[notice.database]?.moved(notice.zoneName, by: notice.life)
@@ -299,11 +311,14 @@ final class PushCenter: Sendable {
     }
 
     /// A user may have subscribed at another server. Then all sessions are told that they may have missed something.
-    func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async {
+    ///
+    /// - Returns: false if the subscriptions cannot be read now.
+    @discardableResult
+    func renewSubscriptions(of database: DatabaseID, ageMax: Duration) async -> Bool {
         let before = state.withLock { state in
             [database, state.watches[database]?.twin].compactMap(\.self).map { ($0, state.watches[$0]?.subscriptions) }
         }
-        await readSubscriptions(of: database, ageMax: ageMax)
+        guard await readSubscriptions(of: database, ageMax: ageMax) else { return false }
         for (database, known) in before {
             let everyone = state.withLock { state -> [UInt64] in
                 guard let watch = state.watches[database], watch.subscriptions != known else { return [] }
@@ -312,6 +327,7 @@ final class PushCenter: Sendable {
             tell(everyone, of: database)
             tellOfEnds(of: database, since: known)
         }
+        return true
     }
 
     private func pushMoved(in databases: [DatabaseID], _ news: [ZoneNews] = []) {
@@ -403,14 +419,20 @@ final class PushCenter: Sendable {
 
     // MARK: Reading
 
-    private func readSubscriptions(of database: DatabaseID, ageMax: Duration?) async {
+    /// - Returns: false if they cannot be read now.
+    @discardableResult
+    private func readSubscriptions(of database: DatabaseID, ageMax: Duration?) async -> Bool {
         let now = scheduler.now
-        let user = state.withLock { state -> UserID? in
-            guard let watch = state.watches[database] else { return nil }
-            return ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax) ? watch.user : nil
+        let read = state.withLock { state -> (user: UserID, begunAt: Duration)? in
+            guard let watch = state.watches[database],
+                ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax)
+            else { return nil }
+            return (watch.user, state.moment(now))
         }
-        guard let user, case .success(let all) = await service.subscriptions(of: user) else { return }
-        if let viewer = state.withLock({ $0.knows(all, of: database, at: now) }) { renewList(of: viewer) }
+        guard let read else { return true }
+        guard case .success(let all) = await service.subscriptions(of: read.user) else { return false }
+        if let viewer = state.withLock({ $0.knows(all, of: database, at: read.begunAt) }) { renewList(of: viewer) }
+        return true
     }
 
     // MARK: Sending

@@ -11,6 +11,8 @@ internal import TidemarkDomain
 struct SharedListReads {
     private var wanted: Set<DatabaseID> = []
     private var underWay: Set<DatabaseID> = []
+    /// Those of them whose result counts for nothing: whoever wanted it is gone, or the list has changed since.
+    private var outdated: Set<DatabaseID> = []
     /// Those that are to be read later, in this order. Some may have been read meanwhile.
     private var later: Deque<DatabaseID> = []
     private var isReadingLater = false
@@ -30,6 +32,7 @@ struct SharedListReads {
 
     /// For whoever reads a list: whether it is to be read now. If not, the reading has ended.
     mutating func takeNext(of viewer: DatabaseID) -> Bool {
+        outdated.remove(viewer)
         guard wanted.remove(viewer) == nil else { return true }
         underWay.remove(viewer)
         return false
@@ -38,12 +41,27 @@ struct SharedListReads {
     /// The reading has ended, and the list could not be read. It is to be read later.
     mutating func failed(_ viewer: DatabaseID) {
         underWay.remove(viewer)
+        outdated.remove(viewer)
         wanted.insert(viewer)
         later.append(viewer)
     }
 
     /// Nobody wants the list any more.
-    mutating func forget(_ viewer: DatabaseID) { wanted.remove(viewer) }
+    mutating func forget(_ viewer: DatabaseID) {
+        wanted.remove(viewer)
+        outdate(viewer)
+    }
+
+    /// If a read is under way, its result counts for nothing.
+    mutating func outdate(_ viewer: DatabaseID) {
+        if underWay.contains(viewer) { outdated.insert(viewer) }
+    }
+
+    /// Whether the list is to be read, or read once more.
+    func isWanted(_ viewer: DatabaseID) -> Bool { wanted.contains(viewer) }
+
+    /// For whoever reads a list: whether what was read counts for nothing.
+    func isOutdated(_ viewer: DatabaseID) -> Bool { outdated.contains(viewer) }
 
     /// Whether the caller is to read what is to be read later.
     mutating func beginsLater() -> Bool {

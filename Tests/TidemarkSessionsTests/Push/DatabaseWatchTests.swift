@@ -156,7 +156,7 @@ import TidemarkDomain
         var watch = sharedWatch(1)
         watch.awaitList()
         watch.starts(at: 5)
-        watch.listChanged()
+        watch.listChanged(at: .seconds(1))
         watch.listRead()
         #expect(watch.awaitsList && !watch.hasMark && watch.mayHaveOtherSubscriptions)
         watch.listFailed()
@@ -166,6 +166,16 @@ import TidemarkDomain
         #expect(watch.isSurprised(by: 5) && watch.isSurprised(by: 0))
         let told = watch.swept(5) { _ in false }
         #expect(told == [1])
+    }
+
+    @Test func `I-4: subscriptions that were read before a notice are read again`() {
+        var watch = sharedWatch(1)
+        watch.knows([], at: .seconds(1))
+        watch.listChanged(at: .seconds(5))
+        watch.knows([], at: .seconds(4))
+        #expect(watch.mayHaveOtherSubscriptions && !watch.wantsPushes)
+        watch.knows([Self.shared], at: .seconds(5))
+        #expect(!watch.mayHaveOtherSubscriptions && watch.wantsPushes)
     }
 
     @Test func `I-4: the sweep looks for another list if the mark changed without a notice`() {
@@ -178,6 +188,23 @@ import TidemarkDomain
         var own = self.watch(1)
         own.starts(at: 7)
         #expect(!own.isSurprised(by: 8), "a private database has no list")
+    }
+
+    @Test func `R-248, R-764: who alone wrote in a shared database is told once when it is quiet`() {
+        var watch = sharedWatch(1, 2)
+        watch.starts(at: 5)
+        watch.listRead()
+        _ = watch.takeDue()
+        let writer = RecordAccess(scope: .shared, user: UserID(1)).marking(DeviceID(high: 0, low: 1))
+        for mark in 6...8 as ClosedRange<Int64> {
+            watch.sharedZoneMoved(by: writer)
+            watch.movedIsDue()
+            let due = watch.takeDue()
+            let told = watch.swept(mark) { _ in false }
+            #expect(due.map(\.sessions) == [[2]] && told.isEmpty)
+        }
+        let quiet = (0..<3).map { _ in watch.swept(8) { _ in false } }
+        #expect(quiet == [[1, 2], [], []])
     }
 
     @Test func `R-507: the last push of a subscription does not wait for a list that nobody wants`() {

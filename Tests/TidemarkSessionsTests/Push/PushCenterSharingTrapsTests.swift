@@ -50,4 +50,108 @@ import TidemarkWire
         world.scheduler.advance(by: .milliseconds(10))
         #expect(bob.pushes.count == 1 && alice.pushes.isEmpty)
     }
+
+    /// A device whose reads are slow connects, drops and connects again.
+    @Test func `I-4: whichever read of a connection ends after the next one began, changes are pushed at once`() throws
+    {
+        for (first, second, point) in slowReads {
+            let world = SessionWorld()
+            let pair = try SharingPair(world)
+            try pair.bob.subscribeToShared()
+            let server = world.anotherServer()
+            func connect(_ slow: Int, _ delay: Duration) -> TestClient {
+                server.faults.always(point, .delay(delay), after: slow)
+                let client = world.connect(to: server)
+                client.post(.hello(SessionWorld.hello("bob", device: 2)))
+                world.scheduler.runUntilIdle()
+                server.faults.always(point, .none)
+                return client
+            }
+            let early = connect(first, .seconds(3))
+            world.scheduler.advance(by: .seconds(1))
+            early.disconnect()
+            let late = connect(second, .seconds(4))
+            // The sweep has no part in it.
+            world.scheduler.advance(by: .seconds(7))
+            #expect(!late.pushes.isEmpty, "\(point) \(first) \(second)")
+            late.forgetInbox()
+            try pair.alice.save("b", in: "notes")
+            world.scheduler.advance(by: .milliseconds(200))
+            #expect(late.pushes.count == 1, "\(point) \(first) \(second)")
+        }
+    }
+
+    /// Which call of the first connection is slow, and which of the second.
+    private var slowReads: [(Int, Int, FaultPoint)] {
+        (0..<6).flatMap { first in
+            (0..<6).flatMap { second in [FaultPoint.callSent, .callAnswered].map { (first, second, $0) } }
+        }
+    }
+
+    @Test func `I-4: subscriptions of another server that cannot be read at once are read later`() throws {
+        let world = SessionWorld()
+        let second = world.anotherServer()
+        let pair = try SharingPair(world)
+        let there = try world.enter("bob", device: 2, server: second)
+        world.scheduler.advance(by: .seconds(60))
+        second.faults.always(.callSent, .reject)
+        try pair.bob.subscribeToShared()
+        world.scheduler.advance(by: .seconds(1))
+        #expect(there.pushes.isEmpty)
+        second.faults.always(.callSent, .none)
+        world.scheduler.advance(by: .seconds(60))
+        #expect(!there.pushes.isEmpty)
+        there.forgetInbox()
+        try pair.alice.save("b", in: "notes")
+        world.scheduler.advance(by: .milliseconds(200))
+        #expect(there.pushes.count == 1)
+    }
+
+    @Test func `R-739: the end of a zone of one's own has no list read, neither then nor later`() throws {
+        let world = SessionWorld()
+        let alice = try world.enter("alice", device: 1)
+        try alice.subscribe()
+        for zone in ["a", "b"] { try alice.makeZone(zone) }
+        world.scheduler.advance(by: .seconds(300))
+        let before = world.server.faults.count(of: .callSent)
+        world.scheduler.advance(by: .seconds(300))
+        let usual = world.server.faults.count(of: .callSent) - before
+        try alice.deleteZone("a")
+        var request = WireFetchDatabaseChanges()
+        request.database = .private
+        let answer = try alice.ask(.fetchDatabaseChanges(request))
+        guard case .fetchDatabaseChanges(let first)? = answer else { throw SessionWorld.Unexpected(answer) }
+        try alice.deleteZone("b")
+        request.token = first.token
+        let next = try alice.ask(.fetchDatabaseChanges(request))
+        guard case .fetchDatabaseChanges(let changes)? = next else { throw SessionWorld.Unexpected(next) }
+        #expect(changes.ended.map(\.zone.name) == ["b"])
+        world.scheduler.advance(by: .seconds(300))
+        let after = world.server.faults.count(of: .callSent)
+        world.scheduler.advance(by: .seconds(300))
+        #expect(world.server.faults.count(of: .callSent) - after == usual)
+    }
+
+    @Test func `I-4: who subscribes while the store fails is pushed to as soon as it does not`() throws {
+        for loopCount in [1, 2] {
+            for spared in 0..<6 {
+                let world = SessionWorld(loopCount: loopCount)
+                let pair = try SharingPair(world)
+                let there = try world.enter("bob", device: 2, server: world.loops[loopCount - 1])
+                world.scheduler.advance(by: .seconds(60))
+                for loop in world.loops { loop.faults.always(.callSent, .reject, after: spared) }
+                let isSubscribed = (try? pair.bob.subscribeToShared()) != nil
+                for loop in world.loops { loop.faults.always(.callSent, .none) }
+                if !isSubscribed { try pair.bob.subscribeToShared() }
+                world.scheduler.advance(by: .seconds(60))
+                for client in [pair.bob, there] {
+                    #expect(!client.pushes.isEmpty, "\(loopCount) \(spared)")
+                    client.forgetInbox()
+                }
+                try pair.alice.save("b", in: "notes")
+                world.scheduler.advance(by: .milliseconds(200))
+                #expect([pair.bob, there].map(\.pushes.count) == [1, 1], "\(loopCount) \(spared)")
+            }
+        }
+    }
 }

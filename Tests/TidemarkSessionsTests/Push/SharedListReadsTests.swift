@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkDomain
+import TidemarkTestSupport
 
 @testable import TidemarkSessions
 
@@ -68,5 +69,105 @@ import TidemarkDomain
         let begins = reads.beginsLater()
         let again = reads.takeLater()
         #expect(begins && again == bob)
+    }
+
+    @Test func `I-4: what is read while the list changes, or while nobody wants it any more, counts for nothing`() {
+        var reads = SharedListReads()
+        reads.outdate(bob)
+        _ = reads.want(bob)
+        _ = reads.takeNext(of: bob)
+        #expect(!reads.isOutdated(bob), "no read was under way")
+        for forgets in [true, false] {
+            if forgets { reads.forget(bob) } else { reads.outdate(bob) }
+            #expect(reads.isOutdated(bob))
+            let begins = reads.want(bob)
+            #expect(!begins && reads.isOutdated(bob) && reads.isWanted(bob))
+            let isNext = reads.takeNext(of: bob)
+            #expect(isNext && !reads.isOutdated(bob) && !reads.isWanted(bob))
+        }
+        reads.outdate(bob)
+        reads.failed(bob)
+        #expect(!reads.isOutdated(bob) && reads.isWanted(bob))
+    }
+
+    @Test func `R-739, I-4: in any history nobody reads a list beside another, and each that is wanted is read`() {
+        var random = SeededRandom()
+        print("reads of lists: TIDEMARK_TEST_SEED=\(random.seed)")
+        for _ in 0..<300 {
+            var history = ReadsHistory()
+            for _ in 0..<60 { history.step(&random) }
+            history.drain()
+            #expect(history.complaints.isEmpty, "TIDEMARK_TEST_SEED=\(random.seed)")
+        }
+    }
+}
+
+/// Who reads which lists, in the order in which it happened.
+private struct ReadsHistory {
+    private static let viewers = (1...3).map { DatabaseID($0) }
+
+    private var reads = SharedListReads()
+    private var readers: Set<DatabaseID> = []
+    private var isReadingLater = false
+    /// Those that must be read from the beginning before all is done.
+    private var owed: Set<DatabaseID> = []
+    private(set) var complaints: [String] = []
+
+    mutating func step(_ random: inout SeededRandom) {
+        let viewer = random.pick(Self.viewers)
+        switch random.below(8) {
+        case 0:
+            owed.insert(viewer)
+            if reads.want(viewer) { begin(viewer) }
+        case 1:
+            owed.insert(viewer)
+            reads.wantLater(viewer)
+        case 2:
+            owed.remove(viewer)
+            reads.forget(viewer)
+        case 3: reads.outdate(viewer)
+        case 4: takeLater()
+        case 5: fail(viewer)
+        default: goOn(viewer)
+        }
+    }
+
+    private mutating func begin(_ viewer: DatabaseID) {
+        guard readers.insert(viewer).inserted else { return complaints.append("\(viewer) is read twice") }
+        goOn(viewer)
+    }
+
+    /// A read ends, if one is under way, and the next one of the list begins.
+    private mutating func goOn(_ viewer: DatabaseID) {
+        guard readers.contains(viewer) else { return }
+        if reads.takeNext(of: viewer) {
+            owed.remove(viewer)
+            if reads.isOutdated(viewer) { complaints.append("\(viewer) is outdated as it begins") }
+        } else {
+            readers.remove(viewer)
+        }
+    }
+
+    private mutating func fail(_ viewer: DatabaseID) {
+        guard readers.remove(viewer) != nil else { return }
+        owed.insert(viewer)
+        reads.failed(viewer)
+    }
+
+    private mutating func takeLater() {
+        if !isReadingLater { isReadingLater = reads.beginsLater() }
+        guard isReadingLater else { return }
+        guard let viewer = reads.takeLater() else { return isReadingLater = false }
+        begin(viewer)
+    }
+
+    /// Everybody reads until nothing is left.
+    mutating func drain() {
+        for _ in 0..<100 {
+            takeLater()
+            for viewer in Self.viewers { goOn(viewer) }
+        }
+        if !readers.isEmpty { complaints.append("\(readers) go on for ever") }
+        if !owed.isEmpty { complaints.append("\(owed) were not read") }
     }
 }
