@@ -154,8 +154,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-012, R-329: what a request of the same group allows a participant to save is known to the schema`() throws
-    {
+    @Test func `R-012, R-329: what a request of the same group lets a participant save is in the schema`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript(first: [.commitSent: [.none, .none, .delay(.seconds(2))]])
         let service = fixture.server(faults: script.plan)
