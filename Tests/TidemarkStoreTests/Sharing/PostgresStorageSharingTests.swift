@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkPostgres
 import TidemarkService
+import TidemarkSockets
 import TidemarkTestSupport
 
 @testable import TidemarkStore
@@ -120,6 +121,42 @@ import TidemarkTestSupport
             #expect(keys.map(\.keys) == [nil])
             try await lease.connection.executeScript("COMMIT")
             fixture.other.release(lease)
+        }
+    }
+
+    @Test func `I-5, R-316: who asks for the share of a zone without access has nothing of it read`() async throws {
+        try await SharingFixture.run { fixture in
+            try await fixture.share(with: fixture.bobs(.pending))
+            try await fixture.create("Gone")
+            let gone = ZoneKey(database: fixture.zone.database, name: "Gone")
+            #expect(try await AdminStore(fixture.storage).endZone(gone, reason: .purged))
+            let none = ZoneKey(database: fixture.zone.database, name: "None")
+            let loop = try EventLoop(name: "service")
+            defer { loop.stop() }
+            let service = CloudService(storage: fixture.storage, scheduler: loop, limits: Limits()) { _ in }
+            let lease = try await fixture.other.acquire()
+            // Whoever reads a whole share waits, until PostgreSQL ends the statement.
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record, share_link IN ACCESS EXCLUSIVE MODE")
+            for key in [fixture.zone, gone, none] {
+                let asked = await service.records(named: ["a", Share.zoneWideName], in: key, by: fixture.bobsAccess)
+                let reason: FailureReason? = if case .failure(let reason) = asked { reason } else { nil }
+                #expect(reason == .zoneNotFound, "\(key.name)")
+            }
+            try await lease.connection.executeScript("COMMIT")
+            fixture.other.release(lease)
+            // Who takes part gets it.
+            try await fixture.update { changes, rows in
+                changes.updated = rows.map { row in
+                    var row = row
+                    (row.status, row.acceptedNumber) = (.accepted, changes.number)
+                    return row
+                }
+            }
+            let lookup = try await service.records(
+                named: [Share.zoneWideName], in: fixture.zone, by: fixture.bobsAccess
+            ).get()
+            #expect(lookup.sharing?.isWhole == true)
+            await service.stop()
         }
     }
 
