@@ -50,6 +50,10 @@ extension CloudService {
             if wantsShare, let user = access.user { sharing = sharing.and(.shown(to: user)) }
             let snapshot = try await storage.records(
                 named: stored, in: key, bytesMax: limits.answerBytesMax, sharing: sharing)
+            if snapshot.zone == nil, wantsShare, access.scope == .private {
+                let removals = try await storage.removals(ofZones: [key.name], in: key.database)
+                return .failure(.missingZone(removals[key.name]))
+            }
             if let reason = snapshot.refusal(for: access) { return .failure(reason) }
             guard let zone = snapshot.zone else { return .failure(.zoneNotFound) }
             return .success(

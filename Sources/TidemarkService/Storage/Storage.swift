@@ -148,7 +148,8 @@ package protocol Storage: AnyObject, Sendable {
     ///   - bytesMax: the records come with their fields, in the order of the names, as long as these have no more bytes
     ///     together. Those of the first record with fields always come. The others are ``ZoneSnapshot/unread``, and
     ///     their fields are not read.
-    ///   - sharing: what of the zone's shares is read in the same snapshot.
+    ///   - sharing: what of the zone's shares is read in the same snapshot. If it is read for a user, the snapshot does not
+    ///     say why a zone is missing.
     func records(
         named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot
