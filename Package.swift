@@ -245,7 +245,8 @@ let package = Package(
         .target(
             name: "StorageConformance",
             dependencies: [
-                "TidemarkDomain", "TidemarkFairness", "TidemarkFields", "TidemarkScheduling", "TidemarkService",
+                "TidemarkCrypto", "TidemarkDomain", "TidemarkFairness", "TidemarkFields", "TidemarkScheduling",
+                "TidemarkService",
             ],
             path: "Tests/StorageConformance", swiftSettings: settings),
         tests(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkCrypto
 internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
@@ -91,6 +92,23 @@ extension StorageConformance {
             try expect(try await store.second.point(hashes[2], to: key, atMost: 2), "the zone has its link, and lives")
             try expectEqual(try await store.first.linkedZone(secretHash: hashes[2], for: list), nil, "which stays")
             try expectEqual(try await store.first.linkedZone(secretHash: hashes[0], for: list), key, "as others do")
+        },
+        Scenario("R-306: a zone's own link leads to it again, if it led to one of that name before") { store in
+            let list = try await store.bob().sharedDatabase
+            let database = try await store.alice().privateDatabase
+            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
+            let (own, other) = (SHA256.hash(secret), [UInt8](repeating: 1, count: 32))
+            try expect(try await store.first.point(own, to: key), "the zone lives")
+            try await store.changeZones(in: database, remove: ["notes"])
+            let next = try require(try await store.createZones("notes", in: database).first, "the next one")
+            _ = try await store.beginShare(in: key)
+            try expectEqual(try await store.second.linkedZone(secretHash: own, for: list), nil, "to the one before")
+            for _ in 1...2 {
+                let zone = try await store.first.pointLink(secretHash: other, to: key, atMost: 9)
+                try expectEqual(zone, next.id, "the zone that has the name now")
+                try expectEqual(try await store.second.linkedZone(secretHash: own, for: list), key, "its own link")
+                try expectEqual(try await store.second.linkedZone(secretHash: other, for: list), nil, "and no other")
+            }
         },
         Scenario("R-306: a link leads nowhere from another container or environment") { store in
             let (alice, bob) = (try await store.alice(), try await store.bob())
@@ -229,7 +247,7 @@ extension Storage {
     fileprivate func point(
         _ secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int = 9
     ) async throws(StorageError) -> Bool {
-        try await pointLink(secretHash: secretHash, to: key, atMost: countMax)
+        try await pointLink(secretHash: secretHash, to: key, atMost: countMax) != nil
     }
 }
 

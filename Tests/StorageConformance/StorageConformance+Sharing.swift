@@ -124,6 +124,10 @@ extension StorageConformance {
                     named: ["x"], in: key, bytesMax: 1_000, sharing: zone.access)
                 try expect(found.zone == nil && found.records.isEmpty, "\(key.name): there are no records")
                 try expectEqual(found.lastRemoval, nil, "\(key.name): nor is it said why")
+                let opened = try await store.second.records(
+                    named: ["x"], in: key, bytesMax: 1_000, sharing: .shown(to: zone.viewer.user))
+                try expectEqual(opened.zone != nil, isLiving, "\(key.name): who opens a link")
+                try expectEqual(opened.lastRemoval, nil, "\(key.name): nor is it said why to them")
                 let keys = try await store.second.zoneKeys(
                     of: [key.name], in: key.database, keysMax: 9, sharing: zone.access)
                 try expectEqual(keys.map(\.keys), [nil], "\(key.name): there are no keys")

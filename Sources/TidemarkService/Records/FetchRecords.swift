@@ -40,13 +40,20 @@ extension CloudService {
         guard ZoneName.isValid(key.name, limits: limits) else { return .failure(.zoneNameInvalid) }
         var seen: Set<String> = []
         let stored = names.filter { RecordName.canBeStored($0, limits: limits) && seen.insert($0).inserted }
+        // the public database has no shares.
+        let wantsShare = access.scope != .public && stored.contains(Share.zoneWideName)
+        // I-5: nobody without access makes the server read a share and all who take part, or learns from the time that this
+        // takes whether the zone lives.
+        if wantsShare, case .failure(let reason) = await self.access(to: key, by: access) { return .failure(reason) }
         return await retry.run { () async throws(StorageError) in
-            // the public database has no shares.
-            let wantsShare = access.scope != .public && stored.contains(Share.zoneWideName)
             var sharing = SharingRead(for: access)
             if wantsShare, let user = access.user { sharing = sharing.and(.shown(to: user)) }
             let snapshot = try await storage.records(
                 named: stored, in: key, bytesMax: limits.answerBytesMax, sharing: sharing)
+            if snapshot.zone == nil, wantsShare, access.scope == .private {
+                let removals = try await storage.removals(ofZones: [key.name], in: key.database)
+                return .failure(.missingZone(removals[key.name]))
+            }
             if let reason = snapshot.refusal(for: access) { return .failure(reason) }
             guard let zone = snapshot.zone else { return .failure(.zoneNotFound) }
             return .success(

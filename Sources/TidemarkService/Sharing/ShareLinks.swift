@@ -34,6 +34,18 @@ extension RecordsRequest {
     }
 }
 
+/// A link that leads to a zone before the zone's share is there.
+private struct MadeLink {
+    let secretHash: [UInt8]
+    let key: ZoneKey
+    let zone: ZoneID
+
+    /// Whether another zone took the link over: one that has the name of the first now.
+    func isTakenElsewhere(by outcome: RecordsOutcome) -> Bool {
+        outcome.saves.contains { if case .saved(let metadata) = $0 { metadata.zone != zone } else { false } }
+    }
+}
+
 /// The parts of one request, of which some are about zones of others, or about shares.
 struct SharedParts: Sendable {
     let service: CloudService
@@ -64,17 +76,21 @@ struct SharedParts: Sendable {
             return waits ? nil : begin(part)
         }
         let late = begun.indices.filter { begun[$0] == nil }
+        var links: [Int: MadeLink] = [:]
         if !late.isEmpty {
             let completed = await self.completed(parts, completing)
             for index in late {
                 switch await completed.asyncFlatMap({ await givingLink($0[index]) }) {
-                case .success(let part): begun[index] = begin(part)
+                case .success(let given): (begun[index], links[index]) = (begin(given.part), given.link)
                 case .failure(let reason): begun[index] = .failed(reason)
                 }
             }
         }
         var outcomes: [Result<RecordsOutcome, FailureReason>] = []
-        for part in begun { outcomes.append(await part?.outcome() ?? .failure(.serverFault)) }
+        for (index, part) in begun.enumerated() {
+            let outcome = await part?.outcome() ?? .failure(.serverFault)
+            outcomes.append(await outcome.asyncFlatMap { await keeping(links[index], of: $0) })
+        }
         return outcomes
     }
 
@@ -115,21 +131,38 @@ struct SharedParts: Sendable {
     ///
     /// The link leads to the zone before the share is there. A link that no share takes over grants nothing.
     /// A zone that has a link keeps it.
-    private func givingLink(_ part: RecordsRequest) async -> Result<RecordsRequest, FailureReason> {
-        let limits = service.limits
-        guard part.makesShare(within: limits) else { return .success(part) }
-        let (storage, secret) = (service.storage, SecureRandom.bytes(ShareLinkSecret.byteCount))
+    private func givingLink(
+        _ part: RecordsRequest
+    ) async -> Result<(part: RecordsRequest, link: MadeLink?), FailureReason> {
+        guard part.makesShare(within: service.limits) else { return .success((part, nil)) }
+        let secret = SecureRandom.bytes(ShareLinkSecret.byteCount)
+        let hash = SHA256.hash(secret)
+        return await point(hash, to: part.key).map { zone -> (part: RecordsRequest, link: MadeLink?) in
+            let link = MadeLink(secretHash: hash, key: part.key, zone: zone)
+            return (part.with(freshSecret: secret, within: service.limits), link)
+        }
+    }
+
+    /// The outcome of a part, once the link leads to the zone that took it over. If the zone was made anew before the save,
+    /// that is another one than before. If this fails, the client repeats its request, which has the same effect.
+    private func keeping(
+        _ link: MadeLink?, of outcome: RecordsOutcome
+    ) async -> Result<RecordsOutcome, FailureReason> {
+        guard let link, link.isTakenElsewhere(by: outcome) else { return .success(outcome) }
+        return await point(link.secretHash, to: link.key).map { _ in outcome }
+    }
+
+    /// Makes a link lead to a zone, or the link that the zone has.
+    private func point(_ secretHash: [UInt8], to key: ZoneKey) async -> Result<ZoneID, FailureReason> {
+        let (storage, countMax) = (service.storage, service.limits.untakenLinksMax)
         let turn = WorkTurn(of: owner, at: gates.changes)
         return await service.inTurn(turn, askedBy: asker) {
             await service.retry.run(askedBy: asker) {
-                () async throws(StorageError) -> Result<RecordsRequest, FailureReason> in
-                let isPointed = try await storage.pointLink(
-                    secretHash: SHA256.hash(secret), to: part.key, atMost: limits.untakenLinksMax)
-                guard isPointed else {
-                    let removals = try await storage.removals(ofZones: [part.key.name], in: part.key.database)
-                    return .failure(.missingZone(removals[part.key.name]))
-                }
-                return .success(part.with(freshSecret: secret, within: limits))
+                () async throws(StorageError) -> Result<ZoneID, FailureReason> in
+                let zone = try await storage.pointLink(secretHash: secretHash, to: key, atMost: countMax)
+                if let zone { return .success(zone) }
+                let removals = try await storage.removals(ofZones: [key.name], in: key.database)
+                return .failure(.missingZone(removals[key.name]))
             }
         }
     }

@@ -148,7 +148,8 @@ package protocol Storage: AnyObject, Sendable {
     ///   - bytesMax: the records come with their fields, in the order of the names, as long as these have no more bytes
     ///     together. Those of the first record with fields always come. The others are ``ZoneSnapshot/unread``, and
     ///     their fields are not read.
-    ///   - sharing: what of the zone's shares is read in the same snapshot.
+    ///   - sharing: what of the zone's shares is read in the same snapshot. If it is read for a user, the snapshot does not
+    ///     say why a zone is missing.
     func records(
         named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot
@@ -244,15 +245,15 @@ package protocol Storage: AnyObject, Sendable {
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey?
 
     /// Makes a link lead to a living zone. Called before the change that gives the zone the link's secret. If the zone has a
-    /// secret already, that one stays, and nothing is done.
+    /// secret already, that one stays, and leads to the zone afterwards instead.
     ///
     /// - Parameter countMax: how many links that no change has taken over the zone may have. Those that are older than any
     ///   change takes are removed, and do not count.
-    /// - Returns: false if the zone does not live.
+    /// - Returns: nil if the zone does not live.
     /// - Throws: ``StorageError/Code/crowded`` if the zone has too many.
     func pointLink(
         secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
-    ) async throws(StorageError) -> Bool
+    ) async throws(StorageError) -> ZoneID?
 
     /// Puts a living zone into the list of a viewer's shared database. Grants nothing. Called before the change that gives
     /// the viewer access.

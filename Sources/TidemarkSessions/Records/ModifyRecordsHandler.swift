@@ -17,14 +17,16 @@ extension RequestRouter {
             requests, for: context.member.owner, askedBy: context.session.asker,
             at: SharingGates(reads: gates[.fetch], changes: gates[.change]),
             completing: completion(of: request, for: viewpoint, context.member))
-        var outcomes = decided[...]
-        var others: Set<UserID> = []
-        for case .success(let outcome) in decided { others.formUnion(outcome.users(besides: viewpoint.user)) }
-        let namingViewpoint = try await naming(others, for: showing(requests, decided, for: viewpoint))
         // to a client that does not read, a conflict or a save is told without the record. It fetches that
         // when it reads again.
+        let bytesMax = context.session.bytesBesideAnswer
+        let shown = try await showing(requests, decided, for: viewpoint, bytesMax: bytesMax)
+        var outcomes = shown.outcomes[...]
+        var others: Set<UserID> = []
+        for case .success(let outcome) in outcomes { others.formUnion(outcome.users(besides: viewpoint.user)) }
+        let namingViewpoint = try await naming(others, for: shown.viewpoint)
         var answer = RecordsAnswer(
-            viewpoint: namingViewpoint, limits: limits, bytesMax: context.session.bytesBesideAnswer)
+            viewpoint: namingViewpoint, limits: limits, bytesMax: min(bytesMax, context.session.bytesBesideAnswer))
         for part in parts {
             switch part {
             case .refused(let reason, let saveCount, let deleteCount):

@@ -103,15 +103,28 @@ extension RequestRouter {
 
     /// The same for the CKShare records that requests saved, or that were in their way. What was saved is: if this fails,
     /// the client repeats its request.
+    ///
+    /// Shares are read together, until they have as many bytes as the answer may have. The outcomes have no CKShare records
+    /// whose shares were not read. The client fetches those.
     func showing(
-        _ requests: [RecordsRequest], _ outcomes: [Result<RecordsOutcome, FailureReason>], for viewpoint: Viewpoint
-    ) async throws(Refusal) -> Viewpoint {
-        var viewpoint = viewpoint
-        for (request, outcome) in zip(requests, outcomes) where request.saves.contains(where: { $0.share != nil }) {
-            guard case .success(let outcome) = outcome else { continue }
-            viewpoint = try await showing(outcome.shownRecords, in: request.key, for: viewpoint)
+        _ requests: [RecordsRequest], _ outcomes: [Result<RecordsOutcome, FailureReason>], for viewpoint: Viewpoint,
+        bytesMax: Int
+    ) async throws(Refusal) -> (viewpoint: Viewpoint, outcomes: [Result<RecordsOutcome, FailureReason>]) {
+        var (viewpoint, outcomes) = (viewpoint, outcomes)
+        var unread = zip(requests, outcomes).enumerated().compactMap { index, part -> (index: Int, key: ZoneKey)? in
+            guard part.0.saves.contains(where: { $0.share != nil }), case .success(let outcome) = part.1,
+                outcome.shownRecords.haveShare
+            else { return nil }
+            return (index, part.0.key)
         }
-        return viewpoint
+        while let first = unread.first, viewpoint.shares.values.reduce(0, { $0 + $1.byteCount }) < bytesMax {
+            let together = unread.prefix { $0.key.database == first.key.database }.prefix(max(1, limits.pageSharesMax))
+            unread.removeFirst(together.count)
+            viewpoint = try await showingShares(
+                of: Set(together.map { $0.key.name }), in: first.key.database, for: viewpoint)
+        }
+        for part in unread { outcomes[part.index] = outcomes[part.index].map(\.withholdingShares) }
+        return (viewpoint, outcomes)
     }
 
     private func showingShares(
@@ -190,6 +203,23 @@ extension [RecordState] {
 }
 
 extension RecordsOutcome {
+    /// The same without CKShare records.
+    fileprivate var withholdingShares: RecordsOutcome {
+        RecordsOutcome(
+            saves: saves.map { save -> SaveOutcome in
+                switch save {
+                case .saved(var metadata):
+                    guard case .record(let record) = metadata.content, Share.isType(record.type) else { return save }
+                    metadata.content = .withheld
+                    return .saved(metadata)
+                case .failed(var failure):
+                    guard let record = failure.serverRecord, Share.isType(record.type) else { return save }
+                    failure.serverRecord = nil
+                    return .failed(failure)
+                }
+            }, deletes: deletes)
+    }
+
     /// The records that come with the outcome.
     fileprivate var shownRecords: [RecordState] {
         saves.compactMap { save in

@@ -76,8 +76,8 @@ extension PostgresStorage {
             case .scanEnd: break
             }
         }
-        // I-5: a zone of another is not there, whatever became of it.
-        guard snapshot.zone == nil, sharing.users.isEmpty else { return snapshot }
+        // I-5: a zone of another is not there, whatever became of it. Nor does the time tell it to who opens a link.
+        guard snapshot.zone == nil, sharing.asker == nil else { return snapshot }
         do {
             return try await withRemovals([snapshot], on: nil)[0]
         } catch {

@@ -43,12 +43,12 @@ extension PostgresStorage {
 
     package func pointLink(
         secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
-    ) async throws(StorageError) -> Bool {
-        guard let zone = try await writeRepeatably(sql.sharing.pointLink((secretHash, key, countMax))).rows.first else {
+    ) async throws(StorageError) -> ZoneID? {
+        guard let row = try await writeRepeatably(sql.sharing.pointLink((secretHash, key, countMax))).rows.first else {
             throw StorageError(.rejected, detail: "a row is missing")
         }
-        if zone.isFull { throw StorageError(.crowded, detail: "links that no share took", retryAfter: .seconds(600)) }
-        return zone.isLiving
+        if row.isFull { throw StorageError(.crowded, detail: "links that no share took", retryAfter: .seconds(600)) }
+        return row.zone
     }
 
     package func pointViewer(

@@ -143,19 +143,19 @@ struct SharingStatements: Sendable {
 
     // MARK: Pointers
 
-    /// The row says whether the zone lives, and whether it has too many targets whose secrets no save has taken. Those are
-    /// removed after a while. If the zone has its secret, no target is written.
+    /// The row has the zone's id, null if it does not live, and whether it has too many targets whose secrets no save has
+    /// taken. Those are removed after a while. If the zone has its secret, that one leads to it again, and no other.
     let pointLink = DeclaredStatement<
-        (secretHash: [UInt8], key: ZoneKey, countMax: Int), (isLiving: Bool, isFull: Bool)
+        (secretHash: [UInt8], key: ZoneKey, countMax: Int), (zone: ZoneID?, isFull: Bool)
     >(
         .write, "point_link",
         """
         WITH z AS MATERIALIZED (\(living(\.key))),
         s AS MATERIALIZED (
-            SELECT (SELECT 1 FROM share_link
+            SELECT (SELECT sha256(secret) FROM share_link
                      WHERE database_id = \(part: \.key, \.database)
                        AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
-                     ORDER BY zone_id LIMIT 1) IS NOT NULL AS has_secret,
+                     ORDER BY zone_id LIMIT 1) AS taken_hash,
                    (SELECT count(*) FROM share_link_target
                      WHERE owner_database_id = \(part: \.key, \.database)
                        AND zone_id BETWEEN (SELECT id FROM z) AND (SELECT id FROM z)
@@ -172,15 +172,17 @@ struct SharingStatements: Sendable {
                  ORDER BY t.zone_id LIMIT 1000))),
         put AS (
             INSERT INTO share_link_target (secret_hash, owner_database_id, zone_id)
-            SELECT \(\.secretHash), \(part: \.key, \.database), id FROM z
-             WHERE (SELECT NOT has_secret AND untaken_count < \(\.countMax) FROM s)
+            SELECT COALESCE((SELECT taken_hash FROM s), \(\.secretHash)), \(part: \.key, \.database), id FROM z
+             WHERE (SELECT taken_hash IS NOT NULL OR untaken_count < \(\.countMax) FROM s)
                 ON CONFLICT (secret_hash) DO UPDATE
                SET owner_database_id = excluded.owner_database_id, zone_id = excluded.zone_id,
-                   made_at = excluded.made_at)
-        SELECT (SELECT 1 FROM z) IS NOT NULL AS is_living,
-               (SELECT NOT has_secret AND untaken_count >= \(\.countMax) FROM s) AS is_full
+                   made_at = excluded.made_at
+             WHERE (SELECT taken_hash IS NULL FROM s) OR share_link_target.zone_id <> excluded.zone_id
+                OR share_link_target.owner_database_id <> excluded.owner_database_id)
+        SELECT (SELECT id FROM z) AS zone_id,
+               (SELECT taken_hash IS NULL AND untaken_count >= \(\.countMax) FROM s) AS is_full
         """
-    ) { row throws(PostgresError) in (try row["is_living"], try row["is_full"]) }
+    ) { row throws(PostgresError) in (try row["zone_id"], try row["is_full"]) }
 
     /// Whether no save can take the secret of a target any more.
     private static let isOld = "made_at < now() - interval '10 minutes'"

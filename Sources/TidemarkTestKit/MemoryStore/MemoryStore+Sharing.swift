@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkCrypto
 package import TidemarkDomain
 package import TidemarkService
 
@@ -57,10 +58,14 @@ extension MemoryStore {
 
     package func pointLink(
         secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
-    ) async throws(StorageError) -> Bool {
-        let pointed = try await call { $0.pointLink(secretHash, to: key, atMost: countMax) }
-        guard let isPointed = pointed else { throw StorageError(.crowded, detail: "links that no share took") }
-        return isPointed
+    ) async throws(StorageError) -> ZoneID? {
+        try await call { tables -> Result<ZoneID?, StorageError> in
+            guard let zone = tables.livingZone(key) else { return .success(nil) }
+            guard tables.pointLink(secretHash, to: zone, atMost: countMax) else {
+                return .failure(StorageError(.crowded, detail: "links that no share took"))
+            }
+            return .success(zone)
+        }.get()
     }
 
     package func pointViewer(
@@ -229,11 +234,13 @@ extension MemoryTables {
         databases[viewer]?.pointers = kept
     }
 
-    /// Nil if too many links lead to the zone. Here those that no share took are kept for ever.
-    fileprivate mutating func pointLink(_ secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int) -> Bool? {
-        guard let zone = livingZone(key) else { return false }
-        guard sharing[zone]?.secret == nil else { return true }
-        guard links.count(where: { $0.value == zone && $0.key != secretHash }) < countMax else { return nil }
+    /// False if too many links lead to the zone. Here those that no share took are kept for ever.
+    fileprivate mutating func pointLink(_ secretHash: [UInt8], to zone: ZoneID, atMost countMax: Int) -> Bool {
+        if let secret = sharing[zone]?.secret {
+            links[SHA256.hash(secret)] = zone
+            return true
+        }
+        guard links.count(where: { $0.value == zone && $0.key != secretHash }) < countMax else { return false }
         links[secretHash] = zone
         return true
     }

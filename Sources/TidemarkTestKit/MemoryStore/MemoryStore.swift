@@ -80,7 +80,10 @@ package final class MemoryStore: Storage {
                 return snapshot
             }
             var snapshot = tables.snapshots([read], zones: [tables.livingZone(key)])[0]
-            if case .access = sharing { snapshot.lastRemoval = nil }
+            switch sharing {
+            case .access, .shown: snapshot.lastRemoval = nil
+            case .nothing, .whole: break
+            }
             return snapshot
         }
     }

@@ -115,6 +115,7 @@ extension AttackGround {
     /// `endedParticipantsMax`).
     func endShares(of zoneName: String) throws {
         let zone = "zone z ON z.database_id = \(database) AND z.name = '\(zoneName)' AND z.removal IS NULL"
+        // NB: an ID that did not depend on `m` could be made once for all rows of a person, as PostgreSQL orders the joins.
         try execute(
             """
             INSERT INTO share
@@ -125,9 +126,9 @@ extension AttackGround {
             """
             INSERT INTO share_participant
             SELECT c.* FROM share_participant t JOIN \(zone) AND t.database_id = z.database_id AND t.zone_id = z.id
-             CROSS JOIN generate_series(1, 20) AS n CROSS JOIN generate_series(1, 5)
+             CROSS JOIN generate_series(1, 20) AS n CROSS JOIN generate_series(1, 5) AS m
              CROSS JOIN LATERAL jsonb_populate_record(
-                   t, jsonb_build_object('share_number', -n, 'id', gen_random_uuid())) AS c
+                   t, jsonb_build_object('share_number', -n, 'id', md5(concat(t.id, m)))) AS c
             """)
     }
 

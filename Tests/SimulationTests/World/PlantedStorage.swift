@@ -321,7 +321,7 @@ final class PlantedStorage: Storage {
 
     func pointLink(
         secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
-    ) async throws(StorageError) -> Bool {
+    ) async throws(StorageError) -> ZoneID? {
         try await base.pointLink(secretHash: secretHash, to: key, atMost: countMax)
     }
 

@@ -33,14 +33,16 @@ import TidemarkTestSupport
         fixture.database.endZone(fixture.key("purged"), reason: .purged)
         let service = fixture.server()
         try fixture.scheduler.simulate {
-            guard
-                case .failure(let told) = await service.records(
-                    named: ["a"], in: fixture.key(zone), by: .owner(UserID(1)))
-            else {
-                Issue.record("there is no such zone")
-                return
+            for name in ["a", Share.zoneWideName] {
+                guard
+                    case .failure(let told) = await service.records(
+                        named: [name], in: fixture.key(zone), by: .owner(UserID(1)))
+                else {
+                    Issue.record("there is no such zone")
+                    return
+                }
+                #expect(told == reason, "\(name)")
             }
-            #expect(told == reason)
         }
     }
 

@@ -213,9 +213,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-326, R-328: an operator's revocation is done once, also if its answer is lost, and owners hear of it`()
-        throws
-    {
+    @Test func `R-326, R-328: an operator's revocation is done once, also if its answer is lost, and is told`() throws {
         let fixture = try ServiceFixture()
         let (told, service) = (Log<ZoneNotice>(), fixture.server())
         let script = FaultScript(first: [.commitAnswered: [.disconnect, .disconnect]])

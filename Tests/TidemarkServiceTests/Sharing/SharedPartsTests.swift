@@ -66,6 +66,29 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-306: the link of a share leads to its zone, also if that was made anew before the save`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        let slow = fixture.server(faults: FaultScript(first: [.beginSent: [.delay(.seconds(2))]]).plan)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            let share = fixture.sharing(ShareSave(tag: nil, publicPermission: .readOnly), counter: 1)
+            let sharing = fixture.scheduler.run { await slow.modifyRecords([share], for: .account(1)) }
+            try await fixture.scheduler.sleep(for: .seconds(1))
+            let device = DeviceID(high: 0, low: 5)
+            let steps: [(saves: [String], deletes: [String])] = [([], ["notes"]), (["notes"], [])]
+            for (index, (saves, deletes)) in steps.enumerated() {
+                let request = ZonesRequest(id: RequestID(device, UInt64(index) + 1), saves: saves, deletes: deletes)
+                let database = fixture.identity.privateDatabase
+                _ = try await service.modifyZones(in: database, request, for: .account(1)).get()
+            }
+            #expect(await sharing.value.map(reasons) == [[nil]])
+            let secret = try await fixture.secret()
+            let accepted = await service.acceptShares(ofLinks: [secret], for: bob.bearer)
+            #expect(try accepted.get().reasons == [nil])
+        }
+    }
+
     @Test func `R-309, R-314: the users whom a share invites are looked up once the other parts are queued`() throws {
         let fixture = try ServiceFixture(zones: ["notes", "other"])
         let service = fixture.server()
@@ -154,8 +177,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-012, R-329: what a request of the same group allows a participant to save is known to the schema`() throws
-    {
+    @Test func `R-012, R-329: what a request of the same group lets a participant save is in the schema`() throws {
         let fixture = try ServiceFixture()
         let script = FaultScript(first: [.commitSent: [.none, .none, .delay(.seconds(2))]])
         let service = fixture.server(faults: script.plan)

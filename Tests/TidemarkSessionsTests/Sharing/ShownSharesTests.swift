@@ -78,6 +78,41 @@ import TidemarkWire
         #expect(pages.map(\.count) == [5, 2] && pages.joined().allSatisfy { $0 } && request.cursor.isEmpty)
     }
 
+    @Test func `R-716, I-7: for conflicts no more shares are read than the answer has room for, some at once`() throws {
+        let world = SessionWorld {
+            $0.limits.pageSharesMax = 4
+            // Six of the shares.
+            $0.limits.answerBytesMax = 1_300
+        }
+        let alice = try world.enter("alice", device: 1)
+        var request = WireModifyRecords()
+        request.database = .private
+        for number in 1...16 {
+            let name = "zone \(number)"
+            try alice.makeZone(name)
+            let first = try alice.share(name, .readOnly)
+            try alice.share(name, .readWrite, tag: first.tag)
+            var save = WireRecordSave()
+            save.name = Share.zoneWideName
+            save.type = Share.recordType
+            save.tag = first.tag
+            save.share.publicPermission = .noAccess
+            var part = WireZoneModifications()
+            part.zone = TestClient.zone(name)
+            part.saves = [save]
+            request.zones.append(part)
+        }
+        request.stamp = alice.stamp()
+        // More reads than these fail.
+        world.server.faults.always(.callSent, .reject, after: 8)
+        let answer = try alice.ask(.modifyRecords(request))
+        guard case .modifyRecords(let records)? = answer else { throw SessionWorld.Unexpected(answer) }
+        let failures = records.zones.flatMap(\.saves).map(\.failure)
+        #expect(failures.count == 16 && failures.allSatisfy { $0.failure.code == .serverRecordChanged })
+        let shown = failures.filter(\.hasServerRecord)
+        #expect((1...8).contains(shown.count) && shown.allSatisfy { $0.serverRecord.hasShare })
+    }
+
     @Test(arguments: Asking.allCases)
     func `R-309, R-312: a CKShare record does not come without its share, whichever read of the store fails`(
         asking: Asking

@@ -19,10 +19,12 @@ import Testing
         #expect(Array(SQLText.identifier(name).unicodeScalars) == Array(identifier.unicodeScalars))
     }
 
-    @Test(arguments: [
+    private static let successors: [(String, String?)] = [
         ("a", "b"), ("az", "a{"), ("a\u{10FFFF}", "b"), ("a\u{10FFFF}\u{10FFFF}", "b"), ("x\u{D7FF}", "x\u{E000}"),
         ("", nil), ("\u{10FFFF}", nil),
-    ] as [(String, String?)])
+    ]
+
+    @Test(arguments: successors)
     func `the texts with a beginning end where the successor begins`(_ prefix: String, _ successor: String?) {
         #expect(SQLText.successor(of: prefix) == successor)
         guard let successor else { return }

@@ -63,7 +63,7 @@ import TidemarkTestSupport
             sql.records.readOne,
             [
                 "(database_id = $1) AND (name >= $2)", "(database_id = $1) AND (zone_id = $1) AND (device_id >= $3)",
-                "(database_id = $1) AND (zone_id = $1) AND (name >= $4)",
+                "(database_id = $1) AND (zone_id = $2) AND (name >= $4)",
             ]
         ),
         (
