@@ -353,13 +353,15 @@ struct ReplicaState: Sendable {
         for id in ids(where: { id, _ in id.zoneID == zoneID }) {
             plan.touched.append(id)
             switch entries[id]?.edit {
-            case .save where zoneID.isOfOther && entries[id]?.isHeld == true: change(id) { $0.lostOnServer() }
+            case .save where zoneID.isOfOther:
+                if entries[id]?.isHeld != true { unsent.append(id) }
+                // it can be saved nowhere else.
+                change(id) { $0.lostAccess() }
             case .save:
                 unsent.append(id)
                 change(id) {
                     $0.lostOnServer()
-                    // what is in a zone of another user can be saved nowhere else.
-                    if reason == .purged || zoneID.isOfOther { $0.hold() }
+                    if reason == .purged { $0.hold() }
                 }
             case nil where reason == .encryptedDataReset && !zoneID.isOfOther:
                 change(id) { $0.lostByServer() }
