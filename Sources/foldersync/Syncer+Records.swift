@@ -97,7 +97,7 @@ extension Syncer {
             // What this device has saved comes back with the next fetch.
             let entry = journal[content.path]
             if let entry, entry.tag == record.recordChangeTag, entry.version == content.version,
-                entry.receiving == nil
+                entry.receiving == nil, entry.zoneHasEnded != true
             {
                 return nil
             }
@@ -185,7 +185,7 @@ extension Syncer {
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
         var meeting = meeting(at: content.path, synced: synced, record: content.version)
         if standing == .wentBack, meeting != .equal, tree.obstacle(to: content.path) == nil { meeting = .keepFile }
-        if givesWay(entry, to: meeting) { meeting = .takeRecord }
+        if givesWay(entry, to: meeting) || comesAgain(entry, content, meeting) { meeting = .takeRecord }
         switch meeting {
         case .equal:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])
