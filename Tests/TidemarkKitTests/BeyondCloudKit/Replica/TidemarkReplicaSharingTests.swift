@@ -81,6 +81,27 @@ import TidemarkFields
         #expect(state.pendingChange(of: id("b")) == .saveRecord(id("b")), "and what the app wants to be")
     }
 
+    @Test func `R-330, R-644: the ends of several zones are told in the order of what was refused`() {
+        let zoneIDs = (1...9).map { CKRecordZone.ID(zoneName: "Zone \($0)", ownerName: "_bob") }
+        let ids = zoneIDs.flatMap { zoneID in ["a", "b"].map { CKRecord.ID(recordName: $0, zoneID: zoneID) } }
+        let failure = CKError(.zoneNotFound)
+        let saves = ids.reversed().map { CKRecord(recordType: "Note", recordID: $0) }
+        let refusedSaves = CKSyncEngine.Event.SentRecordZoneChanges(
+            savedRecords: [], failedRecordSaves: saves.map { .init(record: $0, error: failure) }, deletedRecordIDs: [],
+            failedRecordDeletes: [:])
+        let refusedDeletes = CKSyncEngine.Event.SentRecordZoneChanges(
+            savedRecords: [], failedRecordSaves: [], deletedRecordIDs: [],
+            failedRecordDeletes: Dictionary(uniqueKeysWithValues: ids.map { ($0, failure) }))
+        for (refused, order) in [(refusedSaves, Array(zoneIDs.reversed())), (refusedDeletes, zoneIDs)] {
+            var state = ReplicaState()
+            for id in ids { state.edited(id, "Note") }
+            let ended = plan(.sentRecordZoneChanges(refused), &state).steps.compactMap { step -> CKRecordZone.ID? in
+                if case .zoneDeleted(let zoneID, _, _) = step { zoneID } else { nil }
+            }
+            #expect(ended == order)
+        }
+    }
+
     @Test func `R-330, R-644: a deletion in a zone that is shared no more is not pending for ever`() {
         for deletesFail in [false, true] {
             var state = edited()
