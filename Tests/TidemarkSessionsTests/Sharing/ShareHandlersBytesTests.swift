@@ -9,7 +9,7 @@ import TidemarkSessions
 import TidemarkWire
 
 /// Shares whose records are short, and which have as many people with as long addresses as a share may have.
-@Suite struct LargeSharesTests {
+@Suite struct ShareHandlersBytesTests {
     private static let zoneCount = 12
     /// Of all fields in an answer. One share's people have half as much.
     private static let answerBytesMax = 65_536
