@@ -21,8 +21,9 @@ struct FolderSync: AsyncParsableCommand {
             (`tidemark dev` prints them). What is known of the last sync is kept in FOLDER/.foldersync.
 
             If a file was changed here and elsewhere, both versions are kept: the other one under its name, ours as
-            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept. So is what
-            is changed in a shared folder that one may only read: it gets such a name, and is sent once one may write.
+            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept. In a shared
+            folder that you may only read, your version of an edited file is kept under such a name, and sent once you may
+            write.
 
             Regular files are synced, and the directories that hold them. Links, and names that are not UTF-8, are skipped,
             and foldersync says so.
