@@ -292,6 +292,19 @@ final class Journal: @unchecked Sendable {
         engineState = nil
     }
 
+    /// The zone of a folder is about to be left. A foldersync that keeps the folder in sync hears of that by itself.
+    static func zoneIsLeft(_ place: FolderPlace, inFolder folder: String) throws {
+        guard place.isShared else { return }
+        do {
+            let directory = "\(folder)/\(FileTree.stateDirectoryName)"
+            let journal = try Journal(directory: directory, zoneName: place.zoneName, owner: place.owner)
+            journal.zoneEnded()
+            try journal.persist()
+        } catch FolderSyncError.alreadyRunning {
+            return
+        }
+    }
+
     /// Files whose records have not come again since the zone ended here.
     var pathsNotReturned: Set<RelativePath> {
         Set(entries.values.filter { $0.zoneHasEnded == true && $0.receiving == nil }.map(\.path))

@@ -133,14 +133,26 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-330: who clears the files away after leaving gets them all when joining again`() async throws {
+    /// How a shared folder ends for bob.
+    enum FolderEnd: CaseIterable {
+        case left, leftAndHeard, stopped
+    }
+
+    @Test(arguments: FolderEnd.allCases)
+    func `R-330: who clears the files away after the end gets them all when joining again`(end: FolderEnd) async throws
+    {
         try await with { alice, bob in
             for name in ["one", "two"] { try alice.write(name, to: "\(name).txt") }
             try await alice.once()
             let link = try await link(alice, "--public", "write")
             #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
-            #expect(try await run(bob, "leave", bob.path).status == 0)
-            #expect(try await run(bob, bob.path, "--once").status != 0)
+            if end == .stopped {
+                #expect(try await run(alice, "share", alice.path, "--stop").status == 0)
+                #expect(try await self.link(alice, "--public", "write") == link)
+            } else {
+                #expect(try await run(bob, "leave", bob.path).status == 0)
+            }
+            if end == .leftAndHeard { #expect(try await run(bob, bob.path, "--once").status != 0) }
             for name in ["one", "two"] { try bob.delete("\(name).txt") }
             // It looks at the files before it has fetched any.
             try await join(bob, link)
