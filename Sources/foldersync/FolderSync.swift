@@ -21,8 +21,9 @@ struct FolderSync: AsyncParsableCommand {
             (`tidemark dev` prints them). What is known of the last sync is kept in FOLDER/.foldersync.
 
             If a file was changed here and elsewhere, both versions are kept: the other one under its name, ours as
-            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept. So is what
-            is changed in a shared folder that one may only read: it gets such a name, and is sent once one may write.
+            "name (conflict, DEVICE, time).ext". A file that was changed on one device and deleted on another is kept. In a shared
+            folder that you may only read, your version of an edited file is kept under such a name, and sent once you may
+            write.
 
             Regular files are synced, and the directories that hold them. Links, and names that are not UTF-8, are skipped,
             and foldersync says so.
@@ -71,16 +72,8 @@ struct SyncOptions: ParsableArguments {
 
     func sync(_ folder: String, with place: FolderPlace) async throws {
         let tree = try FileTree(root: folder)
-        let journal = try Journal(directory: tree.stateDirectory, zoneName: place.zoneName, owner: place.owner)
         let report = TerminalReport(isVerbose: verbose)
-        if let damage = journal.damage {
-            report.problem(
-                """
-                The journal of the last sync has damaged lines: \(damage.lineCount). All files are compared with the server \
-                again. A file that was deleted on another device meanwhile may stay here. The damaged journal is kept as \
-                \(damage.keptPath).
-                """)
-        }
+        let journal = try open(tree, place, report)
         let syncer = Syncer(
             tree: tree, journal: journal, zoneName: place.zoneName, owner: place.owner, deviceName: device,
             report: report)
@@ -89,5 +82,26 @@ struct SyncOptions: ParsableArguments {
         } else {
             try await syncer.syncUntilInterrupted()
         }
+    }
+
+    /// This account is about to join a folder that it had joined before. What has become of the files in between is not
+    /// known (``Syncer/zoneEnded()``), also if no sync has heard that the sharing had ended.
+    func rejoin(_ folder: String, _ place: FolderPlace) throws {
+        let journal = try open(FileTree(root: folder), place, TerminalReport(isVerbose: verbose))
+        journal.zoneEnded()
+        try journal.persist()
+    }
+
+    private func open(_ tree: FileTree, _ place: FolderPlace, _ report: TerminalReport) throws -> Journal {
+        let journal = try Journal(directory: tree.stateDirectory, zoneName: place.zoneName, owner: place.owner)
+        if let damage = journal.damage {
+            report.problem(
+                """
+                The journal of the last sync has damaged lines: \(damage.lineCount). All files are compared with the server \
+                again. A file that was deleted on another device meanwhile may stay here. The damaged journal is kept as \
+                \(damage.keptPath).
+                """)
+        }
+        return journal
     }
 }

@@ -19,7 +19,9 @@ struct AcceptFolder: AsyncParsableCommand {
 
     func run() async throws {
         try await FolderSyncError.told {
-            let place = try await SharedFolder.accept(link, known: try Journal.place(ofFolder: folder))
+            let place = try await SharedFolder.accept(link, known: try Journal.place(ofFolder: folder)) { place in
+                try options.rejoin(folder, place)
+            }
             try await options.sync(folder, with: place)
         }
     }
@@ -35,7 +37,10 @@ struct LeaveFolder: AsyncParsableCommand {
 
     func run() async throws {
         try await FolderSyncError.told {
-            try await SharedFolder(try FolderPlace.find(folder, zoneName: nil)).leave()
+            let place = try FolderPlace.find(folder, zoneName: nil)
+            // It may be joined again on another device.
+            try Journal.zoneIsLeft(place, inFolder: folder)
+            try await SharedFolder(place).leave()
             print("Left. The files stay.")
         }
     }

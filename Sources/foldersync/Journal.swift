@@ -22,6 +22,9 @@ final class Journal: @unchecked Sendable {
         var receiving: Arrival?
         /// What the server did not take, because this account may only read the folder; nil if nothing.
         var refused: Refused?
+        /// Whether the zone has ended here since that sync, and the record has not come again. Nil for no. Then the
+        /// version tells an edit, but not whether somebody wanted a file to be missing.
+        private(set) var zoneHasEnded: Bool?
         /// The archived system fields of the record: identity and tag. Without them a save would be a conflict.
         private var systemFields: Data?
         private(set) var tag: String?
@@ -53,6 +56,7 @@ final class Journal: @unchecked Sendable {
         /// Whether a file of that version (nil: no file) may be missing on the server, and should be sent.
         func differs(from version: String?) -> Bool {
             if let refused, refused.version == version { return false }
+            if version == nil, zoneHasEnded == true { return false }
             return version != self.version || sent.contains { $0.version != version }
         }
 
@@ -75,6 +79,14 @@ final class Journal: @unchecked Sendable {
             stat = nil
             receiving = nil
             refused = nil
+            zoneHasEnded = nil
+        }
+
+        mutating func zoneEnded() {
+            // A record that was never on the server cannot come again.
+            zoneHasEnded = tag == nil ? nil : true
+            // All others arrive again.
+            receiving = nil
         }
 
         /// The program ended after it had written the file, and before it could record that: the file was received, not
@@ -272,6 +284,30 @@ final class Journal: @unchecked Sendable {
     func forgetEverything() {
         forgetRecords()
         engineState = nil
+    }
+
+    /// The zone has ended here, and may come again.
+    func zoneEnded() {
+        for name in entries.keys { self[recordName: name]?.zoneEnded() }
+        engineState = nil
+    }
+
+    /// The zone of a folder is about to be left. A foldersync that keeps the folder in sync hears of that by itself.
+    static func zoneIsLeft(_ place: FolderPlace, inFolder folder: String) throws {
+        guard place.isShared else { return }
+        do {
+            let directory = "\(folder)/\(FileTree.stateDirectoryName)"
+            let journal = try Journal(directory: directory, zoneName: place.zoneName, owner: place.owner)
+            journal.zoneEnded()
+            try journal.persist()
+        } catch FolderSyncError.alreadyRunning {
+            return
+        }
+    }
+
+    /// Files whose records have not come again since the zone ended here.
+    var pathsNotReturned: Set<RelativePath> {
+        Set(entries.values.filter { $0.zoneHasEnded == true && $0.receiving == nil }.map(\.path))
     }
 
     /// Writes what changed since the last call, files first. The written data survives the end of this program; with

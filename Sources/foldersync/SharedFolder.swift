@@ -81,9 +81,12 @@ struct SharedFolder {
 
     /// Joins the share to which a link leads.
     ///
-    /// - Parameter known: the place of the folder at its last sync. It cannot become another one.
+    /// - Parameters:
+    ///   - known: the place of the folder at its last sync. It cannot become another one.
+    ///   - rejoins: is called before, if the folder is known and this account takes no part now.
     static func accept(
-        _ link: String, known: FolderPlace?, in container: CKContainer = .default()
+        _ link: String, known: FolderPlace?, in container: CKContainer = .default(),
+        rejoins: (FolderPlace) throws -> Void
     ) async throws -> FolderPlace {
         guard let url = URL(string: link) else { throw FolderSyncError.linkInvalid(link) }
         let metadata = try await container.shareMetadata(for: url)
@@ -91,6 +94,7 @@ struct SharedFolder {
         guard metadata.participantRole != .owner else { throw FolderSyncError.ownFolder(zoneID.zoneName) }
         let place = FolderPlace(zoneName: zoneID.zoneName, owner: zoneID.ownerName)
         if let known, known != place { throw FolderSyncError.otherZone(known.zoneName) }
+        if known != nil, metadata.participantStatus != .accepted { try rejoins(place) }
         _ = try await container.accept(metadata)
         return place
     }

@@ -97,7 +97,7 @@ extension Syncer {
             // What this device has saved comes back with the next fetch.
             let entry = journal[content.path]
             if let entry, entry.tag == record.recordChangeTag, entry.version == content.version,
-                entry.receiving == nil
+                entry.receiving == nil, entry.zoneHasEnded != true
             {
                 return nil
             }
@@ -124,7 +124,8 @@ extension Syncer {
             record["file"] as? CKAsset != nil
         else { return report.problem("record \(name) is no file of ours", once: true) }
         var entry = journal[path] ?? Journal.Entry(path: path)
-        guard entry.tag != tag else {
+        // What was refused here, or came again after the zone's end, has the known tag and must be fetched all the same.
+        if entry.tag == tag, entry.receiving?.unreadTag != tag, entry.zoneHasEnded != true {
             // This device has the content already. A version that it could not read is not on the server any more.
             if entry.receiving?.unreadTag != nil { journal[path]?.receiving = nil }
             return
@@ -145,18 +146,32 @@ extension Syncer {
     /// full. The engine does not report a record twice.
     func fetchMissing() async throws {
         let missing = journal.arrivals
-        guard let engine, !missing.isEmpty, !hasFailed else { return }
-        for path in missing.keys.sorted() {
+        guard let engine, !missing.isEmpty else { return }
+        var paths = missing.keys.sorted()[...]
+        while !paths.isEmpty, !hasFailed {
+            try await fetchMissing(missing, paths.prefix(Self.missingCountMax), engine)
+            paths = paths.dropFirst(Self.missingCountMax)
+        }
+    }
+
+    /// The most files of one request. The small ones are in memory together, a megabyte each.
+    private static let missingCountMax = 50
+
+    private func fetchMissing(
+        _ missing: [RelativePath: Journal.Entry.Arrival], _ paths: ArraySlice<RelativePath>, _ engine: CKSyncEngine
+    ) async throws {
+        let results = try await engine.database.records(for: paths.map { FileRecord.id(of: $0, in: zoneID) })
+        var records: [CKRecord] = []
+        defer { for case .success(let record) in results.values { FileRecord.discardFile(of: record) } }
+        // Another account's record may have the same name.
+        guard !hasFailed else { return }
+        for path in paths {
             let id = FileRecord.id(of: path, in: zoneID)
-            let result = try await engine.database.records(for: [id])[id]
-            // Another account's record may have the same name.
-            guard !hasFailed else { return }
             // The engine may have reported a newer version meanwhile.
-            guard let result, journal[id]?.receiving == missing[path] else { continue }
+            guard let result = results[id], journal[id]?.receiving == missing[path] else { continue }
             switch result {
             case .success(let record):
-                fetched([record], syncEngine: engine)
-                FileRecord.discardFile(of: record)
+                records.append(record)
             case .failure(let error as CKError) where error.code == .unknownItem:
                 // Only deletions that the engine has reported. An absent record may be missing in the backup with which
                 // the server goes on.
@@ -170,6 +185,7 @@ extension Syncer {
                 report.problem("\(path): \(error.localizedDescription)", once: true)
             }
         }
+        fetched(records, syncEngine: engine)
         persist()
     }
 
@@ -185,7 +201,7 @@ extension Syncer {
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
         var meeting = meeting(at: content.path, synced: synced, record: content.version)
         if standing == .wentBack, meeting != .equal, tree.obstacle(to: content.path) == nil { meeting = .keepFile }
-        if givesWay(entry, to: meeting) { meeting = .takeRecord }
+        if givesWay(entry, to: meeting) || comesAgain(entry, content, meeting) { meeting = .takeRecord }
         switch meeting {
         case .equal:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])

@@ -309,7 +309,9 @@ actor Syncer: CKSyncEngineDelegate {
         case .didFetchChanges, .didSendChanges:
             report.settled(
                 pending: syncEngine.state.pendingRecordZoneChanges.count, missing: journal.arrivals.count)
-        case .willFetchChanges, .willFetchRecordZoneChanges, .didFetchRecordZoneChanges, .willSendChanges:
+        case .didFetchRecordZoneChanges(let end):
+            if end.zoneID == zoneID, end.error == nil { zoneReturned() }
+        case .willFetchChanges, .willFetchRecordZoneChanges, .willSendChanges:
             break
         @unknown default:
             break
@@ -373,29 +375,5 @@ actor Syncer: CKSyncEngineDelegate {
         persist()
         makeZone(syncEngine: syncEngine)
         scan()
-    }
-
-    /// Somebody deleted the zone on purpose, or the folder is not shared with this account any more: nothing is sent again
-    /// unless the person here starts the program again. That start is like the first one, which creates the zone, so the
-    /// engine's state is dropped too.
-    ///
-    /// The zone of a shared folder is there, and may be shared with this account again. Then the versions of the last sync
-    /// tell what was deleted or edited since, there and here.
-    func zoneEnded() {
-        if place.isShared { journal.engineState = nil } else { journal.forgetEverything() }
-        persist()
-        finish(
-            place.isShared
-                ? FolderSyncError.notShared(zoneID.zoneName) : FolderSyncError.zoneDeleted(zoneID.zoneName))
-    }
-
-    /// Ends if the folder is not shared with this account: an engine says nothing of a zone that it never had.
-    private func checkAccess(_ engine: CKSyncEngine) async throws {
-        guard place.isShared, !hasFailed else { return }
-        do {
-            _ = try await engine.database.recordZone(for: zoneID)
-        } catch let error as CKError where error.code == .zoneNotFound {
-            zoneEnded()
-        }
     }
 }

@@ -57,9 +57,9 @@ package enum ShareRequests {
         return participant
     }
 
-    package static func accept(_ link: String) -> Request {
+    package static func accept(_ link: String, declines: Bool = false) -> Request {
         var request = WireAcceptShares()
-        request.links = [link]
+        (request.links, request.declines) = ([link], declines)
         return .acceptShares(request)
     }
 

@@ -83,6 +83,8 @@ public struct TidemarkMerge: Sendable {
 
     /// Merges the changes of both sides. Of a `CKShare` also who takes part and what they may do: each participant whom
     /// the client has added, changed or removed is as the client has it, and so is `publicPermission` if it changed that.
+    /// But if somebody else has made the share public, who has not accepted yet is left out: a public share has no
+    /// invitations.
     ///
     /// - Parameters:
     ///   - ancestor: the record before both changes. It may be nil, or lack fields because only system fields were

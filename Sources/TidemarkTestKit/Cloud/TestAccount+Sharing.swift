@@ -14,7 +14,8 @@ extension TestAccount {
     /// ```swift
     /// let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
     /// let list = try await alice.share(CKRecordZone.ID(zoneName: "Shopping"), with: bob)
-    /// let record = try await bob.sharedDatabase.record(for: CKRecord.ID(recordName: "milk", zoneID: list))
+    /// let milk = CKRecord(recordType: "Item", recordID: CKRecord.ID(recordName: "milk", zoneID: list))
+    /// try await bob.sharedDatabase.save(milk)
     /// ```
     ///
     /// - Parameters:

@@ -25,6 +25,16 @@ import TidemarkTestKit
         let id = CKRecord.ID(recordName: "shopping", zoneID: CKRecordZone.ID(zoneName: "Notes"))
         #expect(try await alice.database.record(for: id)["text"] as? String == "milk")
     }
+
+    @Test func `R-318, R-323: as its documentation shares a zone`() async throws {
+        let cloud = TestCloud()
+        let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
+        let list = try await alice.share(CKRecordZone.ID(zoneName: "Shopping"), with: bob)
+        let milk = CKRecord(recordType: "Item", recordID: CKRecord.ID(recordName: "milk", zoneID: list))
+        try await bob.sharedDatabase.save(milk)
+        let id = CKRecord.ID(recordName: "milk", zoneID: CKRecordZone.ID(zoneName: "Shopping"))
+        #expect(try await alice.database.record(for: id).recordType == "Item")
+    }
 }
 
 extension Notes {

@@ -20,6 +20,18 @@ enum Both {
         return inMemory
     }
 
+    /// How work ended, as a scenario tells it.
+    static func code(_ work: () async throws -> Void) async -> String {
+        do {
+            try await work()
+            return "done"
+        } catch let error as CKError {
+            return "\(error.code)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
     static func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: notes) }
 
     /// Saves notes of which one answer holds no more than a few.

@@ -5,17 +5,6 @@ import Testing
 
 /// The shared database on TestKit and on a real server: there is one, and nothing is shared with anybody yet.
 @Suite struct SharedDatabaseConformanceTests {
-    private static func code(_ work: () async throws -> Void) async -> String {
-        do {
-            try await work()
-            return "done"
-        } catch let error as CKError {
-            return "\(error.code)"
-        } catch {
-            return "\(error)"
-        }
-    }
-
     @Test func `R-010, R-022, R-029, R-191, R-225: what is read in a shared database is not there`() async throws {
         let seen = try await Both.clouds { cloud in
             let device = try await cloud.device(of: "alice")
@@ -33,18 +22,18 @@ import Testing
             for zoneID in [Both.notes, ofOther, .default] {
                 let id = CKRecord.ID(recordName: "n", zoneID: zoneID)
                 let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
-                seen.append(await Self.code { _ = try await shared.recordZone(for: zoneID) })
-                seen.append(await Self.code { _ = try await shared.record(for: id) })
-                seen.append(await Self.code { _ = try await shared.recordZoneChanges(inZoneWith: zoneID, since: nil) })
-                seen.append(await Self.code { _ = try await shared.records(matching: query, inZoneWith: zoneID) })
+                seen.append(await Both.code { _ = try await shared.recordZone(for: zoneID) })
+                seen.append(await Both.code { _ = try await shared.record(for: id) })
+                seen.append(await Both.code { _ = try await shared.recordZoneChanges(inZoneWith: zoneID, since: nil) })
+                seen.append(await Both.code { _ = try await shared.records(matching: query, inZoneWith: zoneID) })
                 #expect(Both.told(try await shared.records(for: [id])) == ["n zoneNotFound"])
                 #expect(try await shared.recordZones(for: [zoneID]).count == 1)
             }
             // in the shared database a query names its zone. R-200: tokens are of one database.
             let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
-            seen.append(await Self.code { _ = try await shared.records(matching: query) })
+            seen.append(await Both.code { _ = try await shared.records(matching: query) })
             let token = try await device.database.databaseChanges(since: nil).changeToken
-            seen.append(await Self.code { _ = try await shared.databaseChanges(since: token) })
+            seen.append(await Both.code { _ = try await shared.databaseChanges(since: token) })
             return seen
         }
         let nothing = Array(repeating: "zoneNotFound", count: 12)
@@ -62,16 +51,16 @@ import Testing
             encrypted.encryptedValues["secret"] = "milk"
             var seen: [String] = []
             for record in [Both.note("n", ["a": "1"]), Both.note("n", ["file": CKAsset(fileURL: file)]), encrypted] {
-                seen.append(await Self.code { _ = try await shared.save(record) })
+                seen.append(await Both.code { _ = try await shared.save(record) })
             }
             let noZone = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
-            seen.append(await Self.code { _ = try await shared.save(noZone) })
-            seen.append(await Self.code { _ = try await shared.deleteRecord(withID: Both.id("n")) })
+            seen.append(await Both.code { _ = try await shared.save(noZone) })
+            seen.append(await Both.code { _ = try await shared.deleteRecord(withID: Both.id("n")) })
             let results = try await shared.modifyRecords(
                 saving: [Both.note("a", [:])], deleting: [Both.id("b")], atomically: false)
             seen += Both.told(results.saveResults) + Both.told(results.deleteResults)
-            seen.append(await Self.code { _ = try await shared.save(CKRecordZone(zoneID: Both.notes)) })
-            seen.append(await Self.code { _ = try await shared.deleteRecordZone(withID: Both.notes) })
+            seen.append(await Both.code { _ = try await shared.save(CKRecordZone(zoneID: Both.notes)) })
+            seen.append(await Both.code { _ = try await shared.deleteRecordZone(withID: Both.notes) })
             return seen
         }
         let nowhere = Array(repeating: "zoneNotFound", count: 5)
@@ -89,9 +78,9 @@ import Testing
             var seen = try await other.sharedCloudDatabase.allSubscriptions().map(\.subscriptionID)
             seen += try await other.privateCloudDatabase.allSubscriptions().map(\.subscriptionID)
             seen.append(try await shared.subscription(for: "all").subscriptionType == .database ? "database" : "other")
-            seen.append(await Self.code { try await container.privateCloudDatabase.deleteSubscription(withID: "all") })
-            seen.append(await Self.code { try await shared.deleteSubscription(withID: "all") })
-            seen.append(await Self.code { _ = try await shared.subscription(for: "all") })
+            seen.append(await Both.code { try await container.privateCloudDatabase.deleteSubscription(withID: "all") })
+            seen.append(await Both.code { try await shared.deleteSubscription(withID: "all") })
+            seen.append(await Both.code { _ = try await shared.subscription(for: "all") })
             return seen
         }
         #expect(seen == ["all", "database", "unknownItem", "done", "unknownItem"])
@@ -105,7 +94,7 @@ import Testing
             let (database, shared) = (container.privateCloudDatabase, container.sharedCloudDatabase)
             let other = try await cloud.device(of: "alice").database
             func save(_ id: String, _ zoneID: CKRecordZone.ID, in database: CKDatabase) async -> String {
-                await Self.code {
+                await Both.code {
                     let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: id)
                     subscription.recordType = "Note"
                     try await database.save(subscription)
@@ -120,7 +109,7 @@ import Testing
             seen.append(await save("b", Both.notes, in: database))
             let kept = try #require(try await other.subscription(for: "a") as? CKRecordZoneSubscription)
             #expect(kept.zoneID == Both.notes && kept.recordType == "Note" && kept.notificationInfo == nil)
-            seen.append(await Self.code { try await other.deleteSubscription(withID: "a") })
+            seen.append(await Both.code { try await other.deleteSubscription(withID: "a") })
             seen += try await database.allSubscriptions().map(\.subscriptionID)
             try await database.deleteRecordZone(withID: Both.notes)
             seen.append("\(try await other.allSubscriptions().count) left")
@@ -161,7 +150,7 @@ import Testing
             if automatically {
                 try await cloud.run(until: "the zone is refused") { shared.heard.last == "did send" }
             } else {
-                seen.append(await Self.code { try await shared.engine?.sendChanges() })
+                seen.append(await Both.code { try await shared.engine?.sendChanges() })
             }
             shared.write("two", to: "n", in: Both.notes)
             if automatically {
@@ -169,7 +158,7 @@ import Testing
                     shared.heard.count { $0 == "did send" } == 2 && shared.heard.last == "did send"
                 }
             } else {
-                seen.append(await Self.code { try await shared.engine?.sendChanges() })
+                seen.append(await Both.code { try await shared.engine?.sendChanges() })
             }
             #expect(shared.engine?.state.pendingRecordZoneChanges.isEmpty == true)
             #expect(shared.engine?.state.pendingDatabaseChanges.isEmpty == true)

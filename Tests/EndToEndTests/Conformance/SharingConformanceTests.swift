@@ -7,17 +7,6 @@ import Testing
 @Suite struct SharingConformanceTests {
     private static let shareID = CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: Both.notes)
 
-    private static func code(_ work: () async throws -> Void) async -> String {
-        do {
-            try await work()
-            return "done"
-        } catch let error as CKError {
-            return "\(error.code)"
-        } catch {
-            return "\(error)"
-        }
-    }
-
     /// A new share of the notes.
     ///
     /// - Parameter guest: whom it invites; nil: everybody with its URL.
@@ -60,13 +49,13 @@ import Testing
             let zoneID = try await Self.join(bob, url)
             var seen = [try await Self.count(of: alice)]
             try await alice.database.deleteRecord(withID: Self.shareID)
-            seen.append(await Self.code { _ = try await shared.recordZone(for: zoneID) })
-            seen.append(await Self.code { _ = try await bob.container.shareMetadata(for: url) })
+            seen.append(await Both.code { _ = try await shared.recordZone(for: zoneID) })
+            seen.append(await Both.code { _ = try await bob.container.shareMetadata(for: url) })
             seen.append(try await Self.share(of: alice) == url ? "same URL" : "another URL")
             seen.append(try await Self.count(of: alice))
-            seen.append(await Self.code { _ = try await shared.recordZone(for: zoneID) })
+            seen.append(await Both.code { _ = try await shared.recordZone(for: zoneID) })
             seen.append(try await Self.join(bob, url) == zoneID ? "same zone" : "another zone")
-            seen.append(await Self.code { _ = try await shared.recordZone(for: zoneID) })
+            seen.append(await Both.code { _ = try await shared.recordZone(for: zoneID) })
             return seen
         }
         let gone = ["2 people", "zoneNotFound", "unknownItem"]
@@ -119,7 +108,7 @@ import Testing
             app.write("1", to: "a", in: zoneID)
             app.write("mine", to: CKRecordNameZoneWideShare, in: zoneID)
             app.write("2", to: "b", in: zoneID)
-            for _ in 0..<3 { _ = await Self.code { try await app.engine?.sendChanges() } }
+            for _ in 0..<3 { _ = await Both.code { try await app.engine?.sendChanges() } }
             #expect(app.engine?.state.pendingRecordZoneChanges.isEmpty == true)
             return app.heard.filter { $0.hasPrefix("sent") }
         }
@@ -151,7 +140,7 @@ import Testing
         for _ in 0..<10 {
             guard let share = try await owner.database.record(for: shareID) as? CKShare else { return }
             for person in share.participants where person.role != .owner { share.removeParticipant(person) }
-            if await code({ try await owner.database.save(share) }) != "serverRecordChanged" { return }
+            if await Both.code({ try await owner.database.save(share) }) != "serverRecordChanged" { return }
         }
     }
 
@@ -160,14 +149,14 @@ import Testing
             let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
             let url = try await Self.share(of: alice, inviting: bob)
             let metadata = try await bob.container.shareMetadata(for: url)
-            async let accepted = Self.code { try await bob.container.accept(metadata) }
+            async let accepted = Both.code { try await bob.container.accept(metadata) }
             try await Self.removeAll(by: alice)
             let outcome = await accepted
             #expect(["done", "unknownItem"].contains(outcome), "\(outcome)")
             var seen = [try await Self.count(of: alice)]
-            seen.append(await Self.code { try await bob.container.accept(metadata) })
+            seen.append(await Both.code { try await bob.container.accept(metadata) })
             let shared = bob.container.sharedCloudDatabase
-            seen.append(await Self.code { _ = try await shared.recordZone(for: metadata.share.recordID.zoneID) })
+            seen.append(await Both.code { _ = try await shared.recordZone(for: metadata.share.recordID.zoneID) })
             return seen + ["\(try await shared.allRecordZones().count) zones"]
         }
         #expect(seen == ["1 people", "unknownItem", "zoneNotFound", "0 zones"])
@@ -181,12 +170,12 @@ import Testing
             let carol = try await cloud.device(of: "carol")
             let url = try await Self.share(of: alice, inviting: bob)
             let metadata = try await bob.container.shareMetadata(for: url)
-            var seen = [await Self.code { _ = try await carol.container.shareMetadata(for: url) }]
+            var seen = [await Both.code { _ = try await carol.container.shareMetadata(for: url) }]
             // Somebody has signed in with another account since.
-            seen.append(await Self.code { try await carol.container.accept(metadata) })
-            seen.append(await Self.code { try await carol.container.decline(metadata) })
+            seen.append(await Both.code { try await carol.container.accept(metadata) })
+            seen.append(await Both.code { try await carol.container.decline(metadata) })
             seen.append(try await Self.count(of: alice))
-            seen.append(await Self.code { try await bob.container.accept(metadata) })
+            seen.append(await Both.code { try await bob.container.accept(metadata) })
             return seen
         }
         #expect(seen == ["unknownItem", "unknownItem", "done", "2 people", "done"])

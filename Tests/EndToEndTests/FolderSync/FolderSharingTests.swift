@@ -101,7 +101,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-330: a folder that is joined again brings no deleted file back, and loses no edit`() async throws {
+    @Test func `R-330: a folder that is joined again loses no file of the others and no edit`() async throws {
         try await with { alice, bob in
             for name in ["deleted", "deleted by bob", "edited", "edited by bob"] {
                 try alice.write("one", to: "\(name).txt")
@@ -121,9 +121,68 @@ import TidemarkTestSupport
             #expect(joined.status == 0, "\(joined.output)")
             try await alice.once()
             for folder in [alice, bob] {
-                #expect(try folder.files.keys.map(\.text).sorted() == ["edited by bob.txt", "edited.txt"])
+                let names = ["deleted by bob.txt", "edited by bob.txt", "edited.txt"]
+                #expect(try folder.files.keys.map(\.text).sorted() == names)
                 #expect(folder.text("edited.txt") == "two" && folder.text("edited by bob.txt") == "three")
             }
+            // A deletion counts again from then on.
+            try bob.delete("deleted by bob.txt")
+            #expect(try await run(bob, bob.path, "--once").status == 0)
+            try await alice.once()
+            #expect(alice.text("deleted by bob.txt") == nil)
+        }
+    }
+
+    /// How a shared folder ends for bob.
+    enum FolderEnd: CaseIterable {
+        case left, leftAndHeard, stopped
+    }
+
+    @Test(arguments: FolderEnd.allCases)
+    func `R-330: who clears the files away after the end gets them all when joining again`(end: FolderEnd) async throws
+    {
+        try await with { alice, bob in
+            for name in ["one", "two"] { try alice.write(name, to: "\(name).txt") }
+            try await alice.once()
+            let link = try await link(alice, "--public", "write")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            if end == .stopped {
+                #expect(try await run(alice, "share", alice.path, "--stop").status == 0)
+                #expect(try await self.link(alice, "--public", "write") == link)
+            } else {
+                #expect(try await run(bob, "leave", bob.path).status == 0)
+            }
+            if end == .leftAndHeard { #expect(try await run(bob, bob.path, "--once").status != 0) }
+            for name in ["one", "two"] { try bob.delete("\(name).txt") }
+            // It looks at the files before it has fetched any.
+            try await join(bob, link)
+            try await equal(alice, bob, ["one.txt", "two.txt"])
+            try await alice.once()
+            #expect(try Set(alice.files.keys) == ["one.txt", "two.txt"])
+        }
+    }
+
+    @Test func `R-207, R-330: a folder whose zone its owner has made anew is compared file by file`() async throws {
+        try await with { alice, bob in
+            for name in ["same", "not there", "other"] { try alice.write("one", to: "\(name).txt") }
+            try await alice.once()
+            let old = try await link(alice, "--public", "write")
+            #expect(try await run(bob, "accept", old, bob.path, "--once").status == 0)
+            let database = alice.site.makeContainer().privateCloudDatabase
+            try await database.deleteRecordZone(withID: CKRecordZone.ID(zoneName: "Files"))
+            for folder in [alice, bob] { #expect(try await run(folder, folder.path, "--once").status != 0) }
+            try alice.delete("not there.txt")
+            try alice.write("two", to: "other.txt")
+            try await alice.once()
+            let new = try await link(alice, "--public", "write")
+            let joined = try await run(bob, "accept", new, bob.path, "--once")
+            #expect(joined.status == 0, "\(joined.output)")
+            try await alice.once()
+            #expect(try alice.files == bob.files && alice.files.count == 4)
+            #expect(alice.text("same.txt") == "one" && alice.text("not there.txt") == "one")
+            #expect(alice.text("other.txt") == "two")
+            let again = try await run(bob, bob.path, "--once")
+            #expect(again.status == 0 && again.output == "", "\(again.output)")
         }
     }
 

@@ -3,6 +3,7 @@
 import CloudKit
 import Foundation
 import Testing
+import TidemarkFields
 import TidemarkTestKit
 import TidemarkTestSupport
 
@@ -322,6 +323,46 @@ import TidemarkTestSupport
             await syncer.notSaved(record, CKError(.unknownItem), syncEngine: engine)
             #expect(journal["file"]?.version == nil && journal["file"]?.record == nil)
             #expect(engine.state.pendingRecordZoneChanges == [.saveRecord(id)])
+        }
+    }
+
+    /// A large file whose content cannot be read.
+    private func unreadable(_ id: CKRecord.ID) -> CKRecord {
+        let record = CKRecord(
+            recordID: id, recordType: FileRecord.type, fields: FieldMap(),
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+        record["path"] = "file"
+        record["file"] = CKAsset(fileURL: URL(fileURLWithPath: "/nowhere/at all"))
+        return record
+    }
+
+    @Test func `R-329: the server's version of a refused file is fetched until it can be read`() async throws {
+        try await withSyncer { syncer, journal, engine, id in
+            let record = unreadable(id)
+            journal["file"]?.remember(record, version: "v")
+            // It has that version.
+            await syncer.fetched([record], syncEngine: engine)
+            #expect(journal.arrivals.isEmpty)
+            await syncer.mayNotSave(id)
+            await syncer.fetched([record], syncEngine: engine)
+            #expect(journal.arrivals["file"]?.unreadTag == record.recordChangeTag)
+            // Another version was there for a while, and could not be read either.
+            journal["file"]?.remember(record, version: "v")
+            journal["file"]?.receiving = Journal.Entry.Arrival(version: nil, unreadTag: "other")
+            await syncer.fetched([record], syncEngine: engine)
+            #expect(journal.arrivals.isEmpty)
+        }
+    }
+
+    @Test func `R-330: a file that cannot be read when its zone comes again is fetched until it can`() async throws {
+        try await withSyncer { syncer, journal, engine, id in
+            let record = unreadable(id)
+            journal["file"]?.remember(record, version: "v")
+            journal.zoneEnded()
+            await syncer.fetched([record], syncEngine: engine)
+            await syncer.zoneReturned()
+            #expect(journal.arrivals["file"]?.unreadTag == record.recordChangeTag)
+            #expect(journal["file"]?.version == "v" && engine.state.pendingRecordZoneChanges.isEmpty)
         }
     }
 

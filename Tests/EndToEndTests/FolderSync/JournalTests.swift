@@ -3,8 +3,10 @@
 import CloudKit
 import Foundation
 import Testing
+import TidemarkFields
 import TidemarkTestSupport
 
+@testable import TidemarkKit
 @testable import foldersync
 
 @Suite struct JournalTests {
@@ -140,6 +142,30 @@ import TidemarkTestSupport
         let journal = try open()
         #expect(journal.engineState == nil)
         #expect(journal.paths == ["file 0", "file 1"] && journal["file 1"]?.version == nil)
+    }
+
+    @Test func `R-330: a file that is missing after its zone has ended was not deleted, after a start too`() throws {
+        defer { directory.remove() }
+        let id = FileRecord.id(of: "file 0", in: CKRecordZone.ID(zoneName: "Z"))
+        let record = CKRecord(
+            recordID: id, recordType: FileRecord.type, fields: FieldMap(),
+            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+        do {
+            let journal = try open()
+            try fill(journal, 0..<1)
+            journal.zoneEnded()
+            #expect(journal["file 0"]?.differs(from: nil) == true, "it was never on the server")
+            journal["file 0"]?.remember(record, version: "v0")
+            journal["file 0"]?.receiving = Journal.Entry.Arrival(version: "v1")
+            journal.zoneEnded()
+            try journal.persist()
+        }
+        let journal = try open()
+        let entry = try #require(journal["file 0"])
+        #expect(!entry.differs(from: nil) && !entry.differs(from: "v0") && entry.differs(from: "v1"))
+        #expect(journal.arrivals.isEmpty && journal.pathsNotReturned == ["file 0"])
+        journal["file 0"]?.remember(record, version: "v0")
+        #expect(journal.pathsNotReturned.isEmpty && journal["file 0"]?.differs(from: nil) == true)
     }
 
     @Test func `that a record's content could not be read is known after a start, and is no deletion`() throws {

@@ -5,12 +5,13 @@ import Synchronization
 import TidemarkDomain
 import TidemarkWire
 
-/// When a guest had access to one zone, and everything that the guest was told meanwhile. It holds each message to what
+/// When a guest had access to one zone, and every answer that the guest was given meanwhile. It holds each to what
 /// *revoked* means (`docs/sharing.md`):
 ///
-/// 1. An answer to a request that was sent after a removal was acknowledged has nothing of the zone.
-/// 2. No push has a change with the number of a removal, or a later one.
-/// 3. No other answer has a change that is past the access that it was given under.
+/// - An answer to a request that was sent after a removal was acknowledged has nothing of the zone.
+/// - No other answer has a change that is past the access that it was given under.
+///
+/// Pushes to shared databases have no content, so there is nothing in them to look at here.
 final class AccessLedger: Sendable {
     /// What is known when a request is sent.
     struct Moment: Sendable {
@@ -52,9 +53,9 @@ final class AccessLedger: Sendable {
         state.withLock { Moment(begunCount: $0.begunCount, endedCount: $0.ends.count) }
     }
 
-    /// - Parameter sent: the moment before the request was sent; for a push, of its coming.
-    func receives(_ message: WireServerEnvelope, sentAt sent: Moment, _ what: String) {
-        let points = message.records.map { RecordPoint(tag: $0.tag) }
+    /// - Parameter sent: the moment before the request was sent.
+    func receives(_ answer: WireServerEnvelope, sentAt sent: Moment, _ what: String) {
+        let points = answer.records.map { RecordPoint(tag: $0.tag) }
         state.withLock { state in
             state.unreadableCount += points.count { $0 == nil }
             let numbers = points.compactMap { $0?.number }
@@ -63,7 +64,7 @@ final class AccessLedger: Sendable {
         }
     }
 
-    /// How many messages had a record.
+    /// How many answers had a record.
     var fullCount: Int { state.withLock { $0.receipts.count { !$0.numbers.isEmpty } } }
 
     /// How many requests were sent while there was no access, and answered before there was some.

@@ -7,6 +7,8 @@ import TidemarkDomain
 /// What an operator is told about somebody's access: the decision itself, and why.
 @Suite struct AccessVerdictTests {
     private static let number = ShareNumber(10)
+    /// Every zone that was ever shared has one.
+    private static let secret: [UInt8] = [1, 2, 3]
 
     private func read(
         _ role: ParticipantRole = .privateUser, _ permission: SharePermission = .readWrite,
@@ -17,7 +19,8 @@ import TidemarkDomain
             id: ParticipantID(high: 0, low: 1), user: bob, role: role, permission: permission, status: status,
             acceptedNumber: status == .pending ? nil : 20, endedNumber: status == .removed ? 30 : nil, addedAt: 0)
         let share = Share(number: Self.number, publicPermission: everybody, endedNumber: shareEnd)
-        return ZoneSharing(owner: alice, shares: [share], participants: [Self.number: [row]])
+        return ZoneSharing(
+            owner: alice, shares: [share], participants: [Self.number: [row]], secret: Self.secret)
     }
 
     private let note = RecordPlace(type: "Note", creator: alice)
@@ -54,7 +57,8 @@ import TidemarkDomain
             addedAt: 0)
         let invitation = Participant(id: ParticipantID(high: 0, low: 2), address: "c@x", addedAt: 0)
         let sharing = ZoneSharing(
-            owner: alice, shares: [Share(number: Self.number)], participants: [Self.number: [former, invitation]])
+            owner: alice, shares: [Share(number: Self.number)],
+            participants: [Self.number: [former, invitation]], secret: Self.secret)
         #expect(carols.verdict(on: note, in: sharing, addresses: ["c@x"]).reason == .invited)
         #expect(carols.verdict(on: note, in: sharing, addresses: ["c@x"]).permissions == [])
         #expect(carols.verdict(on: note, in: sharing, addresses: ["other@x"]).reason == .removed(at: 30))

@@ -137,7 +137,11 @@ struct SharedTestZone {
         write(visitor.declining(in: sharing, at: number + 1))
     }
 
-    mutating func leave(_ user: UserID) { decline(ShareVisitor(user: user)) }
+    /// As `ShareAction.leave` decides it: who is only invited does not see the zone, and stays invited.
+    mutating func leave(_ user: UserID) {
+        guard row(user)?.hasAccepted == true else { return }
+        decline(ShareVisitor(user: user))
+    }
 
     mutating func endShare() {
         write(sharing?.ending(shareNamed: Share.zoneWideName, at: number + 1))

@@ -14,19 +14,7 @@ extension TestClient {
     /// - Returns: the CKShare record as the server shows it afterwards.
     @discardableResult
     func share(_ zone: String, _ permission: WireSharePermission, tag: [UInt8] = []) throws -> WireRecord {
-        var save = WireRecordSave()
-        save.name = Share.zoneWideName
-        save.type = Share.recordType
-        save.tag = tag
-        save.share.publicPermission = permission
-        var part = WireZoneModifications()
-        part.zone = Self.zone(zone)
-        part.saves = [save]
-        var request = WireModifyRecords()
-        request.database = .private
-        request.stamp = stamp()
-        request.zones = [part]
-        let answer = try ask(.modifyRecords(request))
+        let answer = try ask(.modifyRecords(ShareRequests.share(zone, permission, tag: tag, stamp())))
         guard case .modifyRecords(let records)? = answer,
             case .saved(let saved)? = records.zones.first?.saves.first?.result
         else { throw SessionWorld.Unexpected(answer) }
@@ -35,10 +23,7 @@ extension TestClient {
     }
 
     func accept(_ link: String, declines: Bool = false) throws -> WireShareMetadataResult {
-        var request = WireAcceptShares()
-        request.links = [link]
-        request.declines = declines
-        let answer = try ask(.acceptShares(request))
+        let answer = try ask(ShareRequests.accept(link, declines: declines))
         guard case .acceptShares(let results)? = answer, let result = results.results.first else {
             throw SessionWorld.Unexpected(answer)
         }
@@ -60,50 +45,34 @@ extension TestClient {
     ///
     /// - Returns: why it failed.
     func save(_ name: String, in zone: WireZoneID) throws -> WireErrorCode? {
-        var request = try saving(name, in: zone.name)
-        request.database = .shared
-        request.zones[0].zone = zone
-        let answer = try ask(.modifyRecords(request))
+        let answer = try ask(.modifyRecords(ShareRequests.saving([name], in: zone, stamp())))
         guard case .modifyRecords(let records)? = answer else { throw SessionWorld.Unexpected(answer) }
         guard case .failure(let failure)? = records.zones.first?.saves.first?.result else { return nil }
         return failure.failure.code
     }
 
     func changes(of zone: WireZoneID, token: [UInt8] = []) throws -> WireFetchZoneChangesAnswer {
-        var request = Self.zoneChanges(zone.name, token: token)
-        request.database = .shared
-        request.zone = zone
-        let answer = try ask(.fetchZoneChanges(request))
+        let answer = try ask(ShareRequests.page(of: zone, after: token))
         guard case .fetchZoneChanges(let changes)? = answer else { throw SessionWorld.Unexpected(answer) }
         return changes
     }
 
     func sharedChanges(token: [UInt8] = []) throws -> WireFetchDatabaseChangesAnswer {
-        var request = WireFetchDatabaseChanges()
-        request.database = .shared
-        request.token = token
-        let answer = try ask(.fetchDatabaseChanges(request))
+        let answer = try ask(ShareRequests.sharedFeed(after: token))
         guard case .fetchDatabaseChanges(let changes)? = answer else { throw SessionWorld.Unexpected(answer) }
         return changes
     }
 
     /// Leaves a zone of another.
     func leave(_ zone: WireZoneID) throws {
-        var request = WireModifyZones()
-        request.database = .shared
-        request.stamp = stamp()
-        request.deletes = [zone]
-        let answer = try ask(.modifyZones(request))
+        let answer = try ask(ShareRequests.delete(zone, stamp()))
         guard case .modifyZones(let zones)? = answer, zones.deletes.first?.failure.code == .unspecified else {
             throw SessionWorld.Unexpected(answer)
         }
     }
 
     func subscribeToShared() throws {
-        var request = WireModifySubscriptions()
-        request.database = .shared
-        request.saves = [Self.subscription("shared")]
-        let answer = try ask(.modifySubscriptions(request))
+        let answer = try ask(ShareRequests.subscribeToShared())
         guard case .modifySubscriptions(let results)? = answer, results.saves.first?.subscription.id == "shared" else {
             throw SessionWorld.Unexpected(answer)
         }

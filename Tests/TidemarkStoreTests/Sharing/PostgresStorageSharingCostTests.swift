@@ -53,7 +53,10 @@ import TidemarkTestSupport
             try await modify(fixture, service, counter: 5, ["c", "d", "a"])
             try await modify(fixture, service, counter: 6, [], deletes: ["b"])
             let text = String(decoding: try Data(contentsOf: URL(filePath: log)).dropFirst(start), as: UTF8.self)
-            statements = Self.statements(in: text)
+            // All tests that run now write to this log.
+            let processes = try await fixture.numbers(
+                "SELECT pid::bigint FROM pg_stat_activity WHERE datname = current_database()")
+            statements = Self.statements(in: text, of: Set(processes))
             await service.stop()
             await storage.stop()
         }
@@ -93,19 +96,42 @@ import TidemarkTestSupport
         #expect(!failed && outcome.deletes == deletes.map { _ in DeleteOutcome.deleted })
     }
 
-    /// Values are left out, and of bytes there is how many they are.
-    private static func statements(in log: String) -> [String] {
+    /// What these processes of PostgreSQL were sent. Values are left out, and of bytes there is how many they are.
+    private static func statements(in log: String, of processes: Set<Int64>) -> [String] {
         var entries: [String] = []
+        var isWanted = false
         for line in log.split(separator: "\n") {
-            if line.contains(/^\d{4}-\d\d-\d\d .*?(LOG:  (execute|statement)|DETAIL:  )/) {
-                entries.append(String(line.drop { $0 != "]" }))
-            } else if line.hasPrefix("\t"), !entries.isEmpty {
+            if let entry = line.wholeMatch(of: /\d{4}-\d\d-\d\d .*? \[(\d+)\] ((\w+):  .*)/) {
+                let isStatement = entry.2.hasPrefix("LOG:  execute") || entry.2.hasPrefix("LOG:  statement")
+                isWanted = processes.contains(Int64(entry.1) ?? 0) && (isStatement || entry.3 == "DETAIL")
+                if isWanted { entries.append(String(entry.2)) }
+            } else if isWanted, line.hasPrefix("\t") {
                 entries[entries.count - 1] += line
             }
         }
         return entries.map { entry in
             entry.replacing(/\\x([0-9a-f]*)/) { "bytes \(String(repeating: "o", count: $0.1.count / 2))" }
-                .replacing(/\d+/, with: "#")
+                // A time of a whole second has no fraction.
+                .replacing(/\d+(\.\d+)?/, with: "#")
         }
+    }
+
+    @Test func `of a log that others write to, only the statements of one's own processes count`() {
+        let log = """
+            2026-01-01 00:00:00.001 UTC [7] LOG:  execute s1: SELECT $1,
+            \t       $2
+            2026-01-01 00:00:00.002 UTC [7] DETAIL:  Parameters: $1 = '\\x0aff', $2 = '2026-01-01 00:00:01.5+00'
+            2026-01-01 00:00:00.002 UTC [8] ERROR:  duplicate key
+            2026-01-01 00:00:00.003 UTC [8] DETAIL:  Key (id)=(1) already exists.
+            2026-01-01 00:00:00.003 UTC [8] STATEMENT:  INSERT INTO a
+            \tVALUES (1)
+            2026-01-01 00:00:00.004 UTC [7] LOG:  statement: COMMIT
+            """
+        #expect(
+            Self.statements(in: log, of: [7]) == [
+                "LOG:  execute s#: SELECT $#,\t       $#",
+                "DETAIL:  Parameters: $# = 'bytes oo', $# = '#-#-# #:#:#+#'", "LOG:  statement: COMMIT",
+            ])
+        #expect(Self.statements(in: log, of: [9]) == [])
     }
 }

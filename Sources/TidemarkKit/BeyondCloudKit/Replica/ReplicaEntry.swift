@@ -13,6 +13,9 @@ struct ReplicaEntry: Codable, Sendable {
     let recordType: CKRecord.RecordType
     /// An archive of the server's last known version; nil if the server is not known to have the record.
     private(set) var server: Data?
+    /// An archive of what the server had when the record's zone, of another user, ended here; nil if it has not ended.
+    /// The zone may be shared again, and the edit was made in this.
+    private var ancestor: Data?
     /// The edit that is still to be sent.
     private(set) var edit: Edit?
     /// Whether the edit waits until the app says that it may be sent. Nil for no.
@@ -52,8 +55,10 @@ struct ReplicaEntry: Codable, Sendable {
 
     var isUnmerged: Bool { unmerged != nil }
 
-    /// The ancestor of an edit.
     var serverRecord: CKRecord? { server.flatMap(ReplicaArchive.record) }
+
+    /// The ancestor of an edit.
+    private var ancestorRecord: CKRecord? { serverRecord ?? ancestor.flatMap(ReplicaArchive.record) }
 
     /// The server's last known version, merged or not.
     var newestServerRecord: CKRecord? { unmergedRecord ?? serverRecord }
@@ -64,7 +69,7 @@ struct ReplicaEntry: Codable, Sendable {
 
     /// A record with the right tag, for the app to fill with its values.
     func draft(of id: CKRecord.ID) -> CKRecord {
-        serverRecord ?? CKRecord(recordType: recordType, recordID: id)
+        ancestorRecord ?? CKRecord(recordType: recordType, recordID: id)
     }
 
     // MARK: What the user does
@@ -75,12 +80,13 @@ struct ReplicaEntry: Codable, Sendable {
         editCount += 1
     }
 
-    /// - Returns: whether there is anything to delete: a record that was never handed out can be nowhere else.
+    /// - Returns: whether there is anything to delete: a record that was never handed out can be nowhere else. Nothing
+    ///   can be deleted in a zone that has ended.
     mutating func deleted() -> Bool {
         edit = .delete
         isHeld = nil
         editCount += 1
-        return isOnServer || !sent.isEmpty
+        return isOnServer || sentCount != nil
     }
 
     mutating func hold() { isHeld = true }
@@ -90,6 +96,7 @@ struct ReplicaEntry: Codable, Sendable {
     /// Nothing is left to send.
     mutating func settle() {
         server = unmerged ?? server
+        ancestor = nil
         forgetUnmerged()
         (edit, isHeld, sentCount, sent) = (nil, nil, nil, [])
     }
@@ -108,6 +115,7 @@ struct ReplicaEntry: Codable, Sendable {
 
     mutating func saved(_ record: CKRecord) {
         server = ReplicaArchive.data(of: record)
+        ancestor = nil
         isHeld = nil
         if let unmergedRecord, [.same, .older].contains(unmergedRecord.versionOrder(relativeTo: record)) {
             forgetUnmerged()
@@ -118,10 +126,20 @@ struct ReplicaEntry: Codable, Sendable {
 
     /// The server no longer has the record.
     mutating func lostOnServer() {
-        server = nil
+        (server, ancestor) = (nil, nil)
         forgetUnmerged()
         sent = []
         sentCount = nil
+    }
+
+    /// The zone, of another user, is not shared with this user any more. The record may still be in it. If it comes
+    /// again, the edit must be merged with it as if the zone had not been away.
+    mutating func lostAccess() {
+        (server, ancestor) = (nil, server ?? ancestor)
+        // The record comes again with the zone.
+        forgetUnmerged()
+        sentCount = nil
+        hold()
     }
 
     /// The server lost the record without the user deleting it: it must be saved as a new record.
@@ -165,8 +183,8 @@ struct ReplicaEntry: Codable, Sendable {
     ///   - isNews: whether the record is known to follow from the last known version; false after a restore.
     /// - Returns: what the app must store; nil for nothing.
     mutating func meet(_ record: CKRecord, local: CKRecord?, isNews: Bool, _ rules: TidemarkMerge) -> CKRecord? {
-        let known = serverRecord
-        server = ReplicaArchive.data(of: record)
+        let known = ancestorRecord
+        (server, ancestor) = (ReplicaArchive.data(of: record), nil)
         forgetUnmerged()
         let order = known.map { record.versionOrder(relativeTo: $0) }
         switch edit {

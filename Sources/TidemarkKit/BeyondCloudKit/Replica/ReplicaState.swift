@@ -62,7 +62,10 @@ struct ReplicaState: Sendable {
     }
 
     private static func inOrder(_ ids: some Collection<CKRecord.ID>) -> [CKRecord.ID] {
-        ids.sorted { ($0.zoneID.zoneName, $0.recordName) < ($1.zoneID.zoneName, $1.recordName) }
+        ids.sorted { left, right in
+            (left.zoneID.zoneName, left.recordName, left.zoneID.ownerName)
+                < (right.zoneID.zoneName, right.recordName, right.zoneID.ownerName)
+        }
     }
 
     var unsentIDs: [CKRecord.ID] { ids { $1.edit != nil } }
@@ -353,13 +356,15 @@ struct ReplicaState: Sendable {
         for id in ids(where: { id, _ in id.zoneID == zoneID }) {
             plan.touched.append(id)
             switch entries[id]?.edit {
-            case .save where zoneID.isOfOther && entries[id]?.isHeld == true: change(id) { $0.lostOnServer() }
+            case .save where zoneID.isOfOther:
+                if entries[id]?.isHeld != true { unsent.append(id) }
+                // it can be saved nowhere else.
+                change(id) { $0.lostAccess() }
             case .save:
                 unsent.append(id)
                 change(id) {
                     $0.lostOnServer()
-                    // what is in a zone of another user can be saved nowhere else.
-                    if reason == .purged || zoneID.isOfOther { $0.hold() }
+                    if reason == .purged { $0.hold() }
                 }
             case nil where reason == .encryptedDataReset && !zoneID.isOfOther:
                 change(id) { $0.lostByServer() }
@@ -401,7 +406,7 @@ struct ReplicaState: Sendable {
         _ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
         _ isPending: (CKRecord.ID) -> Bool, _ write: Write
     ) {
-        var lost: Set<CKRecordZone.ID> = []
+        var lost: [CKRecordZone.ID] = []
         for record in sent.savedRecords {
             guard let entry = entries[record.recordID] else {
                 meet(record, isNews: true, rules, &plan, write)
@@ -423,7 +428,7 @@ struct ReplicaState: Sendable {
                 change(id) { $0.lostOnServer() }
                 plan.touched.append(id)
             case .zoneNotFound where id.zoneID.isOfOther:
-                lost.insert(id.zoneID)
+                lost.append(id.zoneID)
             case .zoneNotFound:
                 know(id.zoneID, isThere: false)
                 change(id) { $0.lostOnServer() }
@@ -435,9 +440,10 @@ struct ReplicaState: Sendable {
             }
         }
         for id in sent.deletedRecordIDs { deletionEnded(id, &plan) }
-        for (id, error) in sent.failedRecordDeletes {
+        for id in Self.inOrder(sent.failedRecordDeletes.keys) {
+            guard let error = sent.failedRecordDeletes[id] else { continue }
             if error.code == .zoneNotFound, id.zoneID.isOfOther {
-                lost.insert(id.zoneID)
+                lost.append(id.zoneID)
             } else if error.code == .unknownItem || error.saysZoneIsGone {
                 deletionEnded(id, &plan)
             } else {
@@ -445,7 +451,8 @@ struct ReplicaState: Sendable {
             }
         }
         // they are not shared with this user any more.
-        for zoneID in lost { zoneEnded(zoneID, .deleted, &plan) }
+        var told: Set<CKRecordZone.ID> = []
+        for zoneID in lost where told.insert(zoneID).inserted { zoneEnded(zoneID, .deleted, &plan) }
     }
 
     private mutating func settle(

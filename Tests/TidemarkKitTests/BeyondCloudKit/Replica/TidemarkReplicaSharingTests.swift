@@ -12,10 +12,22 @@ import TidemarkFields
 
     private func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }
 
-    private func stored(_ name: String) -> CKRecord {
-        CKRecord(
-            recordID: id(name), recordType: "Note", fields: FieldMap(),
-            metadata: ServerMetadata(tag: [1], createdAt: 0, modifiedAt: 0))
+    private func stored(_ name: String, tag: UInt8 = 1, title: String = "theirs") -> CKRecord {
+        let record = CKRecord(recordType: "Note", recordID: id(name))
+        record["text"] = "theirs"
+        record["title"] = title
+        return CKRecord(
+            recordID: id(name), recordType: "Note", fields: (try? record.changes(all: true).fields) ?? FieldMap(),
+            metadata: ServerMetadata(tag: [tag], createdAt: 0, modifiedAt: 0))
+    }
+
+    /// What the app is to store, in this order.
+    private func texts(_ plan: ReplicaPlan) -> [String] {
+        plan.steps.map { step in
+            guard case .store(let record) = step else { return "\(step)" }
+            let values = ["text", "title"].map { record[$0] as String? ?? "" }
+            return ([record.recordID.recordName] + values).joined(separator: " ")
+        }
     }
 
     private func plan(_ event: CKSyncEngine.Event, _ state: inout ReplicaState) -> ReplicaPlan {
@@ -69,6 +81,27 @@ import TidemarkFields
         #expect(state.pendingChange(of: id("b")) == .saveRecord(id("b")), "and what the app wants to be")
     }
 
+    @Test func `R-330, R-644: the ends of several zones are told in the order of what was refused`() {
+        let zoneIDs = (1...9).map { CKRecordZone.ID(zoneName: "Zone \($0)", ownerName: "_bob") }
+        let ids = zoneIDs.flatMap { zoneID in ["a", "b"].map { CKRecord.ID(recordName: $0, zoneID: zoneID) } }
+        let failure = CKError(.zoneNotFound)
+        let saves = ids.reversed().map { CKRecord(recordType: "Note", recordID: $0) }
+        let refusedSaves = CKSyncEngine.Event.SentRecordZoneChanges(
+            savedRecords: [], failedRecordSaves: saves.map { .init(record: $0, error: failure) }, deletedRecordIDs: [],
+            failedRecordDeletes: [:])
+        let refusedDeletes = CKSyncEngine.Event.SentRecordZoneChanges(
+            savedRecords: [], failedRecordSaves: [], deletedRecordIDs: [],
+            failedRecordDeletes: Dictionary(uniqueKeysWithValues: ids.map { ($0, failure) }))
+        for (refused, order) in [(refusedSaves, Array(zoneIDs.reversed())), (refusedDeletes, zoneIDs)] {
+            var state = ReplicaState()
+            for id in ids { state.edited(id, "Note") }
+            let ended = plan(.sentRecordZoneChanges(refused), &state).steps.compactMap { step -> CKRecordZone.ID? in
+                if case .zoneDeleted(let zoneID, _, _) = step { zoneID } else { nil }
+            }
+            #expect(ended == order)
+        }
+    }
+
     @Test func `R-330, R-644: a deletion in a zone that is shared no more is not pending for ever`() {
         for deletesFail in [false, true] {
             var state = edited()
@@ -91,13 +124,35 @@ import TidemarkFields
         _ = plan(refusal(.zoneNotFound), &state)
         let again = CKSyncEngine.Event.FetchedRecordZoneChanges(
             modifications: [.init(record: stored("read")), .init(record: stored("a"))], deletions: [])
-        let steps = plan(.fetchedRecordZoneChanges(again), &state).steps
-        let stored = steps.compactMap { step -> CKRecord.ID? in
-            if case .store(let record) = step { record.recordID } else { nil }
-        }
-        #expect(stored == [id("read"), id("a")] && steps.count == 2)
-        // The edit is merged with what the server has, and sent.
+        // Nobody else has edited the record. So the edit is merged as if the zone had not been away, and sent.
+        let merged = texts(plan(.fetchedRecordZoneChanges(again), &state))
+        #expect(merged == ["read theirs theirs", "a mine theirs"])
         #expect(state.pendingChange(of: id("a")) == .saveRecord(id("a")))
+        #expect(state.entries[id("a")]?.serverRecord?["text"] == "theirs")
+    }
+
+    @Test func `R-642, R-644: an edit is merged with what others have changed while the zone was not shared`() {
+        var state = edited()
+        // Told twice, by a refusal and by the list.
+        for event in [refusal(.zoneNotFound), ended(.deleted)] { _ = plan(event, &state) }
+        #expect(state.entries[id("a")]?.isOnServer == false)
+        let again = CKSyncEngine.Event.FetchedRecordZoneChanges(
+            modifications: [.init(record: stored("a", tag: 2, title: "new"))], deletions: [])
+        let merged = texts(plan(.fetchedRecordZoneChanges(again), &state))
+        #expect(merged == ["a mine new"])
+        #expect(state.pendingChange(of: id("a")) == .saveRecord(id("a")))
+    }
+
+    @Test func `R-644: an edit in a zone that is shared no more is dropped with its record`() {
+        var state = edited()
+        _ = plan(refusal(.zoneNotFound), &state)
+        let steps = state.discard([id("a")])
+        guard steps.count == 1, case .remove(id("a")) = steps[0] else {
+            Issue.record("\(steps)")
+            return
+        }
+        state.deleted(id("b"))
+        #expect(state.pendingChange(of: id("b")) == nil && state.unsentIDs == [id("c")])
     }
 
     @Test(arguments: [CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged, .encryptedDataReset])

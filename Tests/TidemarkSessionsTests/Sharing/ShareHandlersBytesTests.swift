@@ -9,14 +9,18 @@ import TidemarkSessions
 import TidemarkWire
 
 /// Shares whose records are short, and which have as many people with as long addresses as a share may have.
-@Suite struct LargeSharesTests {
+@Suite struct ShareHandlersBytesTests {
     private static let zoneCount = 12
     /// Of all fields in an answer. One share's people have half as much.
     private static let answerBytesMax = 65_536
 
     /// Alice in a world with such shares.
     private func withShares() throws -> TestClient {
-        let world = SessionWorld { $0.limits.answerBytesMax = Self.answerBytesMax }
+        let world = SessionWorld {
+            $0.limits.answerBytesMax = Self.answerBytesMax
+            // A page of a query is bounded by how many shares it has.
+            $0.limits.pageSharesMax = 2
+        }
         let alice = try world.enter("alice", device: 1)
         for number in 0..<Self.zoneCount {
             try alice.makeZone("zone \(number)")

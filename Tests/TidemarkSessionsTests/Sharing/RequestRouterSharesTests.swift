@@ -8,7 +8,7 @@ import TidemarkTestKit
 import TidemarkWire
 
 /// What comes with CKShare records.
-@Suite struct ShownSharesTests {
+@Suite struct RequestRouterSharesTests {
     /// A request whose answer has the CKShare record of the pair's zone.
     enum Asking: CaseIterable {
         case byName, changes, query, save

@@ -10,7 +10,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// What a request that saves records does before it comes to the queue of writes: links are made, and access is looked at.
-@Suite struct SharedPartsTests {
+@Suite struct ShareLinksPartsTests {
     /// One work at a time.
     private func gate(_ fixture: ServiceFixture) -> FairGate {
         let bounds = FairBounds(room: 1, roomPerOwner: 1, waitingMax: 8, waitingPerOwnerMax: 8)

@@ -7,7 +7,7 @@ import TidemarkSessions
 import TidemarkWire
 
 /// Carol, who takes no part in Alice's zone, asks for it. She learns nothing of zones, or of who there is.
-@Suite struct StrangersTests {
+@Suite struct ShareHandlersStrangersTests {
     /// A request for a zone of another.
     struct StrangerQuestion: CustomTestStringConvertible, Sendable {
         let testDescription: String

@@ -8,7 +8,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// How many keys the participants of a share may give its zone.
-@Suite struct ZoneKeyRoomTests {
+@Suite struct SharedZoneKeysRoomTests {
     private func accountKey(_ byte: UInt8) -> AccountKey {
         let key = [UInt8](repeating: byte, count: 32)
         return AccountKey(mode: .escrowed, id: [UInt8](repeating: byte, count: 16), key: key)

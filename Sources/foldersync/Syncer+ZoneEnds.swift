@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+
+/// What happens when the zone ends, and when a folder is shared with this account again.
+extension Syncer {
+    /// Somebody deleted the zone on purpose, or the folder is not shared with this account any more: nothing is sent again
+    /// unless the person here starts the program again. That start is like the first one, which creates the zone, so the
+    /// engine's state is dropped too.
+    ///
+    /// The zone of a shared folder may be shared with this account again. Then the versions of the last sync tell what
+    /// was deleted or edited there since, and edited here. They do not tell what was deleted here: who has left a folder
+    /// may clear its files away, and does not mean those of the others.
+    func zoneEnded() {
+        if place.isShared { journal.zoneEnded() } else { journal.forgetEverything() }
+        persist()
+        finish(
+            place.isShared
+                ? FolderSyncError.notShared(zoneID.zoneName) : FolderSyncError.zoneDeleted(zoneID.zoneName))
+    }
+
+    /// Ends if the folder is not shared with this account: an engine says nothing of a zone that it never had.
+    func checkAccess(_ engine: CKSyncEngine) async throws {
+        guard place.isShared, !hasFailed else { return }
+        do {
+            _ = try await engine.database.recordZone(for: zoneID)
+        } catch let error as CKError where error.code == .zoneNotFound {
+            zoneEnded()
+        }
+    }
+
+    /// Whether a file that is missing here has to come again with its record.
+    func comesAgain(_ entry: Journal.Entry, _ content: FileRecord.Content, _ meeting: Meeting) -> Bool {
+        guard entry.zoneHasEnded == true, meeting == .keepFile, content.version != nil,
+            case .missing = tree.look(at: entry.path)
+        else { return false }
+        return true
+    }
+
+    /// All records of the zone have arrived. Those that were known before it ended and did not come again are not in it.
+    /// It may be another zone, which the owner has made anew under its name. So their files are sent as new ones.
+    func zoneReturned() {
+        let paths = journal.pathsNotReturned
+        guard !paths.isEmpty else { return }
+        for path in paths { journal[path]?.forgetRecord() }
+        note(paths)
+        persist()
+    }
+}
