@@ -5,7 +5,7 @@ internal import TidemarkWire
 
 /// One `RecordSave`: whoever measures the server must cost little, and encodes what its records have in common once.
 struct SaveMessage: Sendable {
-    private let name: String
+    let name: String
     private let content: Content
 
     init(name: String, _ content: Content) {
@@ -26,18 +26,21 @@ struct SaveMessage: Sendable {
     }
 
     /// A `ZoneModifications` without its zone.
-    static func zone(_ saves: [SaveMessage]) -> [UInt8] {
-        var writer = WireWriter(capacity: saves.reduce(0) { $0 + $1.byteCount + 4 })
+    ///
+    /// - Parameter tags: of the versions that the device knows, by name.
+    static func zone(_ saves: [SaveMessage], tags: [String: [UInt8]]) -> [UInt8] {
+        var writer = WireWriter(capacity: saves.reduce(0) { $0 + $1.content.bytes.count + 100 })
         for save in saves {
-            WireZoneModifications.begin(saves: save.byteCount, to: &writer)
-            save.writeName(to: &writer)
+            let tag = tags[save.name] ?? []
+            let headCount = WireWriter.size { save.writeHead(tag, to: &$0) }
+            WireZoneModifications.begin(saves: headCount + save.content.bytes.count, to: &writer)
+            save.writeHead(tag, to: &writer)
             writer.raw(save.content.bytes)
         }
         return writer.bytes
     }
 
-    /// Of the message.
-    private var byteCount: Int { WireWriter.size { writeName(to: &$0) } + content.bytes.count }
-
-    private func writeName(to writer: inout WireWriter) { WireRecordSave.write(name: name, to: &writer) }
+    private func writeHead(_ tag: [UInt8], to writer: inout WireWriter) {
+        WireRecordSave.write(name: name, tag: tag, to: &writer)
+    }
 }

@@ -10,6 +10,8 @@ struct WireAnswer {
     var page: Page?
     /// A page of the feed of zones that changed. Its records are zones.
     var databaseFeed: Page?
+    /// The tags of what was saved, in the order of the request.
+    var savedTags: [[UInt8]] = []
     /// What failed; nil: nothing.
     var failure: String?
 
@@ -25,8 +27,8 @@ struct WireAnswer {
             (id, self.page) = page
             return
         }
-        if let id = try? SavesScanner.scan(message) {
-            self.id = id
+        if let saves = try? SavesScanner.scan(message) {
+            (id, savedTags) = saves
             return
         }
         // An answer with records of which some are missing comes here too, and is none that was asked for.
@@ -66,36 +68,39 @@ struct WireAnswer {
 
 /// Looks through the answer to a request that saves without decoding it. Nil: another answer, or not all is saved.
 private enum SavesScanner {
-    static func scan(_ message: UnsafeRawBufferPointer) throws(WireError) -> UInt64? {
+    static func scan(_ message: UnsafeRawBufferPointer) throws(WireError) -> (UInt64, tags: [[UInt8]])? {
         var id: UInt64 = 0
-        var isSaved = false
+        var tags: [[UInt8]]?
         var reader = WireReader(message)
         while let tag = try reader.nextTag() {
             switch tag {
             case WireServerEnvelope.Tag.id: id = try reader.number()
-            case WireServerEnvelope.Tag.modifyRecords: isSaved = try Self.isSaved(try reader.bytes(in: message))
+            case WireServerEnvelope.Tag.modifyRecords: tags = try Self.tags(in: try reader.bytes(in: message))
             default: return nil
             }
         }
-        return isSaved ? id : nil
+        return tags.map { (id, $0) }
     }
 
-    /// At least one, and every one of them.
-    private static func isSaved(_ zones: UnsafeRawBufferPointer) throws(WireError) -> Bool {
-        var savedCount = 0
+    /// At least one, and every one of them is saved.
+    private static func tags(in zones: UnsafeRawBufferPointer) throws(WireError) -> [[UInt8]]? {
+        var tags: [[UInt8]] = []
         var reader = WireReader(zones)
         while let tag = try reader.nextTag() {
-            guard tag == WireModifyRecordsAnswer.Tag.zones else { return false }
+            guard tag == WireModifyRecordsAnswer.Tag.zones else { return nil }
             let content = try reader.bytes(in: zones)
             var results = WireReader(content)
             while let tag = try results.nextTag() {
-                guard tag == WireZoneModificationResults.Tag.saves else { return false }
-                var parts = WireReader(try results.bytes(in: content))
-                guard try parts.nextTag() == WireSaveResult.Tag.saved else { return false }
-                savedCount += 1
+                guard tag == WireZoneModificationResults.Tag.saves else { return nil }
+                let result = try results.bytes(in: content)
+                var parts = WireReader(result)
+                guard try parts.nextTag() == WireSaveResult.Tag.saved else { return nil }
+                var saved = WireReader(try parts.bytes(in: result))
+                guard try saved.nextTag() == WireSavedRecord.Tag.tag else { return nil }
+                tags.append(try saved.content())
             }
         }
-        return savedCount > 0
+        return tags.isEmpty ? nil : tags
     }
 }
 

@@ -19,6 +19,11 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
     private var connection: MessageConnection?
     /// When each request under way was sent, by its number.
     private var starts: [UInt64: Duration] = [:]
+    /// What each of them saves.
+    private var savedNames: [UInt64: [String]] = [:]
+    /// Of the records that the device has saved: it names the version that it changes, as an app does. Otherwise each
+    /// answer would bring the record.
+    private var tags: [String: [UInt8]] = [:]
     private var lastNumber: UInt64 = 1
 
     init(zone: MeasuredZone, credential: String, loop: EventLoop, fleet: WireFleet) {
@@ -46,7 +51,8 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
         // A first sending, whose epoch does not matter.
         stamp.epoch = 1
         starts[lastNumber] = loop.now
-        connection?.send(.binary, request.envelope(id: lastNumber, stamp: stamp))
+        savedNames[lastNumber] = request.savedNames
+        connection?.send(.binary, request.envelope(id: lastNumber, stamp: stamp, tags: tags))
     }
 
     // MARK: MessageHandler
@@ -66,6 +72,8 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
             fleet?.fail("an answer to nothing")
             return
         }
+        let names = savedNames.removeValue(forKey: answer.id) ?? []
+        for (name, tag) in zip(names, answer.savedTags) { tags[name] = tag }
         if let page = answer.page { token = page.isLast ? [] : page.token }
         if let page = answer.databaseFeed { databaseToken = page.token }
         let page = answer.page ?? answer.databaseFeed
@@ -76,7 +84,7 @@ final class WireDevice: MessageHandler, @unchecked Sendable {
         if answer.id == 1, zone.isOwn {
             send(.createZone(zone.name))
         } else {
-            starts = [:]
+            (starts, savedNames) = ([:], [:])
             isReady = true
             fleet?.becameReady()
         }

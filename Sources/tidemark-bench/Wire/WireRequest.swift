@@ -16,7 +16,13 @@ enum WireRequest: Sendable {
     case records([String], of: MeasuredZone)
     case query(WireQuery, limit: Int)
 
-    func envelope(id: UInt64, stamp: WireRequestStamp) -> [UInt8] {
+    /// The names of the records that it saves.
+    var savedNames: [String] {
+        if case .saves(let records, _) = self { records.map(\.name) } else { [] }
+    }
+
+    /// - Parameter tags: of the versions that the device knows of the zone's records, by name.
+    func envelope(id: UInt64, stamp: WireRequestStamp, tags: [String: [UInt8]]) -> [UInt8] {
         var envelope = WireClientEnvelope()
         envelope.id = id
         switch self {
@@ -27,7 +33,7 @@ enum WireRequest: Sendable {
         case .saves(let records, let zone):
             var part = WireZoneModifications()
             part.zone = zone.wire
-            let modifications = part.encoded + SaveMessage.zone(records)
+            let modifications = part.encoded + SaveMessage.zone(records, tags: tags)
             var request = WireModifyRecords()
             request.database = zone.scope
             request.stamp = stamp
