@@ -51,6 +51,27 @@ extension StorageConformance {
             }
             try expect(snapshots[1].holders.isEmpty, "another zone's references are its own")
         },
+        Scenario("R-776: no more ancestors and references are read than the read allows, and it is said") { store in
+            let key = try await store.referenceZones()[0]
+            try await store.writeHolders(
+                [
+                    RecordDraft("a"), RecordDraft("b", parent: "a"), RecordDraft("c", parent: "b"),
+                    RecordDraft("d", parent: "c"), RecordDraft("h"), RecordDraft("i"),
+                ], in: key, references: [("h", "a"), ("i", "h")])
+            func areCut(_ read: ZoneRead, relativesMax: Int) async throws -> [Bool] {
+                var read = read
+                read.relativesMax = relativesMax
+                let snapshot = try await store.peek([read])[0]
+                return [snapshot.areAncestorsCut, snapshot.isCascadeCut, snapshot.areRelativesCut]
+            }
+            let parents = ZoneRead(
+                key: key, recordNames: ["d"], parentNames: [], newParentNames: ["d"], lives: [])
+            try expectEqual(try await areCut(parents, relativesMax: 3), [false, false, false], "three ancestors")
+            try expectEqual(try await areCut(parents, relativesMax: 2), [true, false, true], "one too many")
+            let cascade = key.cascade(deleting: ["a"], records: ["a"])
+            try expectEqual(try await areCut(cascade, relativesMax: 2), [false, false, false], "two references")
+            try expectEqual(try await areCut(cascade, relativesMax: 1), [false, true, true], "one too many")
+        },
         Scenario("R-133: what is saved with references is a place where a cascade may begin, once something is deleted")
         {
             store in

@@ -38,6 +38,8 @@ package struct ZoneRead: Sendable {
     package var sharing = SharingRead.nothing
     /// References that deletions of the request may follow (`Limits.cascadeReferencesMax`). More: the cascade is cut.
     package let referencesFollowedMax: Int
+    /// Relatives that may be read beside the named records: ancestors, references, children. More: they are cut.
+    package var relativesMax = Int.max
 
     package init(
         key: ZoneKey, recordNames: [String], parentNames: [String], newParentNames: [String] = [],
@@ -63,6 +65,9 @@ package struct ZoneRead: Sendable {
         parentNames.isEmpty && newParentNames.isEmpty && referenceTargets.isEmpty && assets.isEmpty && users.isEmpty
             && !hasRepeats && sharing == .nothing
     }
+
+    /// References that the read follows.
+    package var followedMax: Int { min(referencesFollowedMax, relativesMax) }
 
     /// The records where cascades may begin. All that refers to them, directly or not, must be read, with the
     /// living children of all of those. Empty unless something is deleted, so that saves need no further read.
@@ -91,10 +96,12 @@ package struct ZoneSnapshot: Sendable {
     /// The living holders of deleteSelf references to each record, for everything that a cascade from the
     /// ``ZoneRead/cascadeRoots`` may reach.
     package var holders: [String: [String]] = [:]
-    /// Whether there were more references than are followed (`Limits.cascadeReferencesMax`).
+    /// Whether there were more references than are followed (``ZoneRead/followedMax``).
     package var isCascadeCut = false
     /// Whether there were more children of all parents together than may be taken away. Then some parents lack theirs.
     package var areChildrenCut = false
+    /// Whether there were more ancestors than may be read (``ZoneRead/relativesMax``).
+    package var areAncestorsCut = false
     /// How many records hold a deleteSelf reference to each of the ``ZoneRead/referenceTargets``.
     package var referenceCounts: [String: Int] = [:]
     /// The container's own limit of them; nil for `Limits.referencesMax`.
@@ -154,9 +161,10 @@ extension ZoneSnapshot {
         return max(0, records.count - read.recordNames.count) + count(children) + count(holders)
     }
 
-    /// Whether relatives are left out, because all that the requests reach together are too many. A single request is
-    /// then refused in part. Several are decided one after another instead.
-    package var areRelativesCut: Bool { isCascadeCut || areChildrenCut }
+    /// Whether relatives are left out, because all that the requests reach together are too many. Several requests are
+    /// then decided one after another. A single one is read again with a place, and refused in part if it still
+    /// reaches too many.
+    package var areRelativesCut: Bool { isCascadeCut || areChildrenCut || areAncestorsCut }
 
     /// Whether fields are left out that the requests of the read need, because they have too many bytes together.
     package func lacksFields(for read: ZoneRead) -> Bool {

@@ -97,15 +97,18 @@ final class WriteCoordinator: Sendable {
     }
 
     /// Writes a group: in one transaction if all goes well, otherwise in as many as it takes to find the request that
-    /// fails.
+    /// fails. When its time is over, what is left goes back.
     private func write(_ group: [WriteQueue.Entry]) async {
+        let end = scheduler.now + shared.settings.groupTurn
         var parts = [group]
         while let part = parts.first {
             parts.removeFirst()
             do {
                 switch try await attempt(part) {
                 case .decided(let decision):
-                    conclude(part, decision, ends: parts.isEmpty ? group : nil)
+                    var rest: [[WriteQueue.Entry]] = []
+                    if !parts.isEmpty, scheduler.now >= end { swap(&rest, &parts) }
+                    conclude(part, decision, puttingBack: rest, ends: parts.isEmpty ? group : nil)
                     await forgetTombstones(of: decision.fullOfTombstones)
                 case .tooLarge(let storedBytes):
                     parts = divide(part, storedBytes, rest: parts, group: group)
@@ -121,7 +124,7 @@ final class WriteCoordinator: Sendable {
     /// What became of one transaction.
     private enum WriteAttempt {
         case decided(GroupDecision)
-        /// Nothing was written, because the requests need more stored bytes than it may read.
+        /// Nothing was written, because the requests need more stored bytes or relatives than it may read.
         case tooLarge(storedBytes: [Int])
     }
 
@@ -129,8 +132,11 @@ final class WriteCoordinator: Sendable {
     private func attempt(_ part: [WriteQueue.Entry]) async throws(StorageError) -> WriteAttempt {
         let keys = WriteQueue.keys(of: part)
         var reads = GroupDecision.reads(of: part, keys: keys, limits: limits)
-        let bytesMax = storedBytesMax(of: part)
-        for index in reads.indices { reads[index].storedBytesMax = bytesMax }
+        let (bytesMax, kinMax) = (storedBytesMax(of: part), relativesMax(of: part))
+        for index in reads.indices {
+            reads[index].storedBytesMax = bytesMax
+            reads[index].relativesMax = kinMax
+        }
         do {
             switch try await writeKnown(part, keys: keys, reads) {
             case .success(let decision):
@@ -300,14 +306,22 @@ final class WriteCoordinator: Sendable {
         return min(shared.settings.storedBytesMax(bringing: byteCount), limits.storedBytesMax)
     }
 
+    /// How many relatives a transaction of these requests may read. A large one has a place.
+    private func relativesMax(of part: [WriteQueue.Entry]) -> Int {
+        let relativesFree = shared.settings.relativesFree
+        return part[0].largeRead == nil && relativesFree < limits.cascadeReferencesMax ? relativesFree : .max
+    }
+
     /// - Returns: how many stored bytes each request needs, if fields are left out that can be read for fewer requests
-    ///   at once, or with a place. Nil if all is there, or as much as there ever is.
+    ///   at once, or with a place, or if relatives are. Nil if all is there, or as much as there
+    ///   ever is.
     private func excess(
         of part: [WriteQueue.Entry], _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot]
     ) -> [Int]? {
-        guard zip(reads, snapshots).contains(where: { $1.lacksFields(for: $0) }),
-            part.count > 1 || reads[0].storedBytesMax < limits.storedBytesMax
-        else { return nil }
+        let mayHaveFields = part.count > 1 || reads[0].storedBytesMax < limits.storedBytesMax
+        let lacksFields = mayHaveFields && zip(reads, snapshots).contains { $1.lacksFields(for: $0) }
+        let lacksRelatives = reads[0].relativesMax < .max && snapshots.contains(where: \.areRelativesCut)
+        guard lacksFields || lacksRelatives else { return nil }
         let snapshots = Dictionary(snapshots.map { ($0.key, $0) }) { first, _ in first }
         return part.map { snapshots[$0.key]?.storedBytes(for: $0.request) ?? 0 }
     }
@@ -363,16 +377,24 @@ final class WriteCoordinator: Sendable {
 
     private var wallClock: Timestamp { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
 
-    private func conclude(_ part: [WriteQueue.Entry], _ decision: GroupDecision, ends group: [WriteQueue.Entry]?) {
+    private func conclude(
+        _ part: [WriteQueue.Entry], _ decision: GroupDecision, puttingBack rest: [[WriteQueue.Entry]],
+        ends group: [WriteQueue.Entry]?
+    ) {
         // First, because pushes still have a way to go.
         if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
-        let answers = shared.state.withLock { state in
+        let now = scheduler.now
+        let (answers, refusals) = shared.state.withLock { state in
             state.queue.leave(part)
             state.memoryGrowth.add(decision.memoryGrowth, elsewhere: decision.memoryElsewhere)
+            let refusals = rest.isEmpty ? [] : state.queue.putBack(Array(rest.joined()), now: now)
             if let group { state.queue.endGroup(group, at: loop) }
-            return part.map { state.answers.removeValue(forKey: $0.ticket) }
+            return (part.map { state.answers.removeValue(forKey: $0.ticket) }, refusals)
         }
         for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
+        guard !rest.isEmpty else { return }
+        refuse(refusals)
+        armDeadlineTimer()
     }
 
     private func note(_ error: StorageError, of part: [WriteQueue.Entry]) {

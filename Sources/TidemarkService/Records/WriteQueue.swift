@@ -253,7 +253,7 @@ struct WriteQueue {
         return .later(refusals: refusals, wakes: wakes)
     }
 
-    /// A part of a group needs more stored bytes than its transaction may read: nothing was written. Requests
+    /// A part of a group needs more than its transaction may read: nothing was written. Requests
     /// that are small enough go in fewer at a time. The others go back to their lanes, with all that came after them in
     /// their zones. They wait for places when the group has ended.
     ///
@@ -274,9 +274,18 @@ struct WriteQueue {
             let others = entries.filter { !laterZones.contains($0.key) }
             if !others.isEmpty { parts.append(others) }
         }
-        let refusals = removeOverdue(from: &later, now: now)
-        for entry in later.reversed() { lanes[entry.key]?.waiting.prepend(entry, of: entry.owner) }
-        return (parts, refusals)
+        return (parts, putBack(later, now: now))
+    }
+
+    /// Requests of a group that were not tried, or not written, go back to the heads of their lanes. They are in the
+    /// order of the group, which ends after that.
+    ///
+    /// - Returns: those that may not wait any longer.
+    mutating func putBack(_ entries: [Entry], now: Duration) -> [RefusedRequest] {
+        var entries = entries
+        let refusals = removeOverdue(from: &entries, now: now)
+        for entry in entries.reversed() { lanes[entry.key]?.waiting.prepend(entry, of: entry.owner) }
+        return refusals
     }
 
     /// The transactions of a group are over that ``nextGroup(at:isFirst:)`` gave to this loop. Lanes that got nothing back

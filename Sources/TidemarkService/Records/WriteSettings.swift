@@ -24,11 +24,18 @@ package struct WriteSettings: Sendable {
     package var indexedBytesOnLoopMax = 65_536
     /// Visits of a group of several requests. If there are more, they are written one after another.
     package var groupVisitsMax = 500_000
+    /// How long a group goes on that is written in several transactions. Then what is left of it goes back to its
+    /// zones, where whoever came meanwhile has a turn.
+    package var groupTurn: Duration = .milliseconds(100)
     /// Stored bytes that a transaction may read beside as many as its requests bring. The largest record has no
     /// more (`Limits.recordBytesMax`), so to save one record takes no place. What needs more does.
     package var storedBytesFree = 1_048_576
-    /// Transactions of the process that may read more, each up to `Limits.storedBytesMax`. While they are
-    /// merged and written, they take a few times as many bytes. An account has one at a time. More wait.
+    /// Relatives that a transaction may read. PostgreSQL takes some milliseconds for so many. A request that
+    /// reaches more takes a place, too.
+    package var relativesFree = 2_500
+    /// Transactions of the process that may read more: each up to `Limits.storedBytesMax` and
+    /// `Limits.cascadeReferencesMax`. While they are merged and written, they take a few times as many bytes. An account
+    /// has one at a time. More wait.
     package var largeReadsMax = 3
     /// Changes of shares beside the queue of writes that are under way on an event loop, such as acceptances. They
     /// may wait long for the locks of zones. Of the two more connections that a loop has, they hold one.

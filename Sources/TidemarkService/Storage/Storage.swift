@@ -120,8 +120,8 @@ package protocol Storage: AnyObject, Sendable {
     ///
     /// What is read is bounded. The records whose fields are needed come first, then the others, in the order of
     /// the reads and of their names. As in ``records(named:in:bytesMax:sharing:)``, those beyond the largest
-    /// ``ZoneRead/storedBytesMax`` come without fields. References and children are cut
-    /// (``ZoneSnapshot/isCascadeCut``, ``ZoneSnapshot/areChildrenCut``).
+    /// ``ZoneRead/storedBytesMax`` come without fields. References, children and ancestors are cut
+    /// (``ZoneSnapshot/areRelativesCut``).
     ///
     /// - Returns: the transaction, with one snapshot for each read, in the order of `reads`. Its schema stamps are read
     ///   after the locks too. So an operator who changes a schema can tell when nobody writes by the old one any more.

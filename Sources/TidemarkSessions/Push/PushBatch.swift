@@ -17,6 +17,8 @@ final class PushBatch: Sendable {
     private static let zonesNamedMax = 64
 
     let sessions: [UInt64]
+    /// The approximate memory of its subscriptions. Other batches may have the same ones, and nobody counts that.
+    let byteCount: Int
     private let zoneNames: [String]
     private let subscriptions: [Subscription]
     /// The change itself, for devices that are where it begins.
@@ -27,6 +29,7 @@ final class PushBatch: Sendable {
         sessions = group.sessions
         zoneNames = group.zoneNames
         subscriptions = group.subscriptions
+        byteCount = SubscriptionMemory.byteCount(of: group.subscriptions)
         self.news = news
     }
 

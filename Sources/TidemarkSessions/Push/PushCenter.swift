@@ -25,7 +25,7 @@ final class PushCenter: Sendable {
         var isSpreading = false
         /// Databases whose subscriptions are being read because something moved.
         var reading: Set<DatabaseID> = []
-        var lines = PushLines()
+        var lines: PushLines
         /// Whether the next step of sending is scheduled.
         var isSending = false
         var isSweeping = false
@@ -64,11 +64,33 @@ final class PushCenter: Sendable {
             }
         }
 
-        /// Moves what a database's watch has gathered into its line. If the line is full, the watch goes on gathering.
+        /// Moves what a database's watch has gathered into its line. If there is no room, the watch goes on gathering.
         ///
         /// - Returns: whether it is first in the line.
         mutating func lineUp(_ database: DatabaseID, _ news: [ZoneNews] = []) -> Bool {
-            guard !lines.isFull(database), let due = watches[database]?.takeDue(), !due.isEmpty else { return false }
+            guard let watch = watches[database], watch.isDue, lines.admits(database, of: watch.account) else {
+                return false
+            }
+            return fillLine(of: database, news)
+        }
+
+        /// Lines up databases of an account that waited for room.
+        ///
+        /// - Returns: those whose subscriptions have been forgotten meanwhile. They are to be read.
+        mutating func lineUpWaiting(of account: AccountID) -> [DatabaseID] {
+            var unread: [DatabaseID] = []
+            while let database = lines.takeWaiting(of: account) {
+                if let watch = watches[database], watch.subscriptions == nil {
+                    if reading.insert(database).inserted { unread.append(database) }
+                } else {
+                    _ = fillLine(of: database)
+                }
+            }
+            return unread
+        }
+
+        private mutating func fillLine(of database: DatabaseID, _ news: [ZoneNews] = []) -> Bool {
+            guard let due = watches[database]?.takeDue(), let account = watches[database]?.account else { return false }
             let batches = due.map { group in
                 // Only a push for one zone brings pages, because a page of the database's feed names every zone that
                 // changed. A change of this zone may have waited for its push. It came before the news, so the news
@@ -76,7 +98,7 @@ final class PushCenter: Sendable {
                 let own = group.zoneNames.count == 1 ? ZoneKey(database: database, name: group.zoneNames[0]) : nil
                 return PushBatch(group, news: news.first { $0.before.key == own })
             }
-            return lines.append(batches, of: database)
+            return lines.append(batches, of: database, for: account)
         }
     }
 
@@ -97,7 +119,9 @@ final class PushCenter: Sendable {
         self.siblings = siblings
         self.gates = gates
         state = Mutex(
-            State(subscriptions: SubscriptionMemory(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax)))
+            State(
+                subscriptions: SubscriptionMemory(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax),
+                lines: PushLines(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax)))
     }
 
     // MARK: Who is here
@@ -457,13 +481,16 @@ final class PushCenter: Sendable {
 
     private func send(_ database: DatabaseID, _ room: inout Int) {
         while true {
-            let next = state.withLock { state -> (batch: PushBatch, sessions: [Session])? in
+            let next = state.withLock { state -> (batch: PushBatch, sessions: [Session], unread: [DatabaseID])? in
                 guard let next = state.lines.take(of: database, room: &room) else { return nil }
+                // Whoever waited comes before this database's next ones.
+                let unread = state.lineUpWaiting(of: next.account)
                 _ = state.lineUp(database)
-                return (next.batch, next.sessions.compactMap { state.sessions[$0] })
+                return (next.batch, next.sessions.compactMap { state.sessions[$0] }, unread)
             }
             guard let next else { return }
             for session in next.sessions { next.batch.send(to: session, of: database) }
+            for unread in next.unread { scheduler.run { [self] in await pushMovedOnceKnown(in: unread, ageMax: nil) } }
         }
     }
 

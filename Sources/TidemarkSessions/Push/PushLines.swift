@@ -9,14 +9,16 @@ internal import TidemarkDomain
 /// steps, and between two steps the loop does everything else. A line keeps its order: no push of a database overtakes
 /// an earlier one to the same session.
 ///
-/// A line is bounded. While it is full, what else is due gathers in the ``DatabaseWatch``, where many changes become one
-/// push.
+/// A line is bounded, and so are the bytes of subscriptions in all lines of an account. While there is no room,
+/// what else is due gathers in the ``DatabaseWatch``, where many changes become one push. If an account has no room, its
+/// databases wait for it in turns.
 struct PushLines {
     /// What one step does, in units of about a microsecond (``PushBatch/workPerSession``). It leaves room for a slow
     /// machine: a step must end within 5 ms.
     static let stepWork = 1_000
 
     private struct Line {
+        let account: AccountID
         var batches: Deque<PushBatch> = []
         /// How many sessions of the first batch have been taken.
         var takenCount = 0
@@ -25,21 +27,55 @@ struct PushLines {
     /// The most batches in a line when another one is added.
     private static let batchesMax = 32
 
+    private let bytesPerAccountMax: Int
     private var lines: [DatabaseID: Line] = [:]
     /// The databases of ``lines``. The first is next.
     private var turns: Deque<DatabaseID> = []
 
+    /// Bytes of an account's batches; never 0.
+    private var byteCounts: [AccountID: Int] = [:]
+    /// Databases without a line that wait for room of their accounts. The first is next; no list is empty.
+    private var waiting: [AccountID: Deque<DatabaseID>] = [:]
+
+    /// - Parameter bytesPerAccountMax: how many bytes an account's batches have when another one is added.
+    init(bytesPerAccountMax: Int) {
+        self.bytesPerAccountMax = bytesPerAccountMax
+    }
+
     var isEmpty: Bool { lines.isEmpty }
 
-    func isFull(_ database: DatabaseID) -> Bool { lines[database].map { $0.batches.count >= Self.batchesMax } ?? false }
+    /// Whether batches of a database may be added. If not, try again after a batch of it was taken, or when it is the
+    /// result of ``takeWaiting(of:)``.
+    mutating func admits(_ database: DatabaseID, of account: AccountID) -> Bool {
+        if let line = lines[database], line.batches.count >= Self.batchesMax { return false }
+        if hasRoom(account), waiting[account] == nil { return true }
+        if lines[database] == nil, waiting[account]?.contains(database) != true {
+            waiting[account, default: []].append(database)
+        }
+        return false
+    }
+
+    /// Removes and returns the next database that waits, if its account has room by now.
+    mutating func takeWaiting(of account: AccountID) -> DatabaseID? {
+        guard hasRoom(account), let database = waiting[account]?.popFirst() else { return nil }
+        if waiting[account]?.isEmpty == true { waiting[account] = nil }
+        return database
+    }
+
+    /// NB: who has nothing in the lines has room, so nobody waits without a batch that will be taken.
+    private func hasRoom(_ account: AccountID) -> Bool {
+        byteCounts[account].map { $0 < bytesPerAccountMax } ?? true
+    }
 
     /// Adds batches behind those of the same database.
     ///
     /// - Returns: whether there were none.
-    mutating func append(_ batches: [PushBatch], of database: DatabaseID) -> Bool {
+    mutating func append(_ batches: [PushBatch], of database: DatabaseID, for account: AccountID) -> Bool {
+        guard !batches.isEmpty else { return false }
         let isFirst = lines[database] == nil
         if isFirst { turns.append(database) }
-        lines[database, default: Line()].batches += batches
+        lines[database, default: Line(account: account)].batches += batches
+        byteCounts[account, default: 0] += batches.reduce(0) { $0 + $1.byteCount }
         return isFirst
     }
 
@@ -53,7 +89,9 @@ struct PushLines {
     /// Removes and returns the next sessions of a database, and what to push to them.
     ///
     /// - Parameter room: the work that is left in this step. Nil is returned if it is used up.
-    mutating func take(of database: DatabaseID, room: inout Int) -> (batch: PushBatch, sessions: ArraySlice<UInt64>)? {
+    mutating func take(
+        of database: DatabaseID, room: inout Int
+    ) -> (batch: PushBatch, sessions: ArraySlice<UInt64>, account: AccountID)? {
         guard room > 0, let line = lines[database], let batch = line.batches.first else { return nil }
         if line.takenCount == 0 { room -= batch.workOnce }
         let left = batch.sessions.dropFirst(line.takenCount)
@@ -61,7 +99,16 @@ struct PushLines {
         room -= some.count * batch.workPerSession
         if some.count < left.count {
             lines[database]?.takenCount += some.count
-        } else if line.batches.count > 1 {
+        } else {
+            removeFirst(of: database)
+            let byteCount = (byteCounts[line.account] ?? 0) - batch.byteCount
+            byteCounts[line.account] = byteCount > 0 ? byteCount : nil
+        }
+        return (batch, some, line.account)
+    }
+
+    private mutating func removeFirst(of database: DatabaseID) {
+        if let line = lines[database], line.batches.count > 1 {
             lines[database]?.takenCount = 0
             lines[database]?.batches.removeFirst()
         } else {
@@ -69,6 +116,5 @@ struct PushLines {
             // After its turn it is the last.
             if let index = turns.lastIndex(of: database) { turns.remove(at: index) }
         }
-        return (batch, some)
     }
 }

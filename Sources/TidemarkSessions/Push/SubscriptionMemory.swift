@@ -45,7 +45,8 @@ struct SubscriptionMemory {
         if kept[account]?.isEmpty == true { kept[account] = nil }
     }
 
-    private static func byteCount(of all: [Subscription]) -> Int {
+    /// The approximate memory of subscriptions.
+    static func byteCount(of all: [Subscription]) -> Int {
         all.reduce(0) { sum, one in
             sum + bytesPerSubscription + one.id.utf8.count + one.notificationInfo.count
                 + (one.recordType?.utf8.count ?? 0) + (one.zoneName?.utf8.count ?? 0)

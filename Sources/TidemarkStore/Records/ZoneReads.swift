@@ -22,6 +22,7 @@ struct ZoneReads {
         fileprivate var sharing: [Int: SharingRows] = [:]
         fileprivate var cascadeRowCount = 0
         fileprivate var childRowCount = 0
+        fileprivate var ancestorRowCount = 0
 
         /// Adds a record without its fields, unless it has been read already.
         fileprivate mutating func add(_ related: RelatedRecord, at index: Int) {
@@ -36,9 +37,6 @@ struct ZoneReads {
     private let containers: [DatabaseID: DatabaseContainers.Entry]
     private let bounds: CascadeBounds
     private var reading = Reading<Found>()
-
-    /// The most ancestors of a group's new parents. In a longer line a cycle would go unnoticed, which does no harm.
-    private static let ancestorsMax = 50_000
 
     /// - Parameter containers: what is remembered; the rest is read.
     init(_ reads: [ZoneRead], containers: [DatabaseID: DatabaseContainers.Entry]) {
@@ -67,16 +65,18 @@ struct ZoneReads {
         addContainers()
     }
 
-    /// Locks and reads, on a connection that stays with the transaction. If references or children are cut, all
-    /// snapshots say so: nobody knows whose are missing.
+    /// Locks and reads, on a connection that stays with the transaction. If relatives are cut, all snapshots say so:
+    /// nobody knows whose are missing.
     func run(on connection: PostgresConnection) async throws(PostgresError) -> Found {
         let nothing = Found(snapshots: reads.map { ZoneSnapshot(key: $0.key) })
         var found = try await connection.run(reading, into: nothing)
         let isCascadeCut = bounds.isCascadeCut(rowCount: found.cascadeRowCount)
         let areChildrenCut = bounds.areChildrenCut(rowCount: found.childRowCount)
+        let areAncestorsCut = bounds.areAncestorsCut(rowCount: found.ancestorRowCount)
         for index in reads.indices {
             found.snapshots[index].isCascadeCut = isCascadeCut
             found.snapshots[index].areChildrenCut = areChildrenCut
+            found.snapshots[index].areAncestorsCut = areAncestorsCut
             found.snapshots[index].sharing = found.sharing[index]?.sharing
             let database = reads[index].key.database
             guard let entry = containers[database] ?? found.containers[database] else { continue }
@@ -186,7 +186,8 @@ struct ZoneReads {
     private mutating func addAncestors() {
         let newParents = wanted(\.newParentNames)
         guard !newParents.isEmpty else { return }
-        reading.add(sql.records.readAncestors((newParents, Self.ancestorsMax))) { found, related in
+        reading.add(sql.records.readAncestors((newParents, bounds.ancestorRowsMax))) { found, related in
+            found.ancestorRowCount += 1
             guard let index = found.indexByID[related.zone] else { return }
             found.add(related, at: index)
         }

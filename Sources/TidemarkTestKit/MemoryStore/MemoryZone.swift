@@ -34,17 +34,18 @@ struct MemoryZone {
         snapshot.writeNumber = writeNumber
         for name in read.recordNames { snapshot.records[name] = records[name] }
         for life in read.lives { snapshot.memories[life] = memories[life] }
-        for name in read.newParentNames { readAncestors(of: name, into: &snapshot) }
+        var ancestors: Set<String> = []
+        for name in read.newParentNames { readAncestors(of: name, past: &ancestors, into: &snapshot) }
+        snapshot.areAncestorsCut = ancestors.count - read.recordNames.count > read.relativesMax
         let roots = read.cascadeRoots
         if !roots.isEmpty { readCascade(from: roots, for: read, into: &snapshot) }
         for target in read.referenceTargets { snapshot.referenceCounts[target] = references.holders(of: target).count }
         return snapshot
     }
 
-    private func readAncestors(of name: String, into snapshot: inout ZoneSnapshot) {
+    private func readAncestors(of name: String, past seen: inout Set<String>, into snapshot: inout ZoneSnapshot) {
         var next: String? = name
-        var seen: Set<String> = []
-        while let name = next, seen.insert(name).inserted, let record = records[name] {
+        while let name = next, let record = records[name], seen.insert(name).inserted {
             if snapshot.records[name] == nil {
                 snapshot.records[name] = record.withoutFields
                 snapshot.unread[name] = record.fields.byteCount
@@ -54,7 +55,7 @@ struct MemoryZone {
     }
 
     private func readCascade(from roots: [String], for read: ZoneRead, into snapshot: inout ZoneSnapshot) {
-        let (followedMax, namedCount) = (read.referencesFollowedMax, read.recordNames.count)
+        let (followedMax, namedCount) = (read.followedMax, read.recordNames.count)
         var waiting = roots
         var reached = Set(roots)
         var count = 0

@@ -271,7 +271,9 @@ private struct QueueWorkers {
     }
 
     /// One transaction of a worker.
-    private mutating func run(_ index: Int, fails: Bool = false) {
+    ///
+    /// - Parameter isOver: whether what is left of the group goes back after it.
+    private mutating func run(_ index: Int, fails: Bool = false, isOver: Bool = false) {
         var worker = workers.remove(at: index)
         let part = worker.parts.removeFirst()
         let bytes = part.map { stored[$0.ticket] ?? 0 }
@@ -290,6 +292,10 @@ private struct QueueWorkers {
         } else {
             queue.leave(part)
             for entry in part { write(entry) }
+            if isOver {
+                refuse(queue.putBack(Array(worker.parts.joined()), now: now))
+                worker.parts = []
+            }
         }
         guard worker.parts.isEmpty else { return workers.append(worker) }
         queue.endGroup(worker.group, at: worker.loop)
@@ -318,7 +324,7 @@ private struct QueueWorkers {
         if choice < starting.count {
             begin(at: starting.remove(at: choice), isFirst: true)
         } else if choice - starting.count < workers.count {
-            run(choice - starting.count, fails: fails)
+            run(choice - starting.count, fails: fails, isOver: Bool.random(using: &random))
         }
     }
 

@@ -16,7 +16,9 @@ import TidemarkService
 
     /// Bob's two databases, with one session.
     private func makeState() -> PushCenter.State {
-        var state = PushCenter.State(subscriptions: SubscriptionMemory(bytesPerAccountMax: 1_000_000))
+        var state = PushCenter.State(
+            subscriptions: SubscriptionMemory(bytesPerAccountMax: 1_000_000),
+            lines: PushLines(bytesPerAccountMax: 1_000_000))
         join(&state)
         return state
     }

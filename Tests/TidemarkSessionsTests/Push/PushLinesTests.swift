@@ -127,11 +127,12 @@ import TidemarkWire
     }
 
     @Test func `R-723: a step is bounded, accounts take turns, and a line keeps its order`() {
-        var lines = PushLines()
-        let (large, small) = (DatabaseID(1), DatabaseID(2))
+        var lines = PushLines(bytesPerAccountMax: 1_000_000)
+        let (large, small, alice) = (DatabaseID(1), DatabaseID(2), AccountID(1))
         let isFirst = [
-            lines.append([Self.batch(1...1_000)], of: large), lines.append([Self.batch(1...2)], of: large),
-            lines.append([Self.batch(2_001...2_003)], of: small),
+            lines.append([Self.batch(1...1_000)], of: large, for: alice),
+            lines.append([Self.batch(1...2)], of: large, for: alice),
+            lines.append([Self.batch(2_001...2_003)], of: small, for: AccountID(2)),
         ]
         #expect(isFirst == [true, false, true])
         var taken: [UInt64] = []
@@ -153,10 +154,10 @@ import TidemarkWire
     }
 
     @Test func `R-723: a session's pushes are not cut, however many they are`() {
-        var lines = PushLines()
+        var lines = PushLines(bytesPerAccountMax: 1_000_000)
         let group = PushGroup(
             sessions: [1, 2], zoneNames: [], subscriptions: Array(repeating: Self.subscription, count: 2_000))
-        _ = lines.append([PushBatch(group, news: nil)], of: DatabaseID(1))
+        _ = lines.append([PushBatch(group, news: nil)], of: DatabaseID(1), for: AccountID(1))
         var room = PushLines.stepWork
         let first = lines.take(of: DatabaseID(1), room: &room)
         let none = lines.take(of: DatabaseID(1), room: &room)
@@ -167,12 +168,41 @@ import TidemarkWire
     }
 
     @Test func `I-7: a line is bounded`() {
-        var lines = PushLines()
-        let database = DatabaseID(1)
+        var lines = PushLines(bytesPerAccountMax: 1_000_000)
+        let (database, account) = (DatabaseID(1), AccountID(1))
         for _ in 0..<32 {
-            #expect(!lines.isFull(database))
-            _ = lines.append([Self.batch(1...1)], of: database)
+            let isAdmitted = lines.admits(database, of: account)
+            #expect(isAdmitted)
+            _ = lines.append([Self.batch(1...1)], of: database, for: account)
         }
-        #expect(lines.isFull(database) && !lines.isFull(DatabaseID(2)))
+        let areAdmitted = [lines.admits(database, of: account), lines.admits(DatabaseID(2), of: account)]
+        #expect(areAdmitted == [false, true])
+    }
+
+    @Test func `R-777: an account's pushes that wait have so many bytes, and its databases wait in turns`() {
+        let byteCount = Self.batch(1...1).byteCount
+        var lines = PushLines(bytesPerAccountMax: 2 * byteCount)
+        let (alice, bob) = (AccountID(1), AccountID(2))
+        func admits(_ databases: Int64..., of account: AccountID) -> [Bool] {
+            databases.map { database in
+                guard lines.admits(DatabaseID(database), of: account) else { return false }
+                _ = lines.append([Self.batch(1...1)], of: DatabaseID(database), for: account)
+                return true
+            }
+        }
+        func take(_ database: Int64) -> AccountID? {
+            var room = PushLines.stepWork
+            return lines.take(of: DatabaseID(database), room: &room)?.account
+        }
+        #expect(admits(1, 2, 3, 4, 3, of: alice) == [true, true, false, false, false])
+        #expect(admits(9, of: bob) == [true], "another account has its own room")
+        let before = lines.takeWaiting(of: alice)
+        #expect(before == nil && take(1) == alice)
+        #expect(admits(1, of: alice) == [false], "others waited before")
+        let next = [lines.takeWaiting(of: alice), lines.takeWaiting(of: alice), lines.takeWaiting(of: alice)]
+        #expect(next == [DatabaseID(3), DatabaseID(4), DatabaseID(1)], "each once, in turns")
+        #expect(take(2) == alice && take(9) == bob && lines.isEmpty)
+        let isFree = lines.takeWaiting(of: alice) == nil
+        #expect(isFree && admits(5, 6, 7, of: alice) == [true, true, false])
     }
 }

@@ -90,6 +90,32 @@ import TidemarkWire
         #expect(known == [false, false, true], "those that were read last")
     }
 
+    @Test func `R-777, I-4: devices of many containers are told, also if their pushes wait for each other`() throws {
+        let world = SessionWorld()
+        let server = world.anotherServer { $0.subscriptionBytesPerAccountMax = 1 }
+        let containers = (0..<3).map { "iCloud.dev.crowd\($0)" }
+        let makers = try containers.map { container in
+            let maker = try enter(world, container, device: 1)
+            for id in 10..<30 { try maker.subscribe("s\(id)") }
+            try maker.makeZone("notes")
+            return maker
+        }
+        let others = try containers.map { container in
+            try (0..<60).map { try enter(world, container, device: UInt64($0 + 2), server: server) }
+        }
+        world.scheduler.advance(by: .seconds(60))
+        for other in others.joined() { other.forgetInbox() }
+        // Each round's pushes take several steps, and all three databases have some.
+        for round in 0..<3 {
+            for maker in makers { try maker.save("a", in: "notes", text: "\(round)") }
+        }
+        world.scheduler.advance(by: .seconds(60))
+        for other in others.joined() {
+            let told = Set(other.pushes.filter { $0.zones.map(\.name) == ["notes"] }.map(\.subscriptionID))
+            #expect(told == Set((10..<30).map { "s\($0)" }))
+        }
+    }
+
     @Test func `R-726, I-4: a lost notice of a database whose subscriptions were forgotten is repaired by the sweep`()
         throws
     {
