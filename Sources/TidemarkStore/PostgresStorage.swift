@@ -19,9 +19,9 @@ package final class PostgresStorage: Storage {
     let preparations: Preparations
     let indexBuilder: IndexBuilder
 
-    /// Connections for reads. One process of PostgreSQL serves one connection: with a second, a read of one record does
-    /// not wait behind a read of hundreds.
-    private static let readConnections = 2
+    /// Connections for reads. One process of PostgreSQL serves one connection: with others, a read of one record does not
+    /// wait behind a read of hundreds. One more than reads of whole databases take (`SessionSettings.wholeDatabases`).
+    private static let readConnections = 3
 
     /// - Parameters:
     ///   - url: in libpq's form; several hosts are allowed (`target_session_attrs=read-write` finds the leader).

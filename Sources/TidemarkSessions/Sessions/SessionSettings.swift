@@ -50,10 +50,10 @@ package struct SessionSettings: Sendable {
     package var fetches = FairBounds(
         room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
     /// Reads of all zones of a database that run at once, and those of one account: for the changes of a database,
-    /// and for the mark of one whose first device connects. PostgreSQL takes up to 60 ms for one. A hub has two
-    /// connections for reads, so an account never keeps others' reads from both.
+    /// and for the mark of one whose first device connects. PostgreSQL takes up to 60 ms for one. A hub has three
+    /// connections for reads, so others' reads always have one, however many accounts there are.
     package var wholeDatabases = FairBounds(
-        room: 4, roomPerOwner: 1, waitingMax: 8_192, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
+        room: 2, roomPerOwner: 1, waitingMax: 8_192, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
     /// Requests that prepare, carry or bring assets, and that run at once. As many of one account as two
     /// connections may have under way.
     package var assets = FairBounds(

@@ -10,7 +10,7 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// Requests that have many relatives read, and are refused.
-@Suite struct RelativesTurnsTests {
+@Suite struct WriteCoordinatorRelativesTests {
     /// A save that is refused, because it has no tag. In its zone there is a line of five records.
     private func refused(_ name: String, zone: String, in fixture: ServiceFixture, counter: UInt64) -> RecordsRequest {
         let id = RequestID(DeviceID(high: 2, low: 1), counter)
