@@ -8,8 +8,8 @@ import TidemarkTestSupport
 
 /// One history of real engines and replicas of an owner and of guests, who come, edit and go, and what the judge says of it.
 ///
-/// It is beside ``EngineRun``, so that the seeds of that one keep their histories. The store is never restored: then access
-/// would go back as well.
+/// It is beside ``EngineRun``, so that the seeds of that one keep their histories. The store is never restored: what was
+/// refused, or given up, would have to be judged anew.
 struct SharingEngineRun {
     let violations: [String]
     /// Equal for equal histories.
