@@ -7,15 +7,15 @@ import TidemarkTestSupport
 
 /// One history in which an owner shares zones with guests, who come, edit and go.
 ///
-/// It is beside ``SimulationRun``, so that the seeds of that one keep their histories. The store is never restored: then
-/// access would go back as well.
+/// It is beside ``SimulationRun``, so that the seeds of that one keep their histories. If the store is restored, access goes
+/// back as well: who was let in since is out, and who was removed since is in again.
 struct SharingRun {
     let violations: [String]
     /// Equal for equal histories.
     let digest: String
 
     init(seed: UInt64, planted: PlantedFault? = nil) {
-        let world = SimulatedWorld(seed: seed, planted: planted, clients: .planning, isRestored: false)
+        let world = SimulatedWorld(seed: seed, planted: planted, clients: .planning)
         do {
             try world.scheduler.simulate { try await Self.live(in: world) }
         } catch {

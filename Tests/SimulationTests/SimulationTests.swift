@@ -8,7 +8,8 @@ import TidemarkTestSupport
 ///
 /// A test says which seeds it tries; a seed that breaks a promise is printed, and replays exactly. Environment:
 /// - `TIDEMARK_SEED`: the first seed; unless set random, or 0 for planted faults.
-/// - `TIDEMARK_SEEDS`: how many histories of simple devices; a fifth of that with shares, and a fifth with engines.
+/// - `TIDEMARK_SEEDS`: how many histories of simple devices; a fifth of that with shares, a fifth with engines, and a
+///   fifteenth with both.
 /// - `TIDEMARK_PLANTED`: search every planted fault in so many seeds, and print the first that shows it.
 /// - `TIDEMARK_TRACE`: print what happens in each history.
 @Suite struct SimulationTests {
@@ -38,6 +39,14 @@ import TidemarkTestSupport
         let count = max(1, Self.count / 5)
         print("simulation of engines: \(count) seeds from \(Self.first)")
         try await search(Self.first, count) { EngineRun(seed: $0).violations }
+    }
+
+    @Test func `I-1, I-5, R-328, R-330: guests' engines end with what is shared, and no edit is lost untold`()
+        async throws
+    {
+        let count = max(1, Self.count / 15)
+        print("simulation of engines with shares: \(count) seeds from \(Self.first)")
+        try await search(Self.first, count) { SharingEngineRun(seed: $0).violations }
     }
 
     /// Ends after a few seeds that fail. For seconds: on a thread of its own, or what runs beside it would wait.
@@ -99,7 +108,8 @@ import TidemarkTestSupport
         let digests = ([1, 2, 3, 4, 5] as [UInt64]).flatMap { seed in
             [SimulationRun(seed: seed).digest, EngineRun(seed: seed).digest, SharingRun(seed: seed).digest]
         }
-        return (digests + ["hash \("".hashValue)"]).map { replayMark + $0 }
+        let shared = SharingEngineRun(seed: 1).digest
+        return (digests + [shared, "hash \("".hashValue)"]).map { replayMark + $0 }
     }
 
     /// From a seed that showed it when it was written down; a change of the program changes histories, so a few more.

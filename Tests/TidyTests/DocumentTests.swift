@@ -96,6 +96,34 @@ import Testing
         }
     }
 
+    @Test func `each trap of sharing is held by tests and planted faults that are there`() throws {
+        let files = try SourceFile.all.filter { $0.path.hasPrefix("Tests/") }
+        let faults = files.first { $0.path.hasSuffix("/PlantedFault.swift") }?.text ?? ""
+        let rows = try Self.text("docs/testing.md").split(separator: "\n").filter { $0.hasPrefix("| F-") }
+            .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+        #expect(rows.count >= 15 && rows.allSatisfy { $0.count == 2 }, "the table cannot be read")
+        for row in rows where row.count == 2 {
+            let trap = String(row[0].prefix { $0 != ":" })
+            let names = row[1].matches(of: /(planted as )?`([^`]+)`/).map { (isFault: $0.1 != nil, name: String($0.2)) }
+            #expect(!names.isEmpty, "\(row[0]): no test")
+            for (index, name) in names.enumerated() {
+                if name.isFault {
+                    #expect(faults.contains("    case \(name.name)\n"), "\(trap): \(name.name)")
+                } else if name.name == trap {
+                    // The next one is the suite that has a test of this name.
+                    let suite = names.dropFirst(index + 1).first.flatMap { next in
+                        files.first { $0.path.hasSuffix("/\(next.name).swift") }
+                    }
+                    let isNamed = suite.map { $0.text.contains(trap + ":") || $0.text.contains(trap + ",") }
+                    #expect(isNamed == true, "\(trap): no test has that name")
+                } else {
+                    let isThere = files.contains { $0.path.hasSuffix("/\(name.name).swift") }
+                    #expect(isThere, "\(trap): \(name.name)")
+                }
+            }
+        }
+    }
+
     @Test func `what users read names no rule by its number`() throws {
         let folder = "Sources/TidemarkKit/TidemarkKit.docc/"
         let articles = try FileManager.default.contentsOfDirectory(

@@ -33,13 +33,18 @@ struct EngineJudge {
     init(_ world: SimulatedWorld, _ apps: [SimulatedApp]) {
         self.world = world
         self.apps = apps
+        stored = Self.stored(in: world.history)
+    }
+
+    /// What living zones have, by "zone/record", without the records of shares.
+    static func stored(in history: History) -> [String: Set<String>] {
         var stored: [String: Set<String>] = [:]
-        for zone in world.history.zones.values where zone.endedAt == nil {
+        for zone in history.zones.values where zone.endedAt == nil {
             for (name, version) in zone.records {
                 if let text = version.text { stored["\(zone.name)/\(name)"] = History.edits(in: text) }
             }
         }
-        self.stored = stored
+        return stored
     }
 
     func judge() async {

@@ -31,7 +31,7 @@ final class PlantedCloud: SyncEngineCloud {
     ) async throws(CKError) -> SyncEngineDatabasePage {
         var page = try await base.databaseChanges(
             since: token, expecting: place, asPushed: asPushed, for: user)
-        if fault == .zoneEndsUntold { page.deletions = [] }
+        if fault == .zoneEndsUntold || fault == .endOfAccessUntold { page.deletions = [] }
         return page
     }
 
@@ -55,13 +55,29 @@ final class PlantedCloud: SyncEngineCloud {
             let isFinal = fault == .unknownOutcomeTakenForFinal && error.code == .serverResponseLost
             throw isFinal ? CKError(.serverRejectedRequest) : error
         }
-        guard fault == .conflictTakenForSuccess else { return results }
         for record in records {
-            if case .failure(let error)? = results.saves[record.recordID], error.code == .serverRecordChanged {
-                results.saves[record.recordID] = .success(record)
-            }
+            guard case .failure(let error)? = results.saves[record.recordID], isTakenForSuccess(error) else { continue }
+            results.saves[record.recordID] = .success(record)
         }
         return results
+    }
+
+    private func isTakenForSuccess(_ error: CKError) -> Bool {
+        switch fault {
+        case .conflictTakenForSuccess: error.code == .serverRecordChanged
+        case .refusalTakenForSuccess: error.code == .permissionFailure
+        default: false
+        }
+    }
+
+    func modifyZones(
+        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
+    ) async throws(CKError) -> SyncEngineZoneResults {
+        guard fault == .leavingForgotten, !zoneIDs.isEmpty else {
+            return try await base.modifyZones(saving: zones, deleting: zoneIDs, for: user)
+        }
+        let done = zoneIDs.map { ($0, Result<Void, CKError>.success(())) }
+        return SyncEngineZoneResults(deletes: Dictionary(uniqueKeysWithValues: done))
     }
 
     // MARK: Where none are made
@@ -72,12 +88,6 @@ final class PlantedCloud: SyncEngineCloud {
 
     func ensureSubscription(id: CKSubscription.ID?, for user: CKRecord.ID) async throws(CKError) -> CKSubscription.ID {
         try await base.ensureSubscription(id: id, for: user)
-    }
-
-    func modifyZones(
-        saving zones: [CKRecordZone], deleting zoneIDs: [CKRecordZone.ID], for user: CKRecord.ID
-    ) async throws(CKError) -> SyncEngineZoneResults {
-        try await base.modifyZones(saving: zones, deleting: zoneIDs, for: user)
     }
 
     func close() { base.close() }

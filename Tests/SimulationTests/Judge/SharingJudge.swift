@@ -15,6 +15,13 @@ struct SharingJudge {
         var endedAt: Int?
         var permission: SharePermission
 
+        /// The same, over by that moment at the latest.
+        fileprivate func ended(at length: Int) -> Span {
+            var span = self
+            span.endedAt = endedAt ?? length
+            return span
+        }
+
         /// Whether an answer to a request of that moment may have something of this change.
         func allows(_ number: ChangeNumber, askedAt: Int) -> Bool {
             (endedAt ?? .max) > askedAt && number < (end ?? .max)
@@ -121,6 +128,21 @@ struct SharingJudge {
         guard record.type != Share.recordType, guests.contains(record.modifiedBy) else { return nil }
         if rows[zone]?.permission(of: record.modifiedBy) == .readWrite { return nil }
         return "I-5: \(record.name) at \(record.changeNumber) was written by who may not write"
+    }
+
+    /// The store is what it was then, and so is access. What was asked of the life that is over is judged by what was so
+    /// in it.
+    mutating func goBack(to backup: SharingJudge, at length: Int) {
+        let lost = spans
+        self = backup
+        spans = lost.mapValues { users in users.mapValues { known in known.map { $0.ended(at: length) } } }
+        for (zone, rows) in rows {
+            for user in guests {
+                guard let permission = rows.permission(of: user) else { continue }
+                let span = Span(begin: 0, beganAt: length, permission: permission)
+                spans[zone, default: [:]][user, default: []].append(span)
+            }
+        }
     }
 
     mutating func noteRefusal(of text: String, in zone: ZoneID) {

@@ -90,9 +90,18 @@ enum PlantedFault: String, CaseIterable, Sendable {
     /// An app takes what a restored store lacks for deleted.
     case absenceTakenForDeletion
 
+    // Seen by engines only if zones are shared.
+
+    /// A guest's engine does not hear that access has ended.
+    case endOfAccessUntold
+    /// An engine takes an edit for saved that its user may not make.
+    case refusalTakenForSuccess
+    /// An engine says that its user has left a zone, and does not ask the server.
+    case leavingForgotten
+
     /// The kind of history in which it shows.
     private enum World {
-        case devices, shares, engines
+        case devices, shares, engines, sharingEngines
     }
 
     private var world: World {
@@ -105,6 +114,7 @@ enum PlantedFault: String, CaseIterable, Sendable {
         case .accessReadBeforeData, .accessReadBeforeLock, .pointerAfterAcceptance, .invitationTakenForAcceptance,
             .memoryTakenForAccess, .accessEndsUntold, .shareChangeUncounted, .removalForgotten:
             .shares
+        case .endOfAccessUntold, .refusalTakenForSuccess, .leavingForgotten: .sharingEngines
         default: .devices
         }
     }
@@ -124,6 +134,7 @@ enum PlantedFault: String, CaseIterable, Sendable {
         case .devices: SimulationRun(seed: seed, planted: planted).violations
         case .shares: SharingRun(seed: seed, planted: planted).violations
         case .engines: EngineRun(seed: seed, planted: planted).violations
+        case .sharingEngines: SharingEngineRun(seed: seed, planted: planted).violations
         }
     }
 

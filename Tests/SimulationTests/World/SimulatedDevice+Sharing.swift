@@ -78,9 +78,11 @@ extension SimulatedDevice {
     }
 
     private func endShare(of zone: History.Zone) async {
-        let before = world.sharing?.livingShare(in: zone.id)
+        let (before, store) = (world.sharing?.livingShare(in: zone.id), world.history.store)
         let answer = await modifyShare(of: zone, saves: [], deletes: [Share.zoneWideName])
         guard case .success(let outcome)? = answer, outcome.deletes == [.deleted], let before else { return }
+        // What ended in a life of the store that is over may go on in the next.
+        guard store == world.history.store else { return }
         if world.sharing?.livingShare(in: zone.id) == before {
             world.history.accuse("I-1: the share of zone \(zone.name) was said to be gone")
         }

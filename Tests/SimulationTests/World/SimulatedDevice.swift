@@ -175,9 +175,9 @@ final class SimulatedDevice: @unchecked Sendable {
             // What was asked in a life that has ended cannot be asked for any more.
             guard id.life == life else { return nil }
             let name = attempt == 0 ? id : id.repeated
-            let askedAt = world.history.length
+            let (askedAt, askedStore) = (world.history.length, world.history.store)
             last = await world.send(mayDouble: attempt > 0) { await request($0, name) }
-            if let last { judge?(last, askedAt) }
+            if let last, askedStore == world.history.store { judge?(last, askedAt) }
             switch last {
             case .success: return last
             case .failure(.requestForgotten):

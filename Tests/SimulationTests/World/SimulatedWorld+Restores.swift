@@ -11,17 +11,18 @@ extension SimulatedWorld {
 
     /// At any moment, as `pg_dump` does.
     func backUp() {
-        backup = (database.backUp(), history.backup)
+        backup = (database.backUp(), history.backup, sharing)
     }
 
     /// As `deploy/README.md` says: no server runs meanwhile, and the store begins another life before one starts. What the
     /// servers had under way is void, wherever it was.
     func restore() {
-        guard let backup, restoreCount < Self.restoresMax else { return }
+        guard let backup, !isAdmitting, restoreCount < Self.restoresMax else { return }
         restoreCount += 1
         for server in servers { server.crash() }
         database.restore(backup.store, renewsLife: planted != .storeLifeKept)
         history.goBack(to: backup.history, in: database.incarnation)
+        if let sharing = backup.sharing { self.sharing?.goBack(to: sharing, at: history.length) }
         note("the store is restored: \(database.incarnation)")
         let pause = delay()
         scheduler.run { [self] in

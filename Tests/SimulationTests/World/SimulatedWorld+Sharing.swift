@@ -11,6 +11,7 @@ extension SimulatedWorld {
     /// Makes their accounts. From now on the judge knows who has access to what.
     func admit(_ names: [String]) async throws {
         let store = MemoryStore(database)
+        isAdmitting = true
         for (index, name) in names.enumerated() {
             let hash = [UInt8(2 + index)]
             database.issueCredential(hash: hash, account: name)
@@ -20,6 +21,8 @@ extension SimulatedWorld {
             if let found { guests.append(found) }
         }
         sharing = SharingJudge(guests: guests.map(\.user))
+        isAdmitting = false
+        backUp()
     }
 
     /// The newest incarnations of a zone may have answered.

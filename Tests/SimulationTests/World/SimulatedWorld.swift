@@ -36,8 +36,10 @@ final class SimulatedWorld: @unchecked Sendable {
     let hasLongNights: Bool
     var computers: [SimulatedComputer] = []
     /// The newest one.
-    var backup: (store: MemoryBackup, history: History.Backup)?
+    var backup: (store: MemoryBackup, history: History.Backup, sharing: SharingJudge?)?
     var restoreCount = 0
+    /// While accounts are made the store is not restored: they would be gone.
+    var isAdmitting = false
     /// Whether everybody waits for those who sleep: meanwhile nobody falls asleep.
     var isNight = false
 
