@@ -1,65 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import TidemarkLocalPostgres
 import TidemarkPostgres
 import TidemarkTestSupport
 
 /// `tidemark serve` on a database whose triggers stop at a statement, so that the server or its connection dies there.
 ///
 /// Triggers count the statements that write: each one twice, as it begins and as it ends. The count is a sequence,
-/// which no rollback takes back. Others count transactions as they commit (`CutServer+Commits.swift`).
+/// which no rollback takes back.
 final class CutServer: @unchecked Sendable {
     // NB: unchecked: the one task of a test uses it.
     private let directory: TestDirectory
-    /// Its own, which may be killed; nil: that of the tests.
-    let postgres: LocalPostgres?
-    private let url: String
+    private let database: TestDatabase
     private let tokens: [String: String]
     private var program: Program?
     private(set) var site: Site
 
     private static let applicationName = "cut-server"
     /// All that is written for shares, and with them.
-    static let tables = [
+    private static let tables = [
         "zone", "record", "request_memory", "share", "share_participant", "share_link", "share_link_target",
         "shared_zone",
     ]
 
-    private init(_ directory: TestDirectory, _ postgres: LocalPostgres?, url: String, tokens: [String: String]) {
-        (self.directory, self.postgres, self.url, self.tokens) = (directory, postgres, url, tokens)
+    private init(_ directory: TestDirectory, _ database: TestDatabase, tokens: [String: String]) {
+        (self.directory, self.database, self.tokens) = (directory, database, tokens)
         site = Site(url: "", authorityFile: "", tokens: tokens)
     }
 
     /// Runs `body` with a server and a database of its own, with alice and bob.
     static func with(_ body: (CutServer) async throws -> Void) async throws {
-        let url = try await TestPostgres.database(OperatorPlace.template).url
-        try await with(nil, url: url, preparing: makingTriggers, body)
-    }
-
-    /// The same with a PostgreSQL of its own, where commits can be cut, too.
-    static func withOwnPostgres(_ body: (CutServer) async throws -> Void) async throws {
-        try await withServer { postgres, _, _ in
-            let url = postgres.databaseURL("postgres")
-            try await OperatorPlace.template.prepare(url)
-            try await with(postgres, url: url, preparing: makingTriggers + makingCommitTriggers) { server in
-                try await server.makeCommitsWait()
-                try await body(server)
-            }
-        }
-    }
-
-    private static func with(
-        _ postgres: LocalPostgres?, url: String, preparing statements: [String],
-        _ body: (CutServer) async throws -> Void
-    ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
+        let database = try await TestPostgres.database(OperatorPlace.template)
         let names = ["alice", "bob"]
-        let tokens = try OperatorPlace.makeAccounts(names, url: url)
+        let tokens = try OperatorPlace.makeAccounts(names, database)
         let server = CutServer(
-            directory, postgres, url: url, tokens: Dictionary(uniqueKeysWithValues: zip(names, tokens)))
-        try await server.execute(statements)
+            directory, database, tokens: Dictionary(uniqueKeysWithValues: zip(names, tokens)))
+        try await server.execute(makingTriggers)
         try await server.start()
         try await body(server)
         try await server.program?.stop()
@@ -71,7 +49,7 @@ final class CutServer: @unchecked Sendable {
             DECLARE target cut_at%ROWTYPE;
             BEGIN
                 SELECT * INTO target FROM cut_at;
-                IF target.number = 0 OR target.place <> 'statement' THEN RETURN NULL; END IF;
+                IF target.number = 0 THEN RETURN NULL; END IF;
                 IF nextval('cut_count') <> target.number THEN RETURN NULL; END IF;
                 IF target.kills THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
                 FOR turn IN 1..300 LOOP
@@ -90,20 +68,17 @@ final class CutServer: @unchecked Sendable {
             }
         }
         return [
-            "CREATE SEQUENCE cut_count",
-            "CREATE TABLE cut_at (number bigint NOT NULL, kills boolean NOT NULL, place text NOT NULL)",
-            "INSERT INTO cut_at VALUES (0, false, 'statement')", function,
+            "CREATE SEQUENCE cut_count", "CREATE TABLE cut_at (number bigint NOT NULL, kills boolean NOT NULL)",
+            "INSERT INTO cut_at VALUES (0, false)", function,
         ] + triggers
     }
 
-    func execute(_ statements: [String]) async throws {
-        let url = url
-        // Commits of the test wait for nobody.
-        let all = ["SET synchronous_commit = 'local'"] + statements
-        try await blocking { try PostgresAdministration.execute(all, url: url) }
+    private func execute(_ statements: [String]) async throws {
+        let url = database.url
+        try await blocking { try PostgresAdministration.execute(statements, url: url) }
     }
 
-    func holds(_ condition: String) async -> Bool {
+    private func holds(_ condition: String) async -> Bool {
         let question = "DO $$ BEGIN IF NOT (\(condition)) THEN RAISE EXCEPTION 'no'; END IF; END $$"
         do {
             try await execute([question])
@@ -116,7 +91,7 @@ final class CutServer: @unchecked Sendable {
     private func start() async throws {
         let program = try Program(
             "tidemark", ["serve", "--listen", "127.0.0.1:0", "--plain", "--create-containers"],
-            environment: ["TIDEMARK_DATABASE_URL": "\(url)&application_name=\(Self.applicationName)"],
+            environment: ["TIDEMARK_DATABASE_URL": "\(database.url)&application_name=\(Self.applicationName)"],
             directory: directory.path)
         var port = 0
         try await eventually("tidemark serve serves") {
@@ -137,7 +112,7 @@ final class CutServer: @unchecked Sendable {
     func cut(at number: Int, killsConnection: Bool) async throws {
         try await execute([
             "ALTER SEQUENCE cut_count RESTART",
-            "UPDATE cut_at SET number = \(number), kills = \(killsConnection), place = 'statement'",
+            "UPDATE cut_at SET number = \(number), kills = \(killsConnection)",
         ])
     }
 

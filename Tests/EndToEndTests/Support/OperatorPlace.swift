@@ -70,10 +70,6 @@ struct OperatorPlace {
     func makeAccounts(_ names: [String]) throws -> [String] { try Self.makeAccounts(names, database) }
 
     static func makeAccounts(_ names: [String], _ database: TestDatabase) throws -> [String] {
-        try makeAccounts(names, url: database.url)
-    }
-
-    static func makeAccounts(_ names: [String], url: String) throws -> [String] {
         let credentials = names.map { ($0, Credential.make()) }
         let statements = credentials.map { name, credential in
             """
@@ -81,7 +77,7 @@ struct OperatorPlace {
             INSERT INTO credential (account_id, hash) SELECT id, '\\x\(Hex.encode(credential.hash))' FROM made
             """
         }
-        try PostgresAdministration.execute(statements, url: url)
+        try PostgresAdministration.execute(statements, url: database.url)
         return credentials.map { $0.1.text }
     }
 
