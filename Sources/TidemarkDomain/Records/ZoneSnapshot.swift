@@ -175,7 +175,9 @@ extension ZoneSnapshot {
     package func storedBytes(for read: ZoneRead) -> Int {
         guard !records.isEmpty || !unread.isEmpty else { return 0 }
         let fieldless = read.fieldlessNames
-        return read.recordNames.reduce(0) { $0 + (!fieldless.isEmpty && fieldless.contains($1) ? 0 : storedBytes(of: $1)) }
+        return read.recordNames.reduce(0) { count, name in
+            !fieldless.isEmpty && fieldless.contains(name) ? count : count + storedBytes(of: name)
+        }
     }
 
     /// Bytes of the fields that one request needs, as they are stored; read or not.

@@ -273,8 +273,9 @@ final class WriteCoordinator: Sendable {
                 continue
             }
             guard visitCount > shared.settings.visitsOnLoopMax else {
+                let storedBytes = Self.storedBytes(for: reads, in: transaction.snapshots)
                 let decision =
-                    if indexesMuch(of: part, storedBytes: Self.storedBytes(for: reads, in: transaction.snapshots), known) {
+                    if indexesMuch(of: part, storedBytes: storedBytes, known) {
                         try await elsewhere { () async throws(StorageError) in
                             try await self.write(part, keys: keys, in: transaction, schemas: known)
                         }
