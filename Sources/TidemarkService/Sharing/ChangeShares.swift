@@ -2,7 +2,7 @@
 
 internal import Synchronization
 package import TidemarkDomain
-package import TidemarkFairness
+internal import TidemarkFairness
 internal import TidemarkScheduling
 
 extension CloudService {
