@@ -100,7 +100,7 @@ extension Attack {
 
     /// If they were not counted (`MessageLimits.emptyFragmentCountMax`), nobody would be cut off.
     private static let emptyFragments = Attack(
-        testDescription: "fragments without bytes", underWay: 0,
+        testDescription: "fragments without bytes", company: .streams, underWay: 0,
         course: StreamCourse(
             opening: .session, first: { _ in RawPeer.frame(.binary, isFinal: false) },
             flood: .bytes(Array(repeatElement(RawPeer.frame(.continuation, isFinal: false), count: 5_000).joined())),
@@ -110,7 +110,7 @@ extension Attack {
     /// Between the parts of a message. The pongs are not read. If each ping were answered, and not the newest alone, the
     /// pongs of all would be more than the memory that the server may take, or it would cut off who sends them.
     private static let pings = Attack(
-        testDescription: "fragments of one byte with pings between them", underWay: 0,
+        testDescription: "fragments of one byte with pings between them", company: .streams, underWay: 0,
         course: StreamCourse(
             opening: .session, first: { _ in RawPeer.frame(.binary, [1], isFinal: false) },
             flood: .bytes(Array(repeatElement(pingAndFragment, count: 500).joined())), readBytesMax: 0, host: 10,

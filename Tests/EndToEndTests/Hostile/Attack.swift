@@ -43,7 +43,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
 
     /// Attacks that the short form makes at once, on one server.
     enum Company: Sendable {
-        case questions, heads, keys, stored, assets, strangers, shares, viewers
+        case questions, heads, streams, keys, stored, assets, strangers, shares, viewers
     }
 
     let testDescription: String
