@@ -13,8 +13,8 @@ import TidemarkTestSupport
     private static let variables = ProcessInfo.processInfo.environment
     /// Seconds for each attack of a campaign.
     private static let campaign = variables["TIDEMARK_HOSTILE_SECONDS"].flatMap { Int($0) }
-    /// A part of the names of the attacks to which a campaign is limited. Empty: all.
-    private static let only = campaign == nil ? "" : variables["TIDEMARK_HOSTILE_ONLY"] ?? ""
+    /// A part of the names of the attacks to be made. Empty: all.
+    private static let only = variables["TIDEMARK_HOSTILE_ONLY"] ?? ""
 
     private static let attacks = Attack.all.filter { only.isEmpty || $0.testDescription.contains(only) }
     private static let rounds = campaign == nil ? AttackRound.together(attacks) : AttackRound.alone(attacks)
