@@ -61,19 +61,30 @@ extension EventLoop {
         freeSlots.append(index)
     }
 
-    /// Calls the handlers of the first `count` events, for as long as a tick has for them. The kernel tells the others
-    /// again, those that were told longest ago first.
+    /// Calls the handlers of the first `count` events, and of further ones for as long as a tick has for them.
+    ///
+    /// The kernel is asked for a few events at a time, because it tells those first that were told longest ago. It
+    /// would tell all of them in the same order each time, and the last would have no turn while the others are busy.
     func dispatch(_ count: Int) {
-        let end = count > Self.eventsPerLook ? Self.nanoseconds + Self.workNanosecondsPerTickMax : 0
-        for position in 0..<count {
-            if position > 0, position.isMultiple(of: Self.eventsPerLook), Self.nanoseconds >= end { return }
-            let event = events[position]
-            let token = event.data.u64
-            guard token != Slot.wakerToken else { continue }
-            let slot = slots[Slot.index(of: token)]
-            guard slot.generation == Slot.generation(of: token), let registration = slot.registration else { continue }
-            registration.notify(Readiness(epollEvents: event.events))
+        for event in events[..<count] { notify(of: event) }
+        guard count == events.count else { return }
+        let first = events[0].data.u64
+        let end = Self.nanoseconds + Self.workNanosecondsPerTickMax
+        for _ in 1..<Self.eventWaitsPerTickMax {
+            let count = SystemCalls.wait(epoll, events, milliseconds: 0)
+            for event in events[..<count] { notify(of: event) }
+            // Where the first is told again, all others have been told.
+            let isRound = events[..<count].contains { $0.data.u64 == first }
+            if isRound || count < events.count || Self.nanoseconds >= end { return }
         }
+    }
+
+    private func notify(of event: epoll_event) {
+        let token = event.data.u64
+        guard token != Slot.wakerToken else { return }
+        let slot = slots[Slot.index(of: token)]
+        guard slot.generation == Slot.generation(of: token), let registration = slot.registration else { return }
+        registration.notify(Readiness(epollEvents: event.events))
     }
 
     func invalidateRegistrations() {

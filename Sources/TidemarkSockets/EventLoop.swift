@@ -49,16 +49,17 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     let events: UnsafeMutableBufferPointer<epoll_event>
 
     private static let receiveScratchBytes = 65_536
-    /// Ready descriptors taken from the kernel in one tick. Further ones wait for the next tick.
-    private static let eventsPerTickMax = 256
+    /// Ready descriptors taken from the kernel at once.
+    private static let eventsPerWaitMax = 8
+    /// How often a tick takes them. Further ones wait for the next tick.
+    static let eventWaitsPerTickMax = 32
     /// Jobs and closures run in one tick. At a few microseconds each, I/O waits some milliseconds at most.
     private static let workPerTickMax = 1_024
-    /// How long jobs and closures run in one tick. Sockets and timers wait no longer than this and a few pieces of
-    /// work.
+    /// How long handlers run in one tick, and how long jobs and closures do. Nothing else waits longer than these and a
+    /// few pieces of work.
     static let workNanosecondsPerTickMax: Int64 = 5_000_000
     /// The clock is read once for so many pieces of work.
     private static let workPerLookMax = 8
-    static let eventsPerLook = 8
     private static let timersPerTickMax = 1_024
     /// Ticks after ``stop()`` in which queued work may still end.
     private static let finalTicksMax = 64
@@ -82,7 +83,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
         self.epoll = epoll.release()
         self.waker = waker.release()
         receiveScratch = .allocate(byteCount: Self.receiveScratchBytes, alignment: 64)
-        events = .allocate(capacity: Self.eventsPerTickMax)
+        events = .allocate(capacity: Self.eventsPerWaitMax)
         let thread = try LoopThread.start(name: name) { self.runUntilStopped() }
         inbox.withLock { $0.thread = thread }
     }

@@ -57,6 +57,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [9, 20, 300])
+    func `R-723: descriptors that are always ready and take long let each other have turns`(count: Int) async throws {
+        try await withLoop { loop in
+            let pairs = try (0..<count).map { _ in try SocketPair() }
+            for pair in pairs { pair.poke() }
+            let busy = try await loop.tryOnLoop { () throws(SocketError) in
+                var busy: [BusyHandler] = []
+                for pair in pairs { busy.append(try BusyHandler(pair.near, on: loop)) }
+                return busy
+            }
+            try await loop.eventually("all have had turns") { busy.allSatisfy { $0.turns >= 3 } }
+            let turns = await loop.onLoop { busy.map(\.turns) }
+            #expect(turns.max()! - turns.min()! <= 2, "\(turns)")
+            withExtendedLifetime(pairs) {}
+        }
+    }
+
     @Test func `interest can be changed, taken away and given back`() async throws {
         try await withLoop { loop in
             let pair = try SocketPair()
@@ -168,5 +185,23 @@ private struct SocketPair: Sendable {
     /// Makes `near` readable.
     func poke() {
         #expect([UInt8(1)].withUnsafeBytes { far.send($0) } == .bytes(1))
+    }
+}
+
+/// Leaves what it could receive, and takes a millisecond each time. Loop-confined.
+private final class BusyHandler: EventHandler, @unchecked Sendable {
+    private(set) var turns = 0
+    private let loop: EventLoop
+    private var registration: Registration?
+
+    init(_ socket: Socket, on loop: EventLoop) throws(SocketError) {
+        self.loop = loop
+        registration = try loop.register(socket.descriptor, interest: .readable, handler: self)
+    }
+
+    func ready(_ readiness: Readiness) {
+        turns += 1
+        let end = loop.now + .milliseconds(1)
+        while loop.now < end {}
     }
 }
