@@ -22,12 +22,11 @@ final class FreedMemory: Sendable {
         self.budget = budget
     }
 
+    /// Looks at once. What an idle process has then is what it can come back to.
     func start() {
-        _ = scheduler.schedule(after: Self.interval) { [weak self] in
-            guard let self, !state.withLock({ $0.isStopped }) else { return }
-            look()
-            start()
-        }
+        guard !state.withLock({ $0.isStopped }) else { return }
+        look()
+        _ = scheduler.schedule(after: Self.interval) { [weak self] in self?.start() }
     }
 
     func stop() { state.withLock { $0.isStopped = true } }

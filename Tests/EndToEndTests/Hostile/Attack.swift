@@ -42,7 +42,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
     }
 
     /// Attacks that the short form makes at once, on one server.
-    enum Company: Sendable {
+    enum Company: String, Sendable {
         case questions, heads, streams, keys, stored, assets, strangers, shares, viewers
     }
 

@@ -13,10 +13,12 @@ import TidemarkTestSupport
     private static let variables = ProcessInfo.processInfo.environment
     /// Seconds for each attack of a campaign.
     private static let campaign = variables["TIDEMARK_HOSTILE_SECONDS"].flatMap { Int($0) }
-    /// A part of the names of the attacks to be made. Empty: all.
+    /// A company, or a part of the names of the attacks to be made. Empty: all.
     private static let only = variables["TIDEMARK_HOSTILE_ONLY"] ?? ""
 
-    private static let attacks = Attack.all.filter { only.isEmpty || $0.testDescription.contains(only) }
+    private static let attacks = Attack.all.filter {
+        only.isEmpty || $0.company?.rawValue == only || $0.testDescription.contains(only)
+    }
     private static let rounds = campaign == nil ? AttackRound.together(attacks) : AttackRound.alone(attacks)
     private static let attackers: [Attackers] = campaign == nil ? [.one] : Attackers.allCases
     private static let growthMax = 256 * 1_048_576
@@ -28,7 +30,7 @@ import TidemarkTestSupport
     private static let heldMax = 400
 
     @Test func `a campaign has an attack`() {
-        #expect(!Self.attacks.isEmpty, "TIDEMARK_HOSTILE_ONLY=\(Self.only) is in no attack's name")
+        #expect(!Self.attacks.isEmpty, "TIDEMARK_HOSTILE_ONLY=\(Self.only) is no company, and in no attack's name")
     }
 
     @Test(.disabled(if: ThreadSanitizer.isOn, "its memory would be counted"), arguments: rounds, attackers)
