@@ -255,13 +255,14 @@ package protocol Storage: AnyObject, Sendable {
         secretHash: [UInt8], to key: ZoneKey, atMost countMax: Int
     ) async throws(StorageError) -> ZoneID?
 
-    /// Puts a living zone into the list of a viewer's shared database. Grants nothing. Called before the change that gives
-    /// the viewer access.
+    /// Puts a living zone into the list of a viewer's shared database. This grants nothing. An acceptance calls it before
+    /// the change that gives the viewer access.
     ///
     /// - Parameters:
     ///   - viewer: a shared database.
-    ///   - countMax: how many zones the list may have afterwards. If it has so many, those that say nothing any
-    ///     more are removed first: of zones that have ended, and of zones without access for an hour.
+    ///   - countMax: how many zones the list may have afterwards. If it has so many, some are removed first: zones
+    ///     that have ended, and zones without access that no acceptance put into the list within the last hour. Those whose
+    ///     ends the feed must still tell stay, and do not count.
     func pointViewer(
         _ viewer: DatabaseID, to key: ZoneKey, atMost countMax: Int
     ) async throws(StorageError) -> PointedViewer

@@ -133,7 +133,7 @@ package enum Migrations {
             PackageResources._028_create_shares_sql
         ),
         (
-            "0029_bound_participants_tokens", "a8156adc7c48aefbdfbabfedad6b39900e564378f8bce25b47f33b9b8be1913e",
+            "0029_bound_participants_tokens", "0c7529e755006466c45e997ef43bd54e216618342355e8308d0a17c37b532f96",
             PackageResources._029_bound_participants_tokens_sql
         ),
     ]
