@@ -82,10 +82,10 @@ extension FailureReason {
         case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references or children per deletion")
         case .tooManyZones: (Int64(limits.zonesMax), "zones per database")
         case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions per user")
-        case .tooManySharedZones: (Int64(limits.sharedZonesMax), "zones of others per user")
+        case .tooManySharedZones: (Int64(limits.sharedZonesMax), "zones in a shared database")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
         case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
-        case .tooManySharedZoneKeys: (Int64(limits.sharedZoneKeysMax), "keys per zone of another")
+        case .tooManySharedZoneKeys: (Int64(limits.sharedZoneKeysMax), "keys before only the owner adds more")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
         case .tooManyParticipants: (Int64(limits.participantsMax), "participants per share, with the owner")
         default: nil
@@ -150,8 +150,8 @@ extension FailureReason {
     private var keysText: String? {
         switch self {
         case .keysUnavailable:
-            "The server cannot read the keys of these encrypted values. It has no master key (--master-key-file), or the "
-                + "account, or that of the zone's owner, keeps its keys on its devices alone."
+            "The server cannot read the keys of these encrypted values. Either it was started without a master key "
+                + "(--master-key-file), or this account or the zone owner's account is end-to-end encrypted."
         case .masterKeyWrong:
             "The server cannot decrypt the account's key. It must be started with the master key file (--master-key-file) "
                 + "with which the database's keys are encrypted."
@@ -164,7 +164,7 @@ extension FailureReason {
         case .tooManyZoneKeys:
             "The zone cannot have more keys. Move its records to a new zone."
         case .tooManySharedZoneKeys:
-            "Only the zone's owner can give it more keys. Encrypt with the newest key that it has."
+            "The zone has so many keys that only its owner can add another. Encrypt with the zone's newest key."
         default: nil
         }
     }

@@ -18,7 +18,7 @@ package final class ZoneOverlay {
     private let memoryEpoch: Int64
     private var decidedFor: Set<DeviceID> = []
     private var clientTokens: [DeviceID: [UInt8]] = [:]
-    /// Of participants' devices among them.
+    /// The users of those devices in ``clientTokens`` that are participants'.
     private var tokenUsers: [DeviceID: UserID] = [:]
     /// The lives of devices whose requests changed records, as ``RecordsRequest/memoryLife``. The zone is pushed to all
     /// other lives. Empty if no push is due.
@@ -55,7 +55,8 @@ package final class ZoneOverlay {
         guard let access = request.access.sharing(table?.shares?.sharing) else {
             return .success(withoutAccess(request, now: now))
         }
-        // As a rule whoever checked the schema has found the same.
+        // The check of the schema has usually given the request this access already. A request before it in the group may
+        // have changed the access since.
         let granted = request.access == access ? request : request.with(access: access, refusals: [])
         return answer(granted, arrivalEpoch: arrivalEpoch, now: now, use: use).map(\.ofParticipant)
     }
@@ -93,9 +94,9 @@ package final class ZoneOverlay {
             tokenUsers: tokenUsers, limits: limits)
     }
 
-    /// For a user who takes no part in the zone it is not there: each item fails so, whatever is remembered. But who
-    /// deletes the CKShare record wants to be out, and is. An invitation ends so, and a repeat of the request by
-    /// which somebody left succeeds.
+    /// A user who takes no part in the zone is told that it is not there: each item fails with `zoneNotFound`, whatever is
+    /// remembered. Only the delete of the CKShare record succeeds. It ends an invitation. It may also repeat the
+    /// request by which the user left.
     private func withoutAccess(_ request: RecordsRequest, now: Timestamp) -> RecordsOutcome {
         var outcome = request.outcomeWithoutAccess
         guard let index = request.declineIndex, let changes = declining(request) else { return outcome }
@@ -108,8 +109,8 @@ package final class ZoneOverlay {
         return outcome
     }
 
-    /// How a request ends the invitation of its user; nil if there is none, or if it is a repeat, which must not end a
-    /// later one.
+    /// How a request ends the invitation of its user. Nil if there is no invitation. Nil also if the request is a repeat,
+    /// which must not end a later invitation.
     private func declining(_ request: RecordsRequest) -> SharingChanges? {
         let memory = memories[request.memoryLife] ?? RequestMemory()
         guard let table, memory.recall(request.id, epoch: memoryEpoch, limits: limits) == .unseen else { return nil }
@@ -198,8 +199,8 @@ extension RecordsRequest {
         return outcome
     }
 
-    /// The delete of the CKShare record, by which an invitation ends. Nil in an atomic batch with other items: they fail,
-    /// and take it along.
+    /// The delete of the CKShare record, by which an invitation ends. Nil in an atomic batch with other items: these fail, so
+    /// the whole batch does.
     fileprivate var declineIndex: Int? {
         guard saves.count + deletes.count == 1 || !isCarriedOutAsWhole else { return nil }
         return deletes.firstIndex(where: Share.isZoneWide(named:))
@@ -273,7 +274,7 @@ extension RecordsRequest {
     fileprivate func content(
         of record: RecordState, savedBy save: RecordSave, over old: RecordState?, in table: ZoneTable
     ) -> SavedContent {
-        // what became of the share, and its URL, the device cannot know.
+        // the device cannot know what became of the share, nor its URL.
         if save.isShare { return .record(record) }
         // This policy compares the tags itself.
         if policy == .ifServerRecordUnchanged { return .known }

@@ -16,9 +16,9 @@ package struct AccessVerdict: Hashable, Sendable {
 package enum AccessReason: Hashable, Sendable {
     /// The record is in the user's own private database.
     case ownDatabase
-    /// The record is public. Its type grants something to roles, of which the user has these for the record.
+    /// The record is public. The user has these roles for it, and its type grants rights to roles.
     case grants(to: Set<Role>)
-    /// The zone was never shared, or nobody knows of it any more.
+    /// The zone was never shared, or its shares were forgotten.
     case zoneNotShared
     /// The zone's share has ended.
     case shareEnded
@@ -28,9 +28,9 @@ package enum AccessReason: Hashable, Sendable {
     case mayJoin
     /// The user is invited, by name or by a verified address, and has not accepted.
     case invited
-    /// The user was removed, or has left, with that change of the zone.
+    /// The user was removed, or has left, by that change of the zone.
     case removed(at: ChangeNumber)
-    /// The user was invited, has accepted, and may do that.
+    /// The user was invited and has accepted. What the user may do.
     case participant(SharePermission)
     /// The user joined by the URL. What the share allows everybody now.
     case publicUser(SharePermission)
@@ -59,7 +59,7 @@ extension RecordAccess {
         case .public: return .grants(to: roles(on: place))
         case .shared:
             guard let user, let sharing else { return .zoneNotShared }
-            // Whether they have the URL is not known: who could join by it is told so.
+            // Nobody knows whether the user has the URL. The verdict says what it would allow (`mayJoin`).
             let visitor = ShareVisitor(user: user, addresses: addresses, secret: sharing.secret ?? [])
             return sharing.reason(for: visitor, on: place)
         }
@@ -115,7 +115,7 @@ extension AccessReason {
         case .mayJoin:
             "The account is not a participant. The share is public, so the account can join with its link."
         case .invited: "The account is invited, and has not accepted yet."
-        case .removed(let number): "The account was removed, or has left, with change \(number) of the zone."
+        case .removed(let number): "The account was removed, or has left, by change \(number) of the zone."
         case .participant(let permission): "The account takes part, with the permission \(permission.name)."
         case .publicUser(let permission):
             "The account joined by the link. The share allows everybody \(permission.name)."

@@ -11,7 +11,8 @@ extension CloudService {
         }
     }
 
-    /// The same for shared databases, each with its user: of the zones to which the user has access, and of which they are.
+    /// The same for shared databases, each with its user. The mark changes whenever a zone that the user sees changes, and
+    /// whenever the user sees other zones.
     package func sharedMarks(
         of viewers: [DatabaseID: UserID]
     ) async -> Result<[DatabaseID: ChangeMark], FailureReason> {

@@ -14,9 +14,9 @@ struct GroupDecision: Sendable {
     let changes: [ZoneChanges]
     /// The zones whose records changed, each once.
     let moved: ZonesMoved
-    /// By how many bytes grows what is remembered of each owner's requests.
+    /// How many more bytes are remembered of each owner's requests.
     let memoryGrowth: [WorkOwner: Int]
-    /// What of it is in zones of others.
+    /// How many of these bytes are in zones of others.
     let memoryElsewhere: [WorkOwner: Int]
     /// Databases in which deletions have left too much.
     let fullOfTombstones: Set<DatabaseID>
@@ -66,7 +66,7 @@ struct GroupDecision: Sendable {
         var news: [ZoneNews] = []
         var growth: [DatabaseID: Int64] = [:]
         let owners = Dictionary(entries.lazy.map { ($0.request.memoryLife, $0.owner) }) { first, _ in first }
-        // A life in zones of others is never one of an owner.
+        // A device has another life in zones of others than in its own (`RecordAccess.marking`), so no life is in both.
         let guests = Set(entries.lazy.filter { $0.request.access.scope == .shared }.map(\.request.memoryLife))
         var memoryGrowth: [WorkOwner: Int] = [:]
         var memoryElsewhere: [WorkOwner: Int] = [:]

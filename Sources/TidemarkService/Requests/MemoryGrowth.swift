@@ -14,7 +14,7 @@ struct MemoryGrowth {
 
     private var epoch = Int64.min
     private var bytes: [WorkOwner: Int] = [:]
-    /// What of it is in zones of others.
+    /// How many of these bytes are in zones of others.
     private var participantBytes: [WorkOwner: Int] = [:]
 
     /// Takes in an epoch that was read from the store.
@@ -26,7 +26,7 @@ struct MemoryGrowth {
 
     /// Adds what a transaction has written; negative if less is remembered than before.
     ///
-    /// - Parameter elsewhere: what of it is in zones of others.
+    /// - Parameter elsewhere: how many of these bytes are in zones of others.
     mutating func add(_ growth: [WorkOwner: Int], elsewhere: [WorkOwner: Int] = [:]) {
         if bytes.count > Self.ownersMax { (bytes, participantBytes) = ([:], [:]) }
         bytes.merge(growth, uniquingKeysWith: +)

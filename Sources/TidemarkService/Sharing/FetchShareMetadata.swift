@@ -68,22 +68,22 @@ extension CloudService {
         }
     }
 
-    /// Who comes with links: with the verified addresses of the account.
+    /// The bearer as a visitor, with the verified addresses of the account.
     func visitor(_ bearer: LinkBearer) async -> Result<ShareVisitor, FailureReason> {
         await retry.run { () async throws(StorageError) in
             .success(ShareVisitor(user: bearer.user, addresses: try await storage.addresses(of: bearer.user)))
         }
     }
 
-    /// The share to which a link leads, and how the visitor may come to it. Nil for whoever may not.
+    /// The share to which a link leads, and how the visitor may come to it. Nil if the visitor may not.
     ///
-    /// Whatever the reason is, the store is asked the same, so that nobody learns it from the time that it takes.
+    /// The store gets the same requests in each case. So the time that they take does not tell why the answer is nil.
     ///
-    /// - Parameter viewer: the visitor's shared database. A link of another container or environment is none.
+    /// - Parameter viewer: the visitor's shared database. Links of another container or environment lead nowhere.
     func openedLink(
         _ secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
     ) async throws(StorageError) -> OpenedLink? {
-        // What is no link has a secret that no zone has.
+        // A text that is no link is looked up as well: the empty secret is no zone's.
         let secret = secret ?? []
         let linked = try await storage.linkedZone(secretHash: SHA256.hash(secret), for: viewer)
         let key = linked ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
@@ -105,14 +105,14 @@ struct OpenedLink: Sendable {
 }
 
 extension ShareEntry {
-    /// The row of somebody who is invited, by whatever.
+    /// The row of an invitation, be it of a user or of an address.
     fileprivate var invitation: ParticipantID? {
         if case .invited(let row) = self { row.id } else { nil }
     }
 }
 
 extension Result where Failure == FailureReason {
-    /// As `map`, with work that waits.
+    /// As `map`, with an async function.
     func asyncMap<Value>(_ transform: (Success) async -> Value) async -> Result<Value, FailureReason> {
         switch self {
         case .success(let value): .success(await transform(value))
@@ -120,7 +120,7 @@ extension Result where Failure == FailureReason {
         }
     }
 
-    /// As `flatMap`, with work that waits.
+    /// As `flatMap`, with an async function.
     func asyncFlatMap<Value>(
         _ transform: (Success) async -> Result<Value, FailureReason>
     ) async -> Result<Value, FailureReason> {

@@ -2,11 +2,12 @@
 
 internal import TidemarkDomain
 
-/// Where what a request does beside the queue of writes waits for its owner's turn. Nil: it does not wait.
+/// Where the steps of a request that are not in the queue of writes wait for a turn of the request's owner. Nil:
+/// such a step does not wait.
 package struct SharingGates: Sendable {
-    /// Looks at the access to zones of others.
+    /// For looks at the access to zones of others.
     let reads: FairGate?
-    /// What is written before a share is made.
+    /// For what is looked up or written before a CKShare is saved.
     let changes: FairGate?
 
     package init(reads: FairGate? = nil, changes: FairGate? = nil) {
@@ -16,7 +17,7 @@ package struct SharingGates: Sendable {
 }
 
 extension CloudService {
-    /// Does one step of a request in a turn of its owner's.
+    /// Does one step of a request in a turn of the request's owner.
     ///
     /// - Returns: `tooManyRequests` if the turn does not come. `storeUnavailable` if the asker has left by then, so that
     ///   nobody waits for the step.

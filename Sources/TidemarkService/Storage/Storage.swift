@@ -244,11 +244,12 @@ package protocol Storage: AnyObject, Sendable {
     /// - Parameter viewer: the database of who opens it. No link leads from one container or environment to another.
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey?
 
-    /// Makes a link lead to a living zone. Called before the change that gives the zone the link's secret. If the zone has a
-    /// secret already, that one stays, and leads to the zone afterwards instead.
+    /// Makes a link lead to a living zone. A save that makes a share calls this before the change that gives the zone the
+    /// link's secret. If the zone has a secret already, it keeps that one, and the link with that secret is made to
+    /// lead to the zone instead.
     ///
-    /// - Parameter countMax: how many links that no change has taken over the zone may have. Those that are older than any
-    ///   change takes are removed, and do not count.
+    /// - Parameter countMax: how many links may lead to the zone whose secrets it has not got (yet). Links that are so old
+    ///   that no save can still be about to take their secrets are removed, and do not count.
     /// - Returns: nil if the zone does not live.
     /// - Throws: ``StorageError/Code/crowded`` if the zone has too many.
     func pointLink(

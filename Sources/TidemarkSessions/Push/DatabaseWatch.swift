@@ -134,8 +134,8 @@ struct DatabaseWatch {
         if moved.count > Self.movedMax { foldMoved() }
     }
 
-    /// Takes in that a zone of the shared database may have changed. Which zone it is, no push says, and how much the mark
-    /// changes by it is not known.
+    /// Takes in that a zone of the shared database may have changed. Pushes to shared databases name no zone, so it is not
+    /// kept which one. How the mark changes is not known.
     mutating func sharedZoneMoved(by life: DeviceID) {
         Self.add(life, to: &moved["", default: []])
         wasNoticed = true
@@ -202,8 +202,8 @@ struct DatabaseWatch {
         uncertain = Set(sessions.keys)
     }
 
-    /// A notice says that there is another list, or that there are other subscriptions. What the mark will be, and what
-    /// earlier notices said, does not matter: all is told after the list has been read.
+    /// A notice says that the list or the subscriptions have changed. Mark and earlier notices are forgotten, because all
+    /// devices are told anyway after the list was read.
     ///
     /// - Parameter now: subscriptions whose read began earlier may be older than the notice.
     mutating func listChanged(at now: Duration) {
@@ -212,12 +212,14 @@ struct DatabaseWatch {
         (mark, expectedMark, wasNoticed, causes) = (nil, nil, false, [])
     }
 
-    /// The list was read. It may be to be read again, because it has changed meanwhile.
+    /// The list was read. If a notice said meanwhile that it has changed, it is read again: ``listChanged(at:)`` has removed
+    /// the mark.
     mutating func listRead() {
         if hasMark { awaitsList = false }
     }
 
-    /// The list cannot be read now. What is due is told, and the next sweep finds another mark than this one.
+    /// The list cannot be read now. What is due is told. No real mark equals the one that is set here, so the next sweep
+    /// tells all devices.
     mutating func listFailed() {
         (mark, expectedMark, wasNoticed) = (.min, nil, false)
         awaitsList = false
@@ -229,7 +231,7 @@ struct DatabaseWatch {
         (mark, expectedMark) = (nil, nil)
     }
 
-    /// Whether a hint was lost, if the sweep finds this mark: then the list may have changed as well.
+    /// Whether the sweep, which found this mark, shows that a hint was lost. Then the list may have changed as well.
     func isSurprised(by newMark: Int64) -> Bool {
         guard let mark, scope == .shared else { return false }
         return mark != newMark && !wasNoticed

@@ -91,8 +91,9 @@ package struct SessionSettings: Sendable {
     package var credentialCheckInterval: Duration = .seconds(60)
     /// How old the known subscriptions of a user may be when a push depends on them.
     package var subscriptionAgeMax: Duration = .seconds(30)
-    /// Bytes of an account's subscriptions that a hub remembers, in all containers; those of four databases that are
-    /// full. Others are read when a push depends on them. So many bytes have its pushes that wait.
+    /// Bytes of an account's subscriptions that a hub remembers, in all containers: as many as four full databases
+    /// have. What was read longest ago is forgotten, and read again when a push depends on it. The subscriptions in the
+    /// account's waiting pushes have about as many bytes at most.
     package var subscriptionBytesPerAccountMax = 4_194_304
 
     package init(serverName: String, limits: Limits, credentialHash: @escaping @Sendable ([UInt8]) -> [UInt8]) {

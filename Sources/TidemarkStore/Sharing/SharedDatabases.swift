@@ -5,14 +5,15 @@ internal import TidemarkDomain
 internal import TidemarkPostgres
 internal import TidemarkService
 
-/// Remembers which databases are shared ones, and whose; and whose accounts users are. That never changes.
+/// Remembers which databases are shared databases, and of which users. It also remembers the accounts of users. All of this
+/// never changes.
 final class SharedDatabases: Sendable {
     private enum Kind {
         case shared(UserID)
         case other
     }
 
-    /// The most entries, which take a few megabytes. Past it all are dropped.
+    /// The most entries, which take a few megabytes. With more, all are dropped.
     private static let countMax = 100_000
 
     private let known = Mutex<[DatabaseID: Kind]>([:])
