@@ -38,7 +38,7 @@ package enum ParticipantStatus: Int16, Sendable, CaseIterable {
     case removed = 3
 }
 
-/// One person of one share, as stored. The owner is none.
+/// One person of one share, as stored. The owner has no row.
 ///
 /// In one share a user has one row at most, and so has an address. Whoever is invited again gets the old row back. A
 /// pending row names one thing: a user or an address.
@@ -112,7 +112,7 @@ extension Participant {
         return ended
     }
 
-    /// By what the person can be invited again. A row names somebody, unless an operator has changed it.
+    /// By what the person can be invited again. Nil only if an operator has changed the row by hand.
     var person: InvitedPerson? {
         user.map(InvitedPerson.user) ?? address.map(InvitedPerson.address)
     }

@@ -75,7 +75,7 @@ struct ParticipantsRules {
         var places = PersonPlaces(rows.values)
         var sorted = SortedEntries()
         let others = entries.filter { $0.id != .owner && $0.person != .user(owner) }
-        // Those with a row first: each keeps its row, whoever else is found by the same person.
+        // Entries with the ID of a row come first: each keeps its row, even if another entry names the same person.
         for entry in others.filter({ rows[$0.id] != nil }) + others.filter({ rows[$0.id] == nil }) {
             let named = rows[entry.id]
             let row = named ?? entry.person.flatMap { places.row(of: $0) }
@@ -150,8 +150,8 @@ private struct PersonPlaces {
 
     func row(of person: InvitedPerson) -> Participant? { rows[person] }
 
-    /// The ID of the row for one invitation; nil if there is none, or if another invitation has it: a row may have had
-    /// a user and an address, which may be invited as two.
+    /// The ID of the row for one invitation. Nil if there is no row, or if another invitation has taken it: a row can have
+    /// both a user and an address, and each of these may be invited.
     mutating func take(_ row: Participant?) -> ParticipantID? {
         guard let row, taken.insert(row.id).inserted else { return nil }
         return row.id

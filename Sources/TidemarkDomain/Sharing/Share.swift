@@ -8,7 +8,7 @@ package struct ShareNumber: Hashable, Comparable, Sendable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a share is beside its CKShare record, which has its fields.
+/// What is stored of a share beside its CKShare record. The record has the fields.
 package struct Share: Hashable, Sendable {
     /// The record type of CKShare records.
     package static let recordType = "cloudkit.share"
@@ -34,7 +34,7 @@ package struct Share: Hashable, Sendable {
         self.endedNumber = endedNumber
     }
 
-    // NB: these two are asked of every item of a request, and the lengths tell nearly all apart.
+    // NB: these two are called for every item of a request. For nearly all of them, comparing the length is enough.
 
     /// Whether a record of that name is the CKShare record of a whole zone, and can be nothing else.
     package static func isZoneWide(named name: String) -> Bool {

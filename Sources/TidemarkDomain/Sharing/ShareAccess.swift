@@ -2,7 +2,7 @@
 
 /// What one user may do in one zone.
 ///
-/// It can be made from a ``ZoneSharing`` alone: access is what was read, never what somebody was told.
+/// It can be made only from a ``ZoneSharing``: access comes from what was read with the data.
 package struct ShareAccess: Hashable, Sendable {
     /// Whether the zone is the user's own. Owners see it in their private database alone.
     package let isOwner: Bool

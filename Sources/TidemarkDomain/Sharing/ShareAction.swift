@@ -2,14 +2,14 @@
 
 internal import TidemarkFields
 
-/// A change of a zone's share that is no save of its CKShare record.
+/// A change of a zone's share by anything but a save of its CKShare record.
 package enum ShareAction: Sendable {
-    /// Somebody accepts, or joins by the URL. Who joins gets the participant ID, a new random one.
+    /// Somebody accepts, or joins by the URL. Somebody who joins gets this new random participant ID.
     case accept(ShareVisitor, as: ParticipantID)
     /// Somebody declines, or leaves.
     case decline(ShareVisitor)
-    /// A participant leaves the zone. An invitation stays: who is only invited does not see the zone, so a repeat of the
-    /// request does not end what came after it.
+    /// A participant leaves the zone. An invitation stays, because a user who is only invited does not see the zone. So a
+    /// repeat of the request does not end a later invitation.
     case leave(UserID)
     /// An operator ends one participant's part, or their invitation.
     case remove(ParticipantID)
@@ -24,7 +24,7 @@ package enum ShareAction: Sendable {
     }
 }
 
-/// What an action makes of a share. It has succeeded already if there is nothing to write.
+/// What an action writes. If there is nothing to write, the action has succeeded.
 package struct ShareActionPlan: Sendable {
     /// What the transaction must write; nil if there is nothing. The CKShare record has a new version in it, so
     /// everybody's feed has the change.
@@ -84,7 +84,7 @@ extension ZoneTable {
         let record = self[Share.zoneWideName]
         let isLiving = record?.isDeleted == false
         guard isLiving || shares?.sharing.livingShare != nil else { return }
-        // A record of another type is none of a share.
+        // A record of another type does not belong to a share.
         if isLiving, let record, !Share.isType(record.type) { return }
         let tombstone = record?.tombstone(at: now, by: owner) ?? .lostShare(at: now, by: owner)
         _ = write(tombstone, over: record, batchEnd: nil)

@@ -29,7 +29,7 @@ package struct ShareSave: Sendable, Equatable {
 package struct ParticipantSave: Sendable, Hashable {
     /// That of the server, or a new one.
     package let id: ParticipantID
-    /// Whom to invite. Needed if the share has no participant with the ID, and else not looked at.
+    /// Whom to invite. Needed if the share has no participant with the ID, and otherwise ignored.
     package let person: InvitedPerson?
     package let role: ParticipantRole
     package let permission: SharePermission

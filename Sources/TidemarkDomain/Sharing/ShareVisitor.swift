@@ -5,7 +5,7 @@ package struct ShareVisitor: Sendable, Hashable {
     package let user: UserID
     /// The verified addresses of the user's account, in their normal form.
     package let addresses: Set<String>
-    /// The secret of the URL with which they come; nil: with none. Then they are whoever is invited or takes part.
+    /// The secret of the URL with which they come. Nil if they come without one: then they must be invited or take part.
     package let secret: [UInt8]?
 
     package init(user: UserID, addresses: Set<String> = [], secret: [UInt8]? = nil) {
@@ -51,8 +51,8 @@ package struct ShareAcceptance: Sendable, Hashable {
 extension ZoneSharing {
     /// The living share to which the visitor may come, and how.
     ///
-    /// Nil is one answer for whoever may not, and means `shareUnknown`: there is no such share, it has ended, the
-    /// visitor is not invited, or was removed.
+    /// Nil means `shareUnknown`. It is the same answer whether there is no such share, it has ended, or the visitor is not
+    /// invited or was removed.
     package func entry(of visitor: ShareVisitor) -> (share: Share, entry: ShareEntry)? {
         guard let share = share(for: visitor) else { return nil }
         if visitor.user == owner { return (share, .owner) }
@@ -63,8 +63,8 @@ extension ZoneSharing {
         return share.isPublic && visitor.secret != nil ? (share, .publicUser) : nil
     }
 
-    /// The living share, unless the visitor comes with another URL than the zone's: their zone is gone, and another has
-    /// its name. Decided here, under the lock, because the zone may have been made anew since the link was looked up.
+    /// The living share. Nil if the visitor comes with another URL than the zone's: the zone of that URL is gone, and this one
+    /// has the same name. This is decided under the lock, because the zone may have been made anew since the link was looked up.
     fileprivate func share(for visitor: ShareVisitor) -> Share? {
         visitor.secret == nil || visitor.secret == secret ? livingShare : nil
     }
@@ -116,8 +116,7 @@ extension ShareVisitor {
         return .success(ShareAcceptance(changes: changes))
     }
 
-    /// Ends what the visitor was invited to, or takes part in. Nil if there is nothing to end, which is a success, and
-    /// looks like any other.
+    /// Ends the visitor's invitations and participation. Nil if there is nothing to end: that succeeds with the same answer.
     package func declining(in sharing: ZoneSharing?, at number: ChangeNumber) -> SharingChanges? {
         precondition(sharing?.isWhole ?? true)
         guard let sharing, let share = sharing.share(for: self) else { return nil }

@@ -10,7 +10,7 @@ package enum SharingRead: Hashable, Sendable {
     /// The same for a user to whom they are shown. The read counts as that user's.
     case shown(to: UserID)
 
-    /// What a reader of records needs: only in the shared database the right to read is a matter of shares.
+    /// What a reader of records needs. Only in the shared database do shares decide who may read.
     package init(for access: RecordAccess?) {
         self = access?.viewer.map { .access(of: [$0]) } ?? .nothing
     }

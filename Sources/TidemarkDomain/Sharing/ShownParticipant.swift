@@ -18,9 +18,9 @@ extension ZoneSharing {
     /// The participants of a living share as one viewer sees them: the owner, then the others in the order in which
     /// they were added.
     ///
-    /// Owner and administrators see everybody. Private users see the owner and everybody who has accepted. Public
-    /// users, and who is only invited, see the owner and themselves. Whoever may join a public share sees the owner.
-    /// All others see nobody.
+    /// Owner and administrators see everybody. Private users see the owner and everybody who has accepted. Public users,
+    /// and users who are only invited, see the owner and themselves. If the share is public, all others see the owner.
+    /// Otherwise they see nobody.
     ///
     /// - Parameters:
     ///   - viewer: the user.

@@ -23,7 +23,7 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
         package var participantStatus: CKShare.ParticipantAcceptanceStatus
         package var participantPermission: CKShare.ParticipantPermission
         package var ownerIdentity: CKUserIdentity
-        /// By which the metadata was asked for.
+        /// The link by which the metadata was requested.
         package var link = ""
     }
 
@@ -68,7 +68,7 @@ public class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Se
         CKShare.ParticipantType(rawValue: participantRole.rawValue) ?? .unknown
     }
 
-    /// By what a server finds the share; nil if that is not known.
+    /// The link by which a server finds the share; nil if it is not known.
     var link: String? { content.link.isEmpty ? share.url.flatMap(ShareURLs.link) : content.link }
 
     // MARK: NSSecureCoding, NSCopying

@@ -102,7 +102,7 @@ extension CloudDatabase {
         return results
     }
 
-    /// Has no stamp, because to repeat it does no harm.
+    /// Has no stamp, because repeating it does no harm.
     private func accept(
         _ links: [String], declining: Bool
     ) async throws(CKError) -> [WireShareMetadataResult] {

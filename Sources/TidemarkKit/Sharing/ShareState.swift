@@ -106,9 +106,9 @@ struct ShareState {
         owner.follow(server.owner, after: owner.terms)
         let isPermissionMine = mine.publicPermission != before.publicPermission
         if isPermissionMine { setPublicPermission(mine.publicPermission) }
-        // Whoever was removed here stays so; others were added elsewhere.
+        // Whoever was removed here stays removed. Others whom only the server has were added elsewhere.
         others.removeAll { person in !mine.others.contains(where: person.isSamePerson) && before.has(person) }
-        // That has removed everybody here, so all who are here now were added afterwards.
+        // Setting the permission to none has removed everybody here. So all who are here now were added afterwards.
         let areAllAdded = isPermissionMine && mine.publicPermission == .none
         for person in mine.others {
             let earlier = before.terms(of: person)
@@ -123,8 +123,8 @@ struct ShareState {
 
     /// Takes over the server's share for another save of the changes that were made here since `before`.
     ///
-    /// If somebody else has made the share public meanwhile, those who were invited here are not: that ends invitations
-    /// . Whoever was removed here stays so. A save of that fails, and the app hears of it.
+    /// If somebody else has made the share public meanwhile, that ends invitations, so those made here are dropped.
+    /// Whoever was removed here stays removed. A save of that fails, and the app gets the error.
     mutating func rebase(onto server: ShareState, after before: ShareTerms) {
         let isPermissionMine = publicPermission != before.publicPermission
         follow(server, after: before)

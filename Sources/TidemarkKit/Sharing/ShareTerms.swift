@@ -15,7 +15,7 @@ struct ShareTerms: Sendable, Equatable {
     }
 }
 
-/// One participant of ``ShareTerms``. Two are equal if an app has not changed one into the other.
+/// One participant of ``ShareTerms``. Two are equal if their ID and all that an app can set are equal.
 struct ParticipantTerms: Sendable, Equatable {
     let id: CKShare.Participant.ID
     let identity: CKUserIdentity

@@ -3,7 +3,7 @@
 package import TidemarkDomain
 package import TidemarkFairness
 
-/// Reads the parts of a client's request again, once the users are known whom they invite to shares.
+/// Reads the parts of a client's request again once the server knows the users whom they invite.
 package typealias PartsCompletion = @Sendable () async -> Result<[RecordsRequest], FailureReason>
 
 extension CloudService {
@@ -12,15 +12,15 @@ extension CloudService {
     /// The parts of a client's request, one for each zone, are independent of each other. Each is written to
     /// its zone's database. A part that fails as a whole has a reason instead of an outcome. A part whose items fail
     /// has an outcome that says which. All parts are queued before this suspends, so one device's requests to a zone
-    /// keep the order of the calls. Only a part that saves a CKShare may wait before: for the share's link, and
-    /// for the users whom it invites.
+    /// keep the order of the calls. Only a part that saves a CKShare may wait before it is queued: for the share's link
+    /// and until the users whom it invites are known.
     ///
     /// - Parameters:
     ///   - owner: whose share of the queue the parts take.
     ///   - asker: who waits. What is not begun when it has left is not carried out.
-    ///   - gates: where other steps than the writes wait.
-    ///   - completing: nil: no part invites a user. Otherwise it gives the same parts in the same order. It is called once
-    ///     those are queued that save no CKShare.
+    ///   - gates: where steps other than the writes wait.
+    ///   - completing: nil if no part invites a user. Otherwise it gives the same parts in the same order. It is called once
+    ///     all parts without a CKShare are queued.
     /// - Returns: one for each part, in order.
     package func modifyRecords(
         _ parts: [RecordsRequest], for owner: WorkOwner, askedBy asker: Asker = Asker(),

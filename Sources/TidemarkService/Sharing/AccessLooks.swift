@@ -6,12 +6,12 @@ internal import TidemarkDomain
 /// Requests to zones of others that wait until their users' access has been looked at, without a lock.
 ///
 /// A request of a user without access never comes to the owner's lane. There it would hold up what others have sent, and
-/// tell by how long it takes that there is such a zone (I-5). Who has access is decided later, under the zone's lock: so a
-/// look that is out of date harms nobody.
+/// the time that it takes would tell that the zone exists (I-5). Access is decided later, under the zone's lock. So a look
+/// that is out of date does no harm.
 ///
-/// One device's requests to a zone keep their order: what comes during a look waits for it too. If the look finds no
-/// access, it says nothing of what has come since it began: access may have been given in between. That is looked at
-/// once more.
+/// One device's requests to a zone keep their order: those that come during a look wait for it too. A look that finds no
+/// access decides only the requests that were there when it began. For later ones there is another look, because access may
+/// have been given in between.
 final class AccessLooks: Sendable {
     /// A request's place in the queue of writes, or its outcome.
     typealias Queued = Answer<WriteCoordinator.Outcome>
@@ -42,7 +42,7 @@ final class AccessLooks: Sendable {
     }
 
     private struct State {
-        /// Those that are under way.
+        /// The looks that are under way.
         var looks: [Place: Look] = [:]
         /// Who had access a moment ago.
         var sights = RecentCache<Place, Sight>(bytesMax: 2_000_000)

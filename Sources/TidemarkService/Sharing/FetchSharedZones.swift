@@ -19,9 +19,11 @@ extension CloudService {
         }
     }
 
-    /// The zones that others share with a user, at most so many: for pushes. Others' changes concern the user no more.
+    /// The zones that others share with a user, for pushes: changes of other zones do not concern the user.
     ///
-    /// - Parameter viewer: the user's shared database.
+    /// - Parameters:
+    ///   - viewer: the user's shared database.
+    ///   - zonesMax: the most zones that are read.
     package func zonesShown(
         in viewer: DatabaseID, to user: UserID, zonesMax: Int
     ) async -> Result<[ZoneState], FailureReason> {
@@ -77,8 +79,8 @@ extension CloudService {
         return found
     }
 
-    /// The same for a part of the asset that is not its last. Who was found to have the right a while ago is not looked at,
-    /// and this does not suspend.
+    /// The same for a part of the asset that is not the last. If the user was found to have the right a while ago, nothing is
+    /// read, and this does not suspend.
     package func partAccess(to key: ZoneKey, by caller: RecordAccess) async -> Result<Void, FailureReason> {
         guard let user = caller.user else { return .failure(.notAuthenticated) }
         let place = AccessLooks.Place(user: user, zone: key)

@@ -5,15 +5,15 @@ internal import TidemarkDomain
 
 /// Keeps the order of one connection's requests while some of them look up owners of zones.
 ///
-/// A device's requests to a zone are queued in the order in which they came. While one waits for the name of an owner,
-/// those that come later wait behind it, also if the names that they need are known.
+/// A device's requests to a zone are queued in the order in which they came. While one of them looks up an owner, later ones
+/// wait behind it, even if they have nothing to look up.
 package final class OwnersOrder: Sendable {
-    /// What became of the last one that looks. Nil: nobody does.
+    /// What became of the last request in line. Nil: none looks up owners.
     private let last = Mutex<Answer<FailureReason?>?>(nil)
 
     package init() {}
 
-    /// - Parameter mayPass: whether the request need not look, so that it waits for nobody if nobody looks.
+    /// - Parameter mayPass: whether the request has nothing to look up. Then it waits only if others look.
     func run<Value: Sendable>(
         mayPass: Bool, _ look: () async -> Result<Value, FailureReason>
     ) async -> Result<Value, FailureReason> {
@@ -25,7 +25,7 @@ package final class OwnersOrder: Sendable {
         }
         guard let mine else { return await look() }
         let found: Result<Value, FailureReason>
-        // If no turn came for the one before, none comes for this one. So nobody waits for all of them in vain.
+        // If the one before got no turn, this one does not ask for one. Otherwise the waits would add up.
         if let before, await before.value() == .tooManyRequests {
             found = .failure(.tooManyRequests)
         } else {

@@ -40,7 +40,7 @@ private struct MadeLink {
     let key: ZoneKey
     let zone: ZoneID
 
-    /// Whether another zone took the link over: one that has the name of the first now.
+    /// Whether the save was in another zone than the one to which the link leads: the zone was made anew in between.
     func isTakenElsewhere(by outcome: RecordsOutcome) -> Bool {
         outcome.saves.contains { if case .saved(let metadata) = $0 { metadata.zone != zone } else { false } }
     }
@@ -67,7 +67,7 @@ struct SharedParts: Sendable {
         }
     }
 
-    /// Begins what needs nothing else at once, in order, and then the parts that save a CKShare.
+    /// Begins the parts that need nothing else, at once and in order. Then it begins those that save a CKShare.
     func modify(
         _ parts: [RecordsRequest], completing: PartsCompletion?
     ) async -> [Result<RecordsOutcome, FailureReason>] {
@@ -106,9 +106,9 @@ struct SharedParts: Sendable {
             let turn = WorkTurn(of: owner, at: gates.reads)
             service.scheduler.run {
                 var mustLook = true
-                // NB: ends with those who wait, each of whom is answered by the second look at the latest.
+                // NB: bounded by the number of those who wait: each is answered by the second look at the latest.
                 while mustLook {
-                    // Others may wait for this look too, so it does not end with who asked first.
+                    // Others may wait for this look too, so it goes on after the first asker has left.
                     let mayAsk = await service.inTurn(turn, askedBy: Asker()) { await service.mayAsk(place) }
                     mustLook = looks.conclude(place, mayAsk, now: service.scheduler.now)
                 }
@@ -143,8 +143,8 @@ struct SharedParts: Sendable {
         }
     }
 
-    /// The outcome of a part, once the link leads to the zone that took it over. If the zone was made anew before the save,
-    /// that is another one than before. If this fails, the client repeats its request, which has the same effect.
+    /// The outcome of a part, once its link leads to the zone that was saved in. If the zone was made anew before the save, the
+    /// link still leads to the old one. If this fails, the client repeats its request, which has the same effect.
     private func keeping(
         _ link: MadeLink?, of outcome: RecordsOutcome
     ) async -> Result<RecordsOutcome, FailureReason> {
@@ -152,7 +152,7 @@ struct SharedParts: Sendable {
         return await point(link.secretHash, to: link.key).map { _ in outcome }
     }
 
-    /// Makes a link lead to a zone, or the link that the zone has.
+    /// Makes a link lead to a zone. If the zone has a link already, that one is made to lead to it instead.
     private func point(_ secretHash: [UInt8], to key: ZoneKey) async -> Result<ZoneID, FailureReason> {
         let (storage, countMax) = (service.storage, service.limits.untakenLinksMax)
         let turn = WorkTurn(of: owner, at: gates.changes)

@@ -7,14 +7,14 @@ package import TidemarkDomain
 // on, wrapped anew for each answer. Nothing of it is stored. If either account is end-to-end encrypted, the server cannot.
 
 extension CloudService {
-    /// As ``keys(of:zones:)``, of zones that others share with the user. Their keys are wrapped with the user's key.
+    /// As ``keys(of:zones:)``, for zones that others share with the user. Their keys are wrapped with the user's key.
     ///
     /// - Parameters:
     ///   - caller: the user's access.
     ///   - container: the container's identifier.
     /// - Returns: a zone is `zoneNotFound` without access (I-5). It is `keysUnavailable` if this server can never open its
-    ///   keys, or never wrap them. What may pass fails the request: a device keeps values for lost whose keys are
-    ///   unavailable.
+    ///   keys, or never wrap them. A failure that may pass fails the whole request instead, because a device gives up values
+    ///   whose keys are unavailable.
     package func sharedKeys(
         zones: [ZoneKey], by caller: RecordAccess, in container: String
     ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
@@ -164,7 +164,7 @@ private struct Rewrapping {
         return WrappedZoneKey(id: key.id, accountKeyID: accountKeyID, wrapped: wrapped)
     }
 
-    /// One that the owner's key does not open stays as it is, so that devices see that it is there.
+    /// A key that the owner's key does not open stays as it is, so that devices see that it exists.
     func all(_ keys: [WrappedZoneKey]) -> [WrappedZoneKey] { keys.map { one($0) ?? $0 } }
 }
 

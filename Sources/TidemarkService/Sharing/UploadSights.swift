@@ -5,9 +5,9 @@ internal import TidemarkDomain
 
 /// Who was found to have the right to upload to zones of others.
 ///
-/// Parts of a file go to the owner's database, so a stranger must not send the first one either (I-5). The right is looked
-/// at when an upload is prepared, and with its last part. Parts in between trust that for a while: they are under way
-/// together, and a look could change their order. Somebody who has lost the right meanwhile leaves a part of a file, which
+/// Parts of a file go to the owner's database, so a stranger must not send even one (I-5). The right is read when an upload
+/// is prepared, and with its last part. For parts in between, what was found is trusted for a while: they are under way
+/// together, and a read could change their order. Somebody who has lost the right meanwhile leaves a part of a file, which
 /// never becomes an asset.
 final class UploadSights: Sendable {
     private struct UploadSight: CachedValue {

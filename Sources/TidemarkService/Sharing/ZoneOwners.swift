@@ -3,15 +3,15 @@
 package import TidemarkDomain
 internal import TidemarkFairness
 
-/// Where a request that has no turn yet looks up the owners whom it names.
+/// How a request that has no turn yet looks up the owners whom it names.
 package struct OwnersLook: Sendable {
     let turn: WorkTurn
     let asker: Asker
     let order: OwnersOrder
 
     /// - Parameters:
-    ///   - turn: all names of the request are looked up in one.
-    ///   - asker: who waits. Nothing is looked up for who has left.
+    ///   - turn: in which all names of the request are looked up together.
+    ///   - asker: who waits. If they have left, nothing is looked up.
     ///   - order: of the connection's requests.
     package init(in turn: WorkTurn, askedBy asker: Asker, after order: OwnersOrder) {
         self.turn = turn
@@ -21,10 +21,9 @@ package struct OwnersLook: Sendable {
 }
 
 extension CloudService {
-    /// The owners with these record names. Names that nobody has are left out. That somebody has a name says nothing
-    /// of what they share.
+    /// The owners with these record names, whether they share anything or not. Names that nobody has are left out.
     ///
-    /// - Parameter look: nil: the request has its turn.
+    /// - Parameter look: nil if the request has its turn already.
     package func zoneOwners(
         named names: Set<String>, in container: ContainerKey, at look: OwnersLook? = nil
     ) async -> Result<[ZoneOwner], FailureReason> {

@@ -48,12 +48,12 @@ extension PushCenter {
 
     // MARK: Lists
 
-    /// The feed of a database tells a device of the end of zones. If it is a shared one, their changes concern the device no
-    /// more.
+    /// The feed of a database has told a device of the end of zones. In a shared database, changes of these zones no longer
+    /// concern the user, so the list is read again.
     func zonesEnded(in database: DatabaseID) { renewList(of: database) }
 
-    /// Reads a list in a turn of its account, unless it is being read: then whoever reads it reads it once more. A
-    /// private database has none.
+    /// Reads a list in a turn of its account. If it is being read already, that task reads it once more. A private
+    /// database has no list.
     func renewList(of viewer: DatabaseID) {
         let account = state.withLock { state -> AccountID? in
             guard let watch = state.watches[viewer], watch.scope == .shared,
@@ -65,8 +65,9 @@ extension PushCenter {
         scheduler.run { [self] in await readListInTurn(of: viewer, for: account) }
     }
 
-    /// Subscriptions that have changed cannot be read now. Of a private database they are read again when they are old and
-    /// something moved there. In a shared one others move something. So they are read with its list, as after a notice.
+    /// The user's subscriptions have changed, and cannot be read now. Those of a private database are read again once they
+    /// are old and something moves there. In a shared database nothing is seen to move while no subscription is known, because
+    /// its list is not read. So there the subscriptions are read with the list, as after a notice.
     func subscriptionsUnread(of identity: Identity) {
         let (viewer, now) = (identity.sharedDatabase, scheduler.now)
         state.withLock { $0.listChanged(of: viewer, at: now) }
@@ -81,7 +82,7 @@ extension PushCenter {
         _ = await readLists(of: viewer)
     }
 
-    /// Reads the lists that wait for it, one after another. They wait for no turns, so that nobody keeps others waiting.
+    /// Reads the lists that wait, one after another. They take no turns of accounts, so they delay nobody's own reads.
     func readListsLater() {
         guard state.withLock({ $0.listReads.beginsLater() }) else { return }
         scheduler.run { [self] in
@@ -107,8 +108,8 @@ extension PushCenter {
         return true
     }
 
-    /// Reads the zones to which the user of a shared database has access, and tells the devices what waits for that. What the
-    /// user may not see has no part in it (I-5).
+    /// Reads the zones to which the user of a shared database has access, and then tells the devices what waited for that.
+    /// Zones that the user may not see have no effect on it (I-5).
     ///
     /// - Returns: false if they cannot be read now.
     private func readList(of viewer: DatabaseID) async -> Bool {
@@ -138,7 +139,7 @@ extension PushCenter {
 
     // MARK: Marks
 
-    /// The marks of databases. Those that cannot be read now are left out, and those that nobody watches any more.
+    /// The marks of databases. Left out are those that cannot be read now, and those that nobody watches any more.
     func marks(of databases: [DatabaseID]) async -> [DatabaseID: ChangeMark] {
         let (viewers, own) = state.withLock { state in
             (state.viewers(among: databases), databases.filter { state.watches[$0]?.scope == .private })
@@ -152,8 +153,8 @@ extension PushCenter {
 }
 
 extension PushCenter.State {
-    /// How many lists a sweep has read again although nothing says that they have changed. Whatever went wrong with a list
-    /// lasts only until its turn has come.
+    /// How many lists are read again after each sweep although nothing says that they have changed. So a list that is wrong
+    /// for any reason is mended some sweeps later.
     private static let listsPerSweep = 20
     /// A list is left alone for so many sweeps.
     private static let sweepsPerList = 6
@@ -191,8 +192,8 @@ extension PushCenter.State {
 
     // MARK: Lists
 
-    /// Whether a list is to be read from now on, because somebody wants pushes of the database. A list that nobody wants is
-    /// forgotten.
+    /// Whether a list is to be read now, because somebody wants pushes of the database and the list is not known. A list that
+    /// nobody wants is forgotten.
     mutating func needsList(of viewer: DatabaseID) -> Bool {
         guard let known = watches[viewer]?.subscriptions else { return false }
         guard !known.isEmpty else {
@@ -207,15 +208,16 @@ extension PushCenter.State {
         return true
     }
 
-    /// Takes in that a list may be another one, or the subscriptions. What is being read may be older.
+    /// Takes in that a list or the subscriptions may have changed. What is being read now may be older.
     mutating func listChanged(of viewer: DatabaseID, at now: Duration) {
         let noticedAt = moment(now)
         watches[viewer]?.listChanged(at: noticedAt)
         listReads.outdate(viewer)
     }
 
-    /// False if the subscriptions could not be read, and nobody reads them otherwise: of somebody who seems to have none, no
-    /// sweep asks again. A notice that came meanwhile has the list read once more, and they are read with it.
+    /// Whether the list may be read now. False if the subscriptions could not be read: then the list fails as well, and both
+    /// are tried again. Otherwise nobody would do so, because no sweep reads the list of a user who seems to have no
+    /// subscriptions. True also if a notice came meanwhile: it has both read once more anyway.
     func mayReadList(_ viewer: DatabaseID) -> Bool {
         watches[viewer]?.mayHaveOtherSubscriptions != true || listReads.isWanted(viewer)
     }
@@ -226,9 +228,9 @@ extension PushCenter.State {
         return (watch.user, watch.hasMark)
     }
 
-    /// Takes in the mark with which a list begins that is being read.
+    /// Takes in the mark that is read before a list.
     ///
-    /// - Returns: false if that read counts for nothing any more.
+    /// - Returns: false if what that read finds must be dropped.
     mutating func listStarts(at mark: ChangeMark, of viewer: DatabaseID) -> Bool {
         guard watches[viewer] != nil, !listReads.isOutdated(viewer) else { return false }
         watches[viewer]?.starts(at: mark.value)
@@ -237,7 +239,7 @@ extension PushCenter.State {
     }
 
     /// Takes in a list, unless its read is outdated: it may belong to an earlier watch, or have begun before a notice. If the
-    /// list has another zone, the devices are told: until now nobody noticed the changes of that zone.
+    /// list has a new zone, the devices are told: changes of that zone were not noticed until now.
     mutating func listRead(_ keys: [ZoneKey], of viewer: DatabaseID) {
         guard let watch = watches[viewer], !listReads.isOutdated(viewer) else { return }
         let numbers = watch.sessions.keys
@@ -246,7 +248,8 @@ extension PushCenter.State {
         _ = lineUp(viewer)
     }
 
-    /// Takes in that a list cannot be read now. Until it can be read the viewer hears of no zone: it may be of none any more.
+    /// Takes in that a list cannot be read now. Until it is read the viewer is told of no zone: access to any of them may have
+    /// ended.
     mutating func listFailed(of viewer: DatabaseID) {
         listReads.failed(viewer)
         sharedZones.remove(viewer)
@@ -255,7 +258,7 @@ extension PushCenter.State {
         _ = lineUp(viewer)
     }
 
-    /// If the sweep finds that a hint was lost, the list may have changed as well. The devices are told after it was read.
+    /// If the sweep finds that a hint was lost, the list may have changed as well. It is read, and then the devices are told.
     mutating func looksForOtherList(of viewer: DatabaseID, at mark: Int64) {
         guard watches[viewer]?.isSurprised(by: mark) == true else { return }
         watches[viewer]?.awaitList()

@@ -3,15 +3,15 @@
 internal import DequeModule
 internal import TidemarkDomain
 
-/// Which lists of zones are to be read (``SharedZoneLists``). Of a viewer one read is under way, and at most one more is wanted
-/// after it: whatever happens meanwhile is in that one. A pure value.
+/// Which lists of zones are to be read (``SharedZoneLists``). For each viewer at most one read is under way, and at most one more
+/// is wanted after it. That one shows whatever happened in the meantime. A pure value.
 ///
 /// What a viewer's own device causes is read at once, in a turn of its account. What somebody else causes is read later,
 /// one list after another, because an owner may have very many viewers.
 struct SharedListReads {
     private var wanted: Set<DatabaseID> = []
     private var underWay: Set<DatabaseID> = []
-    /// Those of them whose result counts for nothing: whoever wanted it is gone, or the list has changed since.
+    /// The viewers in ``underWay`` whose result must be dropped: nobody wants it any more, or the list has changed since.
     private var outdated: Set<DatabaseID> = []
     /// Those that are to be read later, in this order. Some may have been read meanwhile.
     private var later: Deque<DatabaseID> = []
@@ -19,7 +19,7 @@ struct SharedListReads {
 
     /// A list is to be read.
     ///
-    /// - Returns: whether the caller is to read it. Otherwise whoever reads it reads it again.
+    /// - Returns: whether the caller is to read it. If not, the task that reads it now reads it once more.
     mutating func want(_ viewer: DatabaseID) -> Bool {
         wanted.insert(viewer)
         return underWay.insert(viewer).inserted
@@ -30,7 +30,7 @@ struct SharedListReads {
         if wanted.insert(viewer).inserted, !underWay.contains(viewer) { later.append(viewer) }
     }
 
-    /// For whoever reads a list: whether it is to be read now. If not, the reading has ended.
+    /// For the task that reads a list: whether it is to be read (again) now. If not, the reading has ended.
     mutating func takeNext(of viewer: DatabaseID) -> Bool {
         outdated.remove(viewer)
         guard wanted.remove(viewer) == nil else { return true }
@@ -52,7 +52,7 @@ struct SharedListReads {
         outdate(viewer)
     }
 
-    /// If a read is under way, its result counts for nothing.
+    /// If a read is under way, its result must be dropped.
     mutating func outdate(_ viewer: DatabaseID) {
         if underWay.contains(viewer) { outdated.insert(viewer) }
     }
@@ -60,10 +60,10 @@ struct SharedListReads {
     /// Whether the list is to be read, or read once more.
     func isWanted(_ viewer: DatabaseID) -> Bool { wanted.contains(viewer) }
 
-    /// For whoever reads a list: whether what was read counts for nothing.
+    /// For the task that reads a list: whether what it has read must be dropped.
     func isOutdated(_ viewer: DatabaseID) -> Bool { outdated.contains(viewer) }
 
-    /// Whether the caller is to read what is to be read later.
+    /// Whether the caller is to read the lists that ``takeLater()`` gives.
     mutating func beginsLater() -> Bool {
         guard !isReadingLater, !later.isEmpty else { return false }
         isReadingLater = true

@@ -4,11 +4,11 @@ internal import DequeModule
 internal import TidemarkDomain
 internal import TidemarkService
 
-/// Changes of zones that are still to be told to those who have the zones in their lists. A pure value.
+/// Changes of zones of which viewers (those who have the zones in their lists) are still to be told. A pure value.
 ///
 /// A zone may have thousands of viewers. So a commit only adds its notice here, which takes the same time whatever the number
-/// of viewers, and they are visited in steps. Owners take turns. While a change waits, further ones of the same zone
-/// join it.
+/// of viewers. The viewers are told in steps, and owners take turns. While a change waits, further changes of the same
+/// zone join it.
 struct SharedMoves {
     /// What is told to some viewers in one step.
     struct Step {

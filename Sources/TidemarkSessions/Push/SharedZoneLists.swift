@@ -3,11 +3,11 @@
 internal import TidemarkDomain
 internal import TidemarkService
 
-/// Which zones of other owners the shared databases have that are watched here: whom a change of a zone may concern. A pure
-/// value.
+/// The lists of zones of the shared databases that are watched here. They say which viewers a change of a zone may concern. A
+/// pure value.
 ///
 /// A list grants nothing, and may be some seconds old. Devices are only told to fetch, and a fetch reads what they may see.
-/// To ask whom a notice concerns allocates nothing.
+/// ``viewers(concernedBy:)`` allocates nothing, because it is called for each notice.
 struct SharedZoneLists {
     private struct List {
         var zones: Set<ZoneKey>
@@ -59,8 +59,8 @@ struct SharedZoneLists {
         if audiences[key.database]?.all.isEmpty == true { audiences[key.database] = nil }
     }
 
-    /// The viewers whom a change may concern, ascending. If the set of zones of a database has changed, all who have one of
-    /// them.
+    /// The viewers whom a change may concern, ascending. If the owner's set of zones has changed: all who have one of the
+    /// owner's zones.
     func viewers(concernedBy notice: ZoneNotice) -> [DatabaseID] {
         guard !audiences.isEmpty, let audience = audiences[notice.database] else { return [] }
         return notice.zoneName.isEmpty ? audience.all : audience.ofZone[notice.zoneName] ?? []
@@ -72,7 +72,7 @@ struct SharedZoneLists {
         return audiences[zone.database]?.zoneCounts[viewer] != nil
     }
 
-    /// The lists that were read longest ago, and not since this sweep.
+    /// The lists that were read longest ago, among those that were not read since this sweep.
     func oldest(_ countMax: Int, readBefore sweep: Int) -> [DatabaseID] {
         var oldest: [(Int, DatabaseID)] = []
         // NB: one pass, because there may be very many lists.

@@ -5,9 +5,9 @@ internal import TidemarkService
 internal import TidemarkTranslation
 internal import TidemarkWire
 
-// What a viewpoint must know before requests are read and answers are written that have to do with shares: owners of zones,
-// people who are invited, and what comes with CKShare records. In the private database it costs nothing unless a share is
-// among the records.
+// What a viewpoint must know before a request about shared zones or shares is read, and before its answer is written: owners of
+// zones, people who are invited, and what comes with CKShare records. In the private database this costs nothing unless a share
+// is among the records.
 
 extension RequestRouter {
     /// The same view, which also knows the owners whom a request names with zones of the shared database.
@@ -15,7 +15,7 @@ extension RequestRouter {
     /// I-5: an owner who does not exist gets a database that does not exist. So the request takes the same way as one that
     /// names a zone of somebody who shares nothing with the caller, and its answer is the same.
     ///
-    /// - Parameter look: nil: the request has its turn.
+    /// - Parameter look: nil if the request has its turn already.
     func knowingOwners(
         of zones: some Sequence<WireZoneID>, for viewpoint: Viewpoint, _ member: SessionMember,
         at look: @autoclosure () -> OwnersLook? = nil
@@ -27,7 +27,7 @@ extension RequestRouter {
         return viewpoint.knowing(owners).knowingNobody(named: names.subtracting(owners.map(\.recordName)))
     }
 
-    /// Where a request that has no turn yet looks up the owners whom it names.
+    /// How a request that has no turn yet looks up the owners whom it names.
     func ownersLook(_ context: RequestContext) -> OwnersLook {
         OwnersLook(
             in: WorkTurn(of: context.member.owner, at: gates[.fetch]), askedBy: context.session.asker,
@@ -46,7 +46,7 @@ extension RequestRouter {
         return viewpoint.knowing(owners)
     }
 
-    /// Reads a request again, once the users are known whom it invites to shares. Nil: it invites none by name.
+    /// Reads a request again once the users whom it invites are known. Nil if it invites nobody by name.
     func completion(
         of request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
     ) -> PartsCompletion? {
@@ -76,7 +76,7 @@ extension RequestRouter {
     /// The same view, which also knows the share of the zone if its CKShare record is among these.
     ///
     /// The share is read after the records. If the caller has lost access by then, or the share has ended, the record comes
-    /// without it. For no other reason: an app that saves such a record would remove everybody.
+    /// without it. No other reason may leave it out: an app that saves such a record would remove everybody.
     ///
     /// - Throws: ``Refusal``: why the share cannot be read now.
     func showing(
@@ -101,11 +101,11 @@ extension RequestRouter {
         return try await showingShares(of: names, in: search.database, for: viewpoint)
     }
 
-    /// The same for the CKShare records that requests saved, or that were in their way. What was saved is: if this fails,
-    /// the client repeats its request.
+    /// The same for the CKShare records that requests saved, or that were in their way. If this fails, what was saved stays
+    /// saved, and the client repeats its request.
     ///
-    /// Shares are read together, until they have as many bytes as the answer may have. The outcomes have no CKShare records
-    /// whose shares were not read. The client fetches those.
+    /// Shares are read together, until they have as many bytes as the answer may have. The other CKShare records are taken
+    /// out of the outcomes, and the client fetches them.
     func showing(
         _ requests: [RecordsRequest], _ outcomes: [Result<RecordsOutcome, FailureReason>], for viewpoint: Viewpoint,
         bytesMax: Int
@@ -150,7 +150,7 @@ extension RequestRouter {
 }
 
 extension WireModifyRecords {
-    /// Whom each save of a share invites by name, if it invites somebody.
+    /// For each save of a share that invites people by name: their names.
     fileprivate var invitedUsers: [Set<String>] {
         var names: [Set<String>] = []
         // NB: looked at in place, because most requests have no share, and a save has many parts to copy.
@@ -183,7 +183,7 @@ extension Viewpoint {
         return viewpoint
     }
 
-    /// The caller, as somebody who comes to shares.
+    /// The caller, as somebody who brings links.
     var linkBearer: LinkBearer {
         get throws(Refusal) {
             guard let user else { throw Refusal(.notAuthenticated) }

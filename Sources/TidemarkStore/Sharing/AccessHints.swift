@@ -7,14 +7,14 @@ internal import TidemarkService
 
 /// Remembers who had access to which zones of others when these were last read.
 ///
-/// A hint decides only whether the access is read before the data too. It is always read with the data.
+/// The access is always read with the data. A hint decides only whether it is also read before.
 final class AccessHints: Sendable {
     private struct Hint: Hashable {
         let user: UserID
         let zone: ZoneKey
     }
 
-    /// The most hints, which take a few megabytes. Past it all are dropped.
+    /// The most hints, which take a few megabytes. With more, all are dropped.
     private static let countMax = 20_000
 
     private let hints = Mutex<Set<Hint>>([])
@@ -37,10 +37,10 @@ final class AccessHints: Sendable {
 }
 
 extension PostgresStorage {
-    /// What is answered instead of a zone's data, if whoever asks has no access: the zone's shares, if it lives, and the
-    /// store's incarnation. So others' zones cost nothing to read in vain, and why a zone is not there is not looked up.
+    /// What is answered instead of a zone's data if the user has no access: the zone's shares, nil if it does not live, and
+    /// the store's incarnation. So no data is read for a user without access, and nobody looks up why a zone is gone.
     ///
-    /// - Returns: nil if the data may be read. The access is decided by what is read with it.
+    /// - Returns: nil if the data may be read. What is read with the data decides about access then.
     func refusedRead(
         of key: ZoneKey, _ sharing: SharingRead
     ) async throws(StorageError) -> (sharing: ZoneSharing?, store: StoreIncarnation)? {

@@ -76,9 +76,10 @@ struct SharedFeedStatements: Sendable {
         """
     }
 
-    /// Those whose state has no number in the feed. A device hears of a zone with a number first
-    /// (`DatabaseFeedRead.mustNumber`), so without one there is no end to tell. A pointer to a zone to which the user never
-    /// had access says nothing: the acceptance may be under way.
+    /// The zones whose present state has no number in the feed yet.
+    ///
+    /// A device is told of a zone only once it has a number (`DatabaseFeedRead.mustNumber`). So a zone without access that has
+    /// none is not among them: there is no end to tell. Its acceptance may still be under way.
     private static func unseen<Input>(_ viewer: SQL<Input>, _ user: SQL<Input>) -> SQL<Input> {
         """
         \(listed(viewer, user))
@@ -139,13 +140,14 @@ struct SharedFeedStatements: Sendable {
 
     // MARK: Pointers
 
-    /// Removes pointers that say nothing any more. Those to a zone of whose end devices are to hear stay. An acceptance
-    /// writes its pointer before it gives access. So a pointer to a living zone stays for an hour. One that is written
-    /// anew meanwhile stays too.
+    /// Removes pointers to zones without access. A pointer stays while the feed must still tell the end of its zone. An
+    /// acceptance writes its pointer before it gives access, so a pointer to a living zone stays for an hour after an
+    /// acceptance wrote it. A pointer that an acceptance writes again at this moment stays too.
     ///
-    /// NB: a row that another transaction has changed is looked at again, but not its `ctid`: hence its time.
+    /// NB: if another transaction has changed a row, PostgreSQL checks the conditions again, but not its `ctid`. So the time
+    /// is compared as well.
     ///
-    /// `countMin`: nothing is removed, or looked at, if the list has fewer rows.
+    /// `countMin`: if the list has fewer rows, nothing is removed, and no zone is looked at.
     let dropPointers = DeclaredStatement<(database: SharedDatabase, countMin: Int), Void>(
         .write, "drop_pointers",
         """
@@ -162,8 +164,8 @@ struct SharedFeedStatements: Sendable {
     /// Whether an acceptance that wrote the pointer may be under way.
     private static let isRecent = "i.pointed_at >= now() - interval '1 hour'"
 
-    /// The row says what became of the zone. A pointer that is there already says that it was written now, so that
-    /// nobody removes it while an acceptance is under way. Pointers of which only the end is to be told take no room.
+    /// The row says what became of the zone. A pointer that is there already gets the present time, so that nobody removes it
+    /// while the acceptance is under way. Pointers that stay only until the end of their zone is told take no room.
     let pointViewer = DeclaredStatement<(database: SharedDatabase, key: ZoneKey, countMax: Int), PointedViewer>(
         .write, "point_viewer",
         """

@@ -3,7 +3,7 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// A question for what some users may do in some zones.
+/// Asks what some users may do in some zones.
 struct AccessQuery: Sendable {
     let zones: [ZoneKey]
     let users: [WantedUser]
@@ -143,8 +143,9 @@ struct SharingStatements: Sendable {
 
     // MARK: Pointers
 
-    /// The row has the zone's id, null if it does not live, and whether it has too many targets whose secrets no save has
-    /// taken. Those are removed after a while. If the zone has its secret, that one leads to it again, and no other.
+    /// The row has the zone's id, null if the zone does not live. It also says whether too many links lead to the zone whose
+    /// secrets no save has taken; these are removed once they are old. If the zone has a secret already, the link with that
+    /// secret is made to lead to it, and no other is written.
     let pointLink = DeclaredStatement<
         (secretHash: [UInt8], key: ZoneKey, countMax: Int), (zone: ZoneID?, isFull: Bool)
     >(

@@ -16,7 +16,7 @@ extension PersonLookup {
 }
 
 extension WireFetchShareParticipantsAnswer {
-    /// - Parameter found: of each lookup whether there is an account.
+    /// - Parameter found: for each lookup whether there is an account, or why it failed.
     package init(_ found: [Result<Bool, FailureReason>]) {
         self.init()
         results = found.map { result in

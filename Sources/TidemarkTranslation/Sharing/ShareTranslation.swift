@@ -23,7 +23,7 @@ package enum ShareLink {
 extension ShareSave {
     /// What a save of a CKShare record says of the share.
     ///
-    /// - Throws: ``Refusal`` with `requestInvalid` for something that no version knows.
+    /// - Throws: ``Refusal`` with `requestInvalid` for a permission, role or ID that is not valid.
     init(_ save: WireRecordSave, by viewpoint: Viewpoint) throws(Refusal) {
         let share = save.share
         var participants: [ParticipantSave] = []
