@@ -85,7 +85,7 @@ extension FailureReason {
         case .tooManySharedZones: (Int64(limits.sharedZonesMax), "zones in a shared database")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
         case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
-        case .tooManySharedZoneKeys: (Int64(limits.sharedZoneKeysMax), "keys before only the owner adds more")
+        case .tooManySharedZoneKeys: (Int64(limits.sharedZoneKeysMax), "keys per zone for its participants")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
         case .tooManyParticipants: (Int64(limits.participantsMax), "participants per share, with the owner")
         default: nil

@@ -31,7 +31,7 @@ package struct ShareMetadata: Sendable {
     package var byteCount: Int { record.fields.byteCount + share.byteCount }
 }
 
-/// By what a person is looked up who is to be invited.
+/// By what somebody looks up a person whom they want to invite.
 package enum PersonLookup: Hashable, Sendable {
     /// A user's record name.
     case user(String)

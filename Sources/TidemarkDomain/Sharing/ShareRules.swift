@@ -9,7 +9,7 @@
 //     zoneNotShareable      R-305: the default zone
 //  3. hierarchiesUnavailable  R-300: it shares a hierarchy, which this server does not
 //     participantInvalid    R-310: a participant that no share can have
-// From what is stored. As with other records, who may not change the share gets no other news of it:
+// From what is stored. As with other records, a user who may not change the share is told nothing else about it:
 //  4. notShareAdministrator R-313
 //  5. zoneNotShareable      R-304: the zone lacks the capability
 //  6. recordExists          R-304: the zone is shared, and the client does not know it

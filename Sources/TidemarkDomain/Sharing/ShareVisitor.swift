@@ -148,7 +148,7 @@ extension ZoneSharing {
 
     /// The owner ends a share by deleting its CKShare record. Nil if none lives.
     ///
-    /// One row is written, whoever takes part.
+    /// One row is written, however many take part.
     package func ending(shareNamed recordName: String, at number: ChangeNumber) -> SharingChanges? {
         guard var share = livingShare(named: recordName) else { return nil }
         share.endedNumber = number

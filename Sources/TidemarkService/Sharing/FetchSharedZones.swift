@@ -64,8 +64,8 @@ extension CloudService {
         }
     }
 
-    /// The same for somebody who wants to upload an asset for a record of the zone: `notPermitted` to who may only read
-    ///
+    /// The same for somebody who wants to upload an asset for a record of the zone: `notPermitted` to a user who may
+    /// only read.
     package func uploadAccess(
         to key: ZoneKey, by caller: RecordAccess
     ) async -> Result<RecordAccess, FailureReason> {

@@ -75,7 +75,7 @@ extension CloudService {
     ///   - key: wrapped with the caller's account key.
     ///   - caller: the user's access.
     ///   - container: the container's identifier.
-    /// - Returns: the zone's keys, wrapped for the caller. `zoneNotFound` without access, `notPermitted` to who may only
+    /// - Returns: the zone's keys, wrapped for the caller. `zoneNotFound` without access, `notPermitted` to a user who may only
     ///   read, `keysUnavailable` as above, `tooManySharedZoneKeys` over ``Limits/sharedZoneKeysMax``.
     package func saveSharedZoneKey(
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, by caller: RecordAccess, in container: String
