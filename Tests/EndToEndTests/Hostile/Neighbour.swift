@@ -14,13 +14,22 @@ struct Neighbour {
     struct Figures: CustomStringConvertible {
         var times: [Duration] = []
         var refusals: [String] = []
+        /// What took longest, and how long.
+        var slowest = (step: "nothing", time: Duration.zero)
 
         /// All but one of a hundred were faster.
         var p99: Duration { times.sorted()[(times.count - 1) * 99 / 100] }
 
         var description: String {
-            let worst = Double(p99.components.attoseconds) / 1e15 + Double(p99.components.seconds) * 1_000
-            return "\(times.count) requests, p99 \(String(format: "%.1f", worst)) ms, \(refusals.count) refused"
+            "\(times.count) requests, p99 \(milliseconds(p99)), \(slowest.step) took \(milliseconds(slowest.time)), "
+                + "\(refusals.count) refused"
+        }
+
+        private func milliseconds(_ time: Duration) -> String { String(format: "%.1f ms", time / .milliseconds(1)) }
+
+        mutating func add(_ step: String, _ time: Duration) {
+            times.append(time)
+            if time > slowest.time { slowest = (step, time) }
         }
     }
 
@@ -72,20 +81,22 @@ struct Neighbour {
         var figures = Figures()
         let clock = ContinuousClock()
         let end = clock.now + duration
-        let steps = [
-            save, fetch, query, upload, signIn, makeZone, readDatabase, readZone, listSubscriptions, askForHealth,
-            saveShared, querySharedZone, readSharedZone, readSharedDatabase,
+        let steps: KeyValuePairs<String, (Int) async throws -> Void> = [
+            "save": save, "fetch": fetch, "query": query, "upload": upload, "signIn": signIn, "makeZone": makeZone,
+            "readDatabase": readDatabase, "readZone": readZone, "listSubscriptions": listSubscriptions,
+            "askForHealth": askForHealth, "saveShared": saveShared, "querySharedZone": querySharedZone,
+            "readSharedZone": readSharedZone, "readSharedDatabase": readSharedDatabase,
         ]
         repeat {
             let round = Int.random(in: 0..<Int(Int32.max))
-            for step in steps {
+            for (name, step) in steps {
                 let began = clock.now
                 do {
                     try await step(round)
                 } catch {
-                    figures.refusals.append("\(error)")
+                    figures.refusals.append("\(name): \(error)")
                 }
-                figures.times.append(clock.now - began)
+                figures.add(name, clock.now - began)
             }
         } while clock.now < end
         return figures
