@@ -71,7 +71,7 @@ let package = Package(
         target("TidemarkCrypto", ["CTidemarkOpenSSL", "CTidemarkOpenSSLStart", "CTidemarkSHA256"]),
 
         // Transport: from a file descriptor to a stream of messages.
-        target("TidemarkSockets", ["TidemarkScheduling", "TidemarkTelemetry", "CTidemarkEpoll"]),
+        target("TidemarkSockets", ["TidemarkScheduling", "TidemarkTelemetry", "CTidemarkEpoll", deque]),
         target("TidemarkTLS", ["TidemarkBytes", "CTidemarkOpenSSL", "CTidemarkOpenSSLStart"]),
         target("TidemarkHTTP"),
         target("TidemarkWebSocket", ["TidemarkBytes", "TidemarkHTTP", "TidemarkCrypto", "CTidemarkZlib"]),

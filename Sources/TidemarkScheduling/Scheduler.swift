@@ -19,6 +19,10 @@ package protocol Scheduler: TaskExecutor {
     /// Runs `work` on this scheduler after `delay`, unless the timer is cancelled first. Callable from any thread.
     func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledTimer
 
+    /// An executor on this scheduler for the work of one owner. The lanes of a scheduler take turns, so an owner with much
+    /// work does not make others wait. The work of one lane runs in the order in which it came.
+    func makeLane() -> any TaskExecutor
+
     /// 64 random bits, for identities, jitter and back-off. Secrets come from TidemarkCrypto.
     func randomBits() -> UInt64
 }
@@ -36,7 +40,20 @@ package struct ScheduledTimer: Sendable {
     }
 }
 
+extension TaskExecutor {
+    /// Starts a task whose every nonisolated step runs on this executor.
+    @discardableResult
+    package func run<Success: Sendable>(
+        _ work: @escaping @Sendable () async -> Success
+    ) -> Task<Success, Never> {
+        Task(executorPreference: self, operation: work)
+    }
+}
+
 extension Scheduler {
+    /// Of a scheduler for which it does not matter whose work is next.
+    package func makeLane() -> any TaskExecutor { self }
+
     /// For a scheduler whose machine never sleeps.
     package var nowWithSleep: Duration { now }
 
@@ -45,15 +62,7 @@ extension Scheduler {
         (0..<2).flatMap { _ in withUnsafeBytes(of: randomBits().bigEndian, Array.init) }
     }
 
-    /// Starts a task whose every nonisolated step runs on this scheduler.
-    @discardableResult
-    package func run<Success: Sendable>(
-        _ work: @escaping @Sendable () async -> Success
-    ) -> Task<Success, Never> {
-        Task(executorPreference: self, operation: work)
-    }
-
-    /// As ``run(_:)``, but begins on the caller's thread before this returns, until it first waits. For a caller that
+    /// As ``TaskExecutor/run(_:)``, but begins on the caller's thread before this returns, until it first waits. For a caller that
     /// already runs on this scheduler.
     @discardableResult
     package func runAtOnce<Success: Sendable>(
@@ -62,7 +71,7 @@ extension Scheduler {
         Task.immediate(executorPreference: self) { await work() }
     }
 
-    /// As ``run(_:)``, for work that throws.
+    /// As ``TaskExecutor/run(_:)``, for work that throws.
     @discardableResult
     package func runThrowing<Success: Sendable>(
         _ work: @escaping @Sendable () async throws -> Success

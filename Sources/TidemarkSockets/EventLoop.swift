@@ -12,7 +12,8 @@ package import TidemarkScheduling
 /// never changes its loop.
 ///
 /// One tick: wait → handlers of ready descriptors → due timers → jobs and closures → ``TickFlushable/flush()``. Each
-/// part is bounded, so that none starves the others; the rest follows in the next tick.
+/// part is bounded, so that none starves the others; the rest follows in the next tick. Jobs of lanes (``makeLane()``)
+/// come after the loop's own, in turns.
 ///
 /// A loop lives until ``stop()``, because its thread retains it. Sends never raise SIGPIPE (see ``Socket/send(_:)``).
 /// The loop blocks no signals: a program that handles signals on a thread of its own blocks them before it starts
@@ -40,6 +41,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     /// The part of it that is running. New work meanwhile goes to `ready`.
     @exclusivity(unchecked) private var running: [Work] = []
     @exclusivity(unchecked) private var runningNext = 0
+    @exclusivity(unchecked) private var lanes = LaneTurns()
     @exclusivity(unchecked) private(set) var timers = TimerQueue()
     @exclusivity(unchecked) private var turn = TurnWatch()
     @exclusivity(unchecked) var flushables: [any TickFlushable] = []
@@ -121,7 +123,9 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
         submit(.closure(work))
     }
 
-    private func submit(_ work: Work) {
+    package func makeLane() -> any TaskExecutor { LoopLane(self) }
+
+    func submit(_ work: Work) {
         if isCurrent { return ready.append(work) }
         let mustWake = inbox.withLock { inbox in
             guard !inbox.hasEnded else { return false }
@@ -235,13 +239,15 @@ extension EventLoop {
     /// How long processors have worked for the thread that asks.
     private static var processorNanoseconds: Int64 { SystemCalls.nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) }
 
+    private var hasReadyWork: Bool { !ready.isEmpty || runningNext < running.count || !lanes.isEmpty }
+
     private var hasPendingWork: Bool {
-        !ready.isEmpty || runningNext < running.count || !flushables.isEmpty || inbox.withLock { !$0.work.isEmpty }
+        hasReadyWork || !flushables.isEmpty || inbox.withLock { !$0.work.isEmpty }
     }
 
     /// 0 if there is work, -1 if only a descriptor or another thread can bring work.
     private func millisecondsToSleep() -> Int32 {
-        guard ready.isEmpty, runningNext == running.count, flushables.isEmpty else { return 0 }
+        guard !hasReadyWork, flushables.isEmpty else { return 0 }
         // From here on, a thread that adds work to the inbox wakes the loop.
         let isIdle = inbox.withLock { inbox in
             inbox.isSleeping = inbox.work.isEmpty && !inbox.isStopping
@@ -263,7 +269,11 @@ extension EventLoop {
         while budget > 0 {
             if budget.isMultiple(of: Self.workPerLookMax), isLate(&end) { return }
             if runningNext == running.count {
-                guard !ready.isEmpty else { return }
+                if ready.isEmpty {
+                    guard runNextOfLanes() else { return }
+                    budget -= 1
+                    continue
+                }
                 running.removeAll(keepingCapacity: running.count <= Self.workPerTickMax)
                 runningNext = 0
                 swap(&running, &ready)
@@ -277,13 +287,28 @@ extension EventLoop {
             // runs one job at a time.
             case .job(let job): job.runSynchronously(on: executor)
             case .closure(let closure): closure()
+            case .ofLane(let job, let lane): lanes.add(job, to: lane)
             }
         }
     }
 
+    /// - Returns: false if no lane has work.
+    private func runNextOfLanes() -> Bool {
+        guard let (job, lane) = lanes.next() else { return false }
+        // Time matters only to others who wait.
+        guard !lanes.isEmpty else {
+            job.runSynchronously(on: lane.executor)
+            return true
+        }
+        let start = Self.nanoseconds
+        job.runSynchronously(on: lane.executor)
+        lane.charge(Self.nanoseconds - start)
+        return true
+    }
+
     /// Whether work has run for as long as it may in one tick, which begins with the first call.
     private func isLate(_ end: inout Int64?) -> Bool {
-        guard !ready.isEmpty || runningNext < running.count else { return false }
+        guard hasReadyWork else { return false }
         let now = Self.nanoseconds
         if let end { return now >= end }
         end = now + Self.workNanosecondsPerTickMax
@@ -317,16 +342,18 @@ extension EventLoop {
         }
         // From here on the loop accepts no work, not even from deinitializers of what it releases.
         threadIdentity.store(0, ordering: .relaxed)
-        let dropped = (unclaimed, ready, running, timers, flushables)
-        (ready, running, runningNext, timers, flushables) = ([], [], 0, TimerQueue(), [])
+        let dropped = (unclaimed, ready, running, lanes, timers, flushables)
+        (ready, running, runningNext, lanes, timers, flushables) = ([], [], 0, LaneTurns(), TimerQueue(), [])
         withExtendedLifetime(dropped) {}
     }
 }
 
 /// One piece of work for a loop.
-private enum Work {
+enum Work {
     case job(UnownedJob)
     case closure(@Sendable () -> Void)
+    /// It has its turn when the loop has none of the others.
+    case ofLane(UnownedJob, LoopLane)
 }
 
 /// Work that other threads leave for the loop.

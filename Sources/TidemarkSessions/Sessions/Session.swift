@@ -18,6 +18,8 @@ package final class Session: Sendable {
         var machine: SessionMachine
         var peer: (any SessionPeer)?
         var member: SessionMember?
+        /// Where its requests run. All connections of an account have the same.
+        var lane: OwnerLane?
         var helloTimer: ScheduledTimer?
         var slowTimer: ScheduledTimer?
         var expiryTimer: ScheduledTimer?
@@ -326,9 +328,10 @@ extension Session {
         + "--allowed-origins."
 
     private func open(_ id: UInt64, _ member: SessionMember, _ answer: WireHelloAnswer) {
+        let lane = hub.lanes.lane(of: member.owner)
         let timer = state.withLock { state in
             guard state.machine.phase == .authenticating else { return ScheduledTimer?.none }
-            state.member = member
+            (state.member, state.lane) = (member, lane)
             state.machine.opened(isAnonymous: member.identity == nil)
             defer { state.helloTimer = nil }
             return state.helloTimer
@@ -403,13 +406,14 @@ extension Session {
     }
 
     private func answer(_ message: ClientMessage) {
-        guard let member else { return }
+        let (known, lane) = state.withLock { ($0.member, $0.lane) }
+        guard let member = known, let lane else { return }
         guard !member.isExpired(hub.now) else {
             end(.notAuthenticated)
             return finish(message.id)
         }
         let gate = message.request?.gate
-        let task = hub.scheduler.run { [self] in
+        let task = lane.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
             let trace = RequestTrace(session: number, id: message.id)
             let bytes = await RequestTrace.$current.withValue(trace) {

@@ -29,6 +29,8 @@ package final class SessionHub: Sendable {
     let pushes: PushCenter
     /// Whose request is next.
     let gates: RequestGates
+    /// Whose work the scheduler does next.
+    let lanes: OwnerLanes
     private let poster: NoticePoster
     private let siblings: HubSiblings
     private let state = Mutex(State())
@@ -38,6 +40,7 @@ package final class SessionHub: Sendable {
         self.scheduler = scheduler
         self.settings = settings
         gates = RequestGates(settings, scheduler)
+        lanes = OwnerLanes(scheduler)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
         siblings = HubSiblings(poster)
         pushes = PushCenter(
