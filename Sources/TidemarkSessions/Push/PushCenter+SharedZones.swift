@@ -74,11 +74,11 @@ extension PushCenter {
     }
 
     private func readListInTurn(of viewer: DatabaseID, for account: AccountID) async {
-        let gate = gates[.wholeDatabase]
-        guard let ticket = try? await gate.enter(.account(account.rawValue)) else { return listFailed(of: viewer) }
-        let start = scheduler.now
-        defer { gate.leave(ticket, charge: RequestGates.Kind.wholeDatabase.charge(for: scheduler.now - start)) }
-        _ = await readLists(of: viewer)
+        do {
+            try await gates[.wholeDatabase].run(for: .account(account.rawValue)) { _ = await readLists(of: viewer) }
+        } catch {
+            listFailed(of: viewer)
+        }
     }
 
     /// Reads the lists that wait for it, one after another. They wait for no turns, so that nobody keeps others waiting.
