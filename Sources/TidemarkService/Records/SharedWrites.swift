@@ -23,7 +23,7 @@ package final class SharedWrites: Sendable {
     let knownZones: Mutex<KnownZones>
     let accessLooks = AccessLooks()
     let uploadSights = UploadSights()
-    let shareTurns = ShareTurns()
+    let shareTurns: ShareTurns
     let addressLookups = Mutex(AddressLookups())
     /// How many types and fields were taught to schemas, and by whom.
     let taught = Mutex<[SchemaTeacher: Int]>([:])
@@ -38,6 +38,7 @@ package final class SharedWrites: Sendable {
         self.settings = settings
         self.largeGroups = largeGroups
         state = Mutex(State(queue: WriteQueue(settings: settings)))
+        shareTurns = ShareTurns(patience: settings.waitMax)
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
     }
 
