@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 package import TidemarkDomain
 internal import TidemarkScheduling
 
@@ -72,17 +73,24 @@ extension CloudService {
         }
         if let user = caller.user {
             let place = AccessLooks.Place(user: user, zone: key)
-            sharedWrites.uploadSights.note((try? found.get()) != nil, at: place, now: scheduler.now)
+            let (mayUpload, now) = ((try? found.get()) != nil, scheduler.now)
+            sharedWrites.uploadSights.withLock { $0.note(mayUpload, at: place, now: now) }
         }
         return found
     }
 
     /// The same for a part of the asset that is not its last. Who was found to have the right a while ago is not looked at,
     /// and this does not suspend.
+    ///
+    /// Parts of a file go to the owner's database, so a stranger must not send the first one either (I-5). The right is
+    /// looked at when an upload is prepared, and with its last part. Parts in between trust that for a while: they are under
+    /// way together, and a look could change their order. Somebody who has lost the right meanwhile leaves a part of a file,
+    /// which never becomes an asset.
     package func partAccess(to key: ZoneKey, by caller: RecordAccess) async -> Result<Void, FailureReason> {
         guard let user = caller.user else { return .failure(.notAuthenticated) }
         let place = AccessLooks.Place(user: user, zone: key)
-        if sharedWrites.uploadSights.isTrusted(place, now: scheduler.now) { return .success(()) }
+        let now = scheduler.now
+        if sharedWrites.uploadSights.withLock({ $0.isTrusted(place, now: now) }) { return .success(()) }
         return await uploadAccess(to: key, by: caller).map { _ in () }
     }
 }
