@@ -38,13 +38,12 @@ extension CloudService {
     ) async -> Result<[Result<ZoneState, FailureReason>], FailureReason> {
         guard keys.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         return await retry.run { () async throws(StorageError) in
-            var found: [ZoneKey: ZoneState] = [:]
             // Names that no zone can have must not reach the store.
-            for key in Set(keys).sorted() where ZoneName.isValid(key.name, limits: limits) {
-                guard let read = try await storage.sharing(of: key, .access(of: [user])),
-                    ShareAccess(of: user, in: read.sharing).isParticipant
-                else { continue }
-                found[key] = read.zone
+            let possible = Set(keys).filter { ZoneName.isValid($0.name, limits: limits) }.sorted()
+            let read = possible.isEmpty ? [] : try await storage.sharings(of: possible, .access(of: [user]))
+            var found: [ZoneKey: ZoneState] = [:]
+            for (zone, sharing) in read where ShareAccess(of: user, in: sharing).isParticipant {
+                found[zone.key] = zone
             }
             return .success(keys.map { key in found[key].map { .success($0) } ?? .failure(.zoneNotFound) })
         }
