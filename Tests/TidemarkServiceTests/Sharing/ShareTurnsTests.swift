@@ -68,12 +68,13 @@ import TidemarkTestSupport
             let (asker, start) = (Asker(), fixture.scheduler.now)
             @Sendable func accept(
                 _ link: [UInt8], _ person: Int, at loop: Int, askedBy asker: Asker = Asker()
-            ) async throws -> Task<[FailureReason?]?, Never> {
+            ) async throws -> Task<[FailureReason?], Never> {
                 let (service, bearer) = (loops[loop], people[person].bearer)
-                let accepting = fixture.scheduler.run { () async -> [FailureReason?]? in
+                let accepting = fixture.scheduler.run { () async -> [FailureReason?] in
                     let turn = WorkTurn(of: .account(Int64(person) + 2))
-                    return try? await service.acceptShares(ofLinks: [link], for: bearer, askedBy: asker, in: turn)
-                        .get().reasons
+                    let accepted = await service.acceptShares(
+                        ofLinks: [link], for: bearer, askedBy: asker, in: turn)
+                    return (try? accepted.get().reasons) ?? []
                 }
                 try await fixture.scheduler.sleep(for: .milliseconds(100))
                 return accepting
