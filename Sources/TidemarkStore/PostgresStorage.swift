@@ -12,7 +12,7 @@ package final class PostgresStorage: Storage {
     let pool: PostgresPool
     let containers = DatabaseContainers()
     let queries: QueryConnections
-    let snapshots: SnapshotConnections
+    let snapshots: FairConnections
     let sharedDatabases = SharedDatabases()
     let accessHints = AccessHints()
     let types = QueryTypes()
@@ -33,7 +33,9 @@ package final class PostgresStorage: Storage {
     ) throws(StorageError) {
         preparations = Preparations(scheduler: loop)
         queries = QueryConnections(url: url, loop: loop, times: queryTimes)
-        snapshots = SnapshotConnections(url: url, loop: loop)
+        snapshots = FairConnections(
+            url: url, loop: loop, Self.snapshotBounds, settings: Self.sessionSettings + Self.sharedSettings,
+            name: "tidemark-shared")
         indexBuilder = IndexBuilder(url: url, loop: loop, bounds: indexBounds)
         do {
             pool = try PostgresPool(

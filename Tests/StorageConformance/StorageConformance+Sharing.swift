@@ -48,13 +48,19 @@ extension StorageConformance {
         Scenario("R-312: the shares of several zones are read together, of those that live") { store in
             let zones = [try await store.shareZone("a"), try await store.shareZone("b")]
             try await store.accept(zones[1])
-            let found = try await store.second.sharings(
-                of: ["b", "none", "a"], in: zones[0].key.database, .whole)
-            try expectEqual(found.map { $0.zone.key.name }.sorted(), ["a", "b"], "those that live")
+            let bobsDatabase = zones[0].viewer.privateDatabase
+            let other = try require(try await store.createZones("a", in: bobsDatabase).first, "a zone of another owner")
+            let none = ZoneKey(database: bobsDatabase, name: "b")
+            let keys = [zones[1].key, none, other.key, zones[0].key]
+            let found = try await store.second.sharings(of: keys, .whole)
+            let living = [zones[0].key, zones[1].key, other.key].sorted()
+            try expectEqual(found.map { $0.zone.key }.sorted(), living, "those that live, whoever owns them")
             for (zone, sharing) in found {
-                let alone = try require(try await store.second.sharing(of: zone.key, .whole), "the zone")
-                try expectEqual(zone, alone.zone, "as it is alone")
-                try expectSharing(sharing, alone.sharing, "as they are alone")
+                let listed = try await store.second.zones(named: [zone.key.name], in: zone.key.database)
+                try expectEqual([zone], listed, "as it is in its database")
+                let alone = try await store.second.records(
+                    named: ["a"], in: zone.key, bytesMax: 1_000, sharing: .whole)
+                try expectSharing(sharing, try require(alone.sharing, "its shares"), "as they are alone")
             }
             let bobs = found.filter { $0.sharing.admits(zones[1].viewer.user) }
             try expectEqual(bobs.map { $0.zone.key.name }, ["b"], "each with its own")

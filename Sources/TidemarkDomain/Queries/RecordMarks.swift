@@ -6,7 +6,7 @@ extension Schema {
     /// - Parameter searchesAll: whether `self CONTAINS` looks into all strings, as in development, or only into marked
     ///   ones.
     package func marksNeeded(by query: Query, searchesAll: Bool) -> RecordMarks {
-        guard let type = queryType(of: query) else { return RecordMarks() }
+        guard let type = queryType(query.recordType) else { return RecordMarks() }
         var needs = RecordMarks()
         query.predicate.forEachKey { needs.add(.queryable, to: $0, of: type) }
         for sort in query.sorts { needs.add(.sortable, to: sort.key, of: type) }
@@ -21,14 +21,17 @@ extension Schema {
     /// Whether the schema has the record type and all fields that a query names. Searches look into fields that they do
     /// not name, and a schema that learns may not know the newest ones.
     package func knows(_ query: Query) -> Bool {
-        guard let type = queryType(of: query), !query.predicate.searches else { return false }
+        guard let type = queryType(query.recordType), !query.predicate.searches else { return false }
         var isKnown = true
         query.forEachKey { if case .field(let name) = $0, type.fields[name] == nil { isKnown = false } }
         return isKnown
     }
 
-    private func queryType(of query: Query) -> RecordTypeSchema? {
-        types[query.recordType] ?? RecordTypeSchema.systemType(named: query.recordType)
+    /// The record type that a query names. Types of the system are in no schema.
+    ///
+    /// - Parameter scope: of the database. R-305: the public one has no shares.
+    package func queryType(_ name: String, in scope: DatabaseScope = .private) -> RecordTypeSchema? {
+        types[name] ?? (scope == .public ? nil : RecordTypeSchema.systemType(named: name))
     }
 
     /// This schema, with these marks for one of its types.

@@ -57,6 +57,9 @@ package final class RecordsRequest: Sendable {
             access: access, clientToken: clientToken)
     }
 
+    /// Whether it saves a CKShare record.
+    package var savesShare: Bool { saves.contains { $0.share != nil } }
+
     /// The life in whose memory the outcome is kept, and which gets no push for what it changes.
     package var memoryLife: DeviceID { access.marking(id.life) }
 

@@ -73,6 +73,26 @@ package final class FairGate: Sendable {
         }
     }
 
+    /// Does a work in its owner's turn. The owner is charged for the time that it takes.
+    ///
+    /// - Throws: what the work throws, and `crowded` if the turn does not come.
+    package func run<Value>(
+        for owner: WorkOwner, _ work: () async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let ticket: WorkTicket
+        do {
+            ticket = try await enter(owner)
+        } catch {
+            throw StorageError(error)
+        }
+        let start = scheduler.now
+        defer { leave(ticket, charge: Self.charge(for: scheduler.now - start)) }
+        return try await work()
+    }
+
+    /// What a work costs that is charged by its time.
+    package static func charge(for time: Duration) -> Int { max(1, Int(time / .milliseconds(1))) }
+
     /// The work has ended.
     ///
     /// - Parameter charge: what it cost; nil: as expected.

@@ -96,11 +96,4 @@ extension CloudService {
     private static var schemaRoundsMax: Int { 6 }
 }
 
-extension Schema {
-    /// the public database has no shares.
-    fileprivate func queryType(_ name: String, in scope: DatabaseScope) -> RecordTypeSchema? {
-        types[name] ?? (scope == .public ? nil : RecordTypeSchema.systemType(named: name))
-    }
-}
-
 private typealias QueryResult = Result<QueryPage, QueryRefusal>

@@ -47,6 +47,7 @@ struct LargeReads {
 }
 
 /// How requests are divided that need more stored bytes together than a transaction may read.
+/// A single request may also come because of its relatives.
 struct StoredDivision {
     /// They may go in a transaction each, as far as is known. The zones that need least come first, so that whoever
     /// saves little does not wait for one who saves much. Requests to one zone keep their order.

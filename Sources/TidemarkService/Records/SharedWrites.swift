@@ -22,8 +22,9 @@ package final class SharedWrites: Sendable {
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
     let accessLooks = AccessLooks()
-    let uploadSights = UploadSights()
-    let shareTurns = ShareTurns()
+    /// Who had the right to upload, see ``CloudService/partAccess(to:by:)``.
+    let uploadSights = Mutex(RecentSights(trust: .seconds(600), bytesMax: 1_000_000))
+    let shareTurns: ShareTurns
     let addressLookups = Mutex(AddressLookups())
     /// How many types and fields were taught to schemas, and by whom.
     let taught = Mutex<[SchemaTeacher: Int]>([:])
@@ -38,6 +39,7 @@ package final class SharedWrites: Sendable {
         self.settings = settings
         self.largeGroups = largeGroups
         state = Mutex(State(queue: WriteQueue(settings: settings)))
+        shareTurns = ShareTurns(patience: settings.waitMax)
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
     }
 

@@ -41,6 +41,7 @@ enum SchemaCheck {
             self = .unknown(unknown)
             return
         }
+        let resharing = Self.resharing(entries)
         var reading = Reading(limits: limits, taught: taught)
         var checked = entries
         for (index, entry) in entries.enumerated() {
@@ -55,8 +56,7 @@ enum SchemaCheck {
                 // Without access nothing is allowed, so that nothing is taught either.
                 access = access.sharing(shares[entry.key]) ?? access
                 // An earlier request of the group may allow a participant more. What that saves must be known then.
-                mayGain =
-                    access.share != nil && entries.contains { $0.key == entry.key && $0.request.savesShare }
+                mayGain = access.share != nil && resharing.contains(entry.key)
             }
             let refusals = reading.refusals(
                 of: entry.request, from: entry.owner, with: access, mayGain: mayGain,
@@ -70,6 +70,12 @@ enum SchemaCheck {
             return
         }
         self = reading.lessons.isEmpty ? .checked(checked) : .teaches(reading.lessons, teachers: reading.teachers)
+    }
+
+    /// The zones whose shares a group changes, if it has saves of participants.
+    private static func resharing(_ entries: [WriteQueue.Entry]) -> Set<ZoneKey> {
+        guard entries.contains(where: { $0.request.access.scope == .shared }) else { return [] }
+        return Set(entries.filter(\.request.savesShare).map(\.key))
     }
 
     private struct Reading {

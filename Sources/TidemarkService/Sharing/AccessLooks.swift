@@ -35,22 +35,14 @@ final class AccessLooks: Sendable {
         var askingCount: Int
     }
 
-    private struct Sight: CachedValue {
-        let end: Duration
-        /// With the name of the zone, which is short as a rule.
-        var byteCount: Int { 200 }
-    }
-
     private struct State {
         /// The looks that are under way.
         var looks: [Place: Look] = [:]
-        /// Who had access a moment ago.
-        var sights = RecentCache<Place, Sight>(bytesMax: 2_000_000)
+        /// Who had access a moment ago, and writes without another look.
+        var sights = RecentSights(trust: .seconds(10), bytesMax: 2_000_000)
     }
 
     private let state = Mutex(State())
-    /// A user who has access writes without another look for so long.
-    private static let trust = Duration.seconds(10)
 
     /// - Parameter queue: queues the request. It is called at once, or by ``conclude(_:_:now:)``.
     /// - Returns: the request's place, once it has one, and whether the caller must look and then conclude, until nobody
@@ -64,13 +56,10 @@ final class AccessLooks: Sendable {
                 state.looks[place]?.waiters.append(waiter)
                 return false
             }
-            if let sight = state.sights.use(place) {
-                // NB: queued under the lock, so that nobody who comes later comes first.
-                if now < sight.end {
-                    waiter.queued.give(queue())
-                    return false
-                }
-                _ = state.sights.take(place)
+            // NB: queued under the lock, so that nobody who comes later comes first.
+            if state.sights.isTrusted(place, now: now) {
+                waiter.queued.give(queue())
+                return false
             }
             state.looks[place] = Look(waiters: [waiter], askingCount: 1)
             return true
@@ -91,7 +80,7 @@ final class AccessLooks: Sendable {
                 let rest = Array(look.waiters.dropFirst(look.askingCount))
                 if !rest.isEmpty { state.looks[place] = Look(waiters: rest, askingCount: rest.count) }
             }
-            if case .success(true) = mayAsk { state.sights.keep(Sight(end: now + Self.trust), as: place) }
+            if case .success(let mayAsk) = mayAsk { state.sights.note(mayAsk, at: place, now: now) }
             for waiter in decided {
                 switch mayAsk {
                 case .success(true): waiter.queued.give(waiter.queue())

@@ -22,7 +22,7 @@ extension CloudService {
             var room = limits.answerBytesMax
             return await eachInTurn(secrets, turn, askedBy: asker) { secret in
                 guard room > 0 else { return .failure(.tooMuchAtOnce) }
-                let result = await accept(secret, as: visitor, for: bearer, of: turn.owner, askedBy: asker)
+                let result = await accept(secret, as: visitor, for: bearer, in: turn, askedBy: asker)
                 if case .success(let metadata) = result { room -= metadata.byteCount }
                 return result
             }
@@ -45,7 +45,7 @@ extension CloudService {
                     guard let opened else { return .success(()) }
                     let action = ShareAction.decline(opened.visitor)
                     let key = opened.read.zone.key
-                    return await perform(action, on: key, for: bearer, of: turn.owner, askedBy: asker).map { _ in () }
+                    return await perform(action, on: key, for: bearer, in: turn, askedBy: asker).map { _ in () }
                 }
             }
         }
@@ -65,7 +65,7 @@ extension CloudService {
             case .failure(let reason): return .failure(reason)
             case .success:
                 let action = ShareAction.leave(bearer.user)
-                return await perform(action, on: key, for: bearer, of: turn.owner, askedBy: asker).map { _ in () }
+                return await perform(action, on: key, for: bearer, in: turn, askedBy: asker).map { _ in () }
             }
         }
     }
@@ -77,11 +77,11 @@ extension CloudService {
         of key: ZoneKey, participant: ParticipantID?
     ) async -> Result<Bool, FailureReason> {
         let action = participant.map(ShareAction.remove) ?? .end
-        return await perform(action, on: key, for: nil, of: .nobody, askedBy: Asker())
+        return await perform(action, on: key, for: nil, in: WorkTurn(of: .nobody), askedBy: Asker())
     }
 
     private func accept(
-        _ secret: [UInt8]?, as visitor: ShareVisitor, for bearer: LinkBearer, of owner: WorkOwner,
+        _ secret: [UInt8]?, as visitor: ShareVisitor, for bearer: LinkBearer, in turn: WorkTurn,
         askedBy asker: Asker
     ) async -> Result<ShareMetadata, FailureReason> {
         let id = ParticipantID(high: scheduler.randomBits(), low: scheduler.randomBits())
@@ -102,7 +102,7 @@ extension CloudService {
         return await pointed.asyncFlatMap { opened in
             let action = ShareAction.accept(opened.visitor, as: id)
             let key = opened.read.zone.key
-            let accepted = await perform(action, on: key, for: bearer, of: owner, askedBy: asker)
+            let accepted = await perform(action, on: key, for: bearer, in: turn, askedBy: asker)
             if case .failure(let reason) = accepted { return .failure(reason) }
             return await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer)
         }
@@ -114,30 +114,25 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - bearer: nil: an operator does it.
-    ///   - owner: whose turn each attempt takes.
+    ///   - turn: its place is given back. What waits for the zone's turn or for a connection keeps nobody out
+    ///     who needs neither.
     /// - Returns: whether something was changed.
     private func perform(
-        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, of owner: WorkOwner, askedBy asker: Asker
+        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, in turn: WorkTurn, askedBy asker: Asker
     ) async -> Result<Bool, FailureReason> {
-        await sharedWrites.shareTurns.run(in: key) { () async -> Result<Bool, FailureReason> in
+        turn.leave()
+        let turns = sharedWrites.shareTurns
+        return await turns.run(in: key, for: turn.owner, askedBy: asker, by: scheduler) {
+            () async -> Result<Bool, FailureReason> in
             // After an attempt of which nobody knows whether it took place, everybody is told.
             var isUndecided = false
             return await retry.run(askedBy: asker) { () async throws(StorageError) -> Result<Bool, FailureReason> in
-                let ticket = try await shareTurn(of: owner)
-                let start = scheduler.now
-                // An owner is charged for the time that a connection was its own.
-                defer { shareChanges.leave(ticket, charge: max(1, Int((scheduler.now - start) / .milliseconds(1)))) }
-                if asker.hasLeft { return .failure(.storeUnavailable) }
-                return try await attempt(action, on: key, for: bearer, &isUndecided)
+                try await shareChanges.run(for: turn.owner) {
+                    () async throws(StorageError) -> Result<Bool, FailureReason> in
+                    if asker.hasLeft { return .failure(.storeUnavailable) }
+                    return try await attempt(action, on: key, for: bearer, &isUndecided)
+                }
             }
-        }
-    }
-
-    private func shareTurn(of owner: WorkOwner) async throws(StorageError) -> WorkTicket {
-        do throws(WorkRefusal) {
-            return try await shareChanges.enter(owner)
-        } catch {
-            throw StorageError(error)
         }
     }
 

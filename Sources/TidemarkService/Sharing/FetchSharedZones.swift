@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 package import TidemarkDomain
 internal import TidemarkScheduling
 
@@ -39,13 +40,12 @@ extension CloudService {
     ) async -> Result<[Result<ZoneState, FailureReason>], FailureReason> {
         guard keys.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         return await retry.run { () async throws(StorageError) in
-            var found: [ZoneKey: ZoneState] = [:]
             // Names that no zone can have must not reach the store.
-            for key in Set(keys).sorted() where ZoneName.isValid(key.name, limits: limits) {
-                guard let read = try await storage.sharing(of: key, .access(of: [user])),
-                    ShareAccess(of: user, in: read.sharing).isParticipant
-                else { continue }
-                found[key] = read.zone
+            let possible = Set(keys).filter { ZoneName.isValid($0.name, limits: limits) }.sorted()
+            let read = possible.isEmpty ? [] : try await storage.sharings(of: possible, .access(of: [user]))
+            var found: [ZoneKey: ZoneState] = [:]
+            for (zone, sharing) in read where ShareAccess(of: user, in: sharing).isParticipant {
+                found[zone.key] = zone
             }
             return .success(keys.map { key in found[key].map { .success($0) } ?? .failure(.zoneNotFound) })
         }
@@ -74,17 +74,24 @@ extension CloudService {
         }
         if let user = caller.user {
             let place = AccessLooks.Place(user: user, zone: key)
-            sharedWrites.uploadSights.note((try? found.get()) != nil, at: place, now: scheduler.now)
+            let (mayUpload, now) = ((try? found.get()) != nil, scheduler.now)
+            sharedWrites.uploadSights.withLock { $0.note(mayUpload, at: place, now: now) }
         }
         return found
     }
 
     /// The same for a part of the asset that is not the last. If the user was found to have the right a while ago, nothing is
     /// read, and this does not suspend.
+    ///
+    /// Parts of a file go to the owner's database, so a stranger must not send even one (I-5). The right is read when an
+    /// upload is prepared, and with its last part. For parts in between, what was found is trusted for a while: they are
+    /// under way together, and a read could change their order. Somebody who has lost the right meanwhile leaves a part of a
+    /// file, which never becomes an asset.
     package func partAccess(to key: ZoneKey, by caller: RecordAccess) async -> Result<Void, FailureReason> {
         guard let user = caller.user else { return .failure(.notAuthenticated) }
         let place = AccessLooks.Place(user: user, zone: key)
-        if sharedWrites.uploadSights.isTrusted(place, now: scheduler.now) { return .success(()) }
+        let now = scheduler.now
+        if sharedWrites.uploadSights.withLock({ $0.isTrusted(place, now: now) }) { return .success(()) }
         return await uploadAccess(to: key, by: caller).map { _ in () }
     }
 }

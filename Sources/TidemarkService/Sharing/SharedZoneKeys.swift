@@ -30,6 +30,7 @@ extension CloudService {
         // NB: one after another, so that a zone without access takes no more room than one that is not there.
         var room = max(limits.pageKeysMax, limits.zoneKeysMax)
         for zone in zones where room >= limits.zoneKeysMax {
+            var cost = 1
             switch await sharedKeys(in: zone, by: caller) {
             case .failure(.zoneNotFound): results.append(.failure(.zoneNotFound))
             case .failure(let reason): return .failure(reason)
@@ -44,9 +45,9 @@ extension CloudService {
                 let rewrapping = Rewrapping(
                     from: owners[owner].flatMap(\.self), to: account, zoneName: zone.name, container: container)
                 results.append(rewrapping.map { .success($0.all(keys)) } ?? .failure(.keysUnavailable))
-                room -= keys.count - 1
+                cost = keys.count
             }
-            room -= 1
+            room -= cost
         }
         return .success((account, results))
     }

@@ -20,7 +20,8 @@ extension CloudService {
     ) async -> Result<[ZoneID: ZoneSharing], FailureReason> {
         guard let user = access.user else { return .success([:]) }
         return await retry.run { () async throws(StorageError) in
-            let found = try await storage.sharings(of: names.sorted(), in: database, .shown(to: user))
+            let keys = names.sorted().map { ZoneKey(database: database, name: $0) }
+            let found = try await storage.sharings(of: keys, .shown(to: user))
             var shares: [ZoneID: ZoneSharing] = [:]
             for (zone, sharing) in found where access.sharing(sharing) != nil { shares[zone.id] = sharing }
             return .success(shares)

@@ -229,14 +229,10 @@ package protocol Storage: AnyObject, Sendable {
     /// The owners of these private databases. Others are left out.
     func owners(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ZoneOwner]
 
-    /// A living zone and its shares; nil if it does not live.
-    func sharing(
-        of key: ZoneKey, _ read: SharingRead
-    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)?
-
-    /// Those of a database's zones that live, and their shares, in one snapshot and in any order.
+    /// Those of the zones that live, and their shares, in one snapshot and in any order. The zones may be in several
+    /// databases.
     func sharings(
-        of names: [String], in database: DatabaseID, _ read: SharingRead
+        of keys: [ZoneKey], _ read: SharingRead
     ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)]
 
     /// The living zone to which the link with this SHA-256 leads; nil: it leads nowhere. It grants nothing.
@@ -419,6 +415,13 @@ package protocol Storage: AnyObject, Sendable {
 extension Storage {
     /// The current incarnation of the store.
     package func incarnation() async throws(StorageError) -> StoreIncarnation { try await standing().incarnation }
+
+    /// A living zone and its shares; nil if it does not live.
+    package func sharing(
+        of key: ZoneKey, _ read: SharingRead
+    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
+        try await sharings(of: [key], read).first
+    }
 }
 
 /// What holds for a store as a whole.

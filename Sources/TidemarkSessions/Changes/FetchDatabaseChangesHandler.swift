@@ -16,7 +16,8 @@ extension RequestRouter {
             then.key.map { key in
                 ZoneQuestion(
                     key: key, token: then.token, recordsMax: then.limit, device: viewpoint.device,
-                    connection: context.session.number, tellsEnds: then.tellsEnds, reader: nil)
+                    connection: context.session.number, tellsEnds: then.tellsEnds,
+                    reader: viewpoint.access.unlessOwner)
             }
         }
         let answer = try await service.databaseChanges(

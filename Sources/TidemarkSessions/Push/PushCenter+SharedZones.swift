@@ -75,11 +75,11 @@ extension PushCenter {
     }
 
     private func readListInTurn(of viewer: DatabaseID, for account: AccountID) async {
-        let gate = gates[.wholeDatabase]
-        guard let ticket = try? await gate.enter(.account(account.rawValue)) else { return listFailed(of: viewer) }
-        let start = scheduler.now
-        defer { gate.leave(ticket, charge: RequestGates.Kind.wholeDatabase.charge(for: scheduler.now - start)) }
-        _ = await readLists(of: viewer)
+        do {
+            try await gates[.wholeDatabase].run(for: .account(account.rawValue)) { _ = await readLists(of: viewer) }
+        } catch {
+            listFailed(of: viewer)
+        }
     }
 
     /// Reads the lists that wait, one after another. They take no turns of accounts, so they delay nobody's own reads.

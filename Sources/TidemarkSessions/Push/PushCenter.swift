@@ -157,13 +157,14 @@ final class PushCenter: Sendable {
     /// the database are read for it, in a turn of the account.
     private func readMark(of database: DatabaseID) async {
         guard let account = lacksMark(database) else { return }
-        let gate = gates[.wholeDatabase]
-        guard let ticket = try? await gate.enter(.account(account.rawValue)) else {
+        do {
+            try await gates[.wholeDatabase].run(for: .account(account.rawValue)) { await readMarkNow(of: database) }
+        } catch {
             state.withLock { $0.watches[database]?.startsUnknown() }
-            return
         }
-        let start = scheduler.now
-        defer { gate.leave(ticket, charge: RequestGates.Kind.wholeDatabase.charge(for: scheduler.now - start)) }
+    }
+
+    private func readMarkNow(of database: DatabaseID) async {
         // Another session may have read it meanwhile, or nobody is here any more.
         guard lacksMark(database) != nil else { return }
         let read = await marks(of: [database])

@@ -58,7 +58,7 @@ extension RequestGates.Kind {
     ///   - byteCount: the bytes of a request and its answer.
     func charge(for time: Duration, byteCount: Int = 0) -> Int {
         switch self {
-        case .wholeDatabase: max(1, Int(time / .milliseconds(1)))
+        case .wholeDatabase: FairGate.charge(for: time)
         case .fetch, .asset, .change: max(1, byteCount / 1_024)
         }
     }

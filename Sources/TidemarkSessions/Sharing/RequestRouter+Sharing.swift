@@ -112,13 +112,13 @@ extension RequestRouter {
     ) async throws(Refusal) -> (viewpoint: Viewpoint, outcomes: [Result<RecordsOutcome, FailureReason>]) {
         var (viewpoint, outcomes) = (viewpoint, outcomes)
         var unread = zip(requests, outcomes).enumerated().compactMap { index, part -> (index: Int, key: ZoneKey)? in
-            guard part.0.saves.contains(where: { $0.share != nil }), case .success(let outcome) = part.1,
+            guard part.0.savesShare, case .success(let outcome) = part.1,
                 outcome.shownRecords.haveShare
             else { return nil }
             return (index, part.0.key)
         }
         while let first = unread.first, viewpoint.shares.values.reduce(0, { $0 + $1.byteCount }) < bytesMax {
-            let together = unread.prefix { $0.key.database == first.key.database }.prefix(max(1, limits.pageSharesMax))
+            let together = unread.prefix { $0.key.database == first.key.database }.prefix(limits.pageSharesMax)
             unread.removeFirst(together.count)
             viewpoint = try await showingShares(
                 of: Set(together.map { $0.key.name }), in: first.key.database, for: viewpoint)

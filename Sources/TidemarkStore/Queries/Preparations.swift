@@ -124,16 +124,8 @@ package final class Preparations: Sendable {
     private func run(
         for owner: WorkOwner, _ work: () async throws(StorageError) -> Void
     ) async -> Result<Void, StorageError> {
-        let ticket: WorkTicket
         do {
-            ticket = try await gate.enter(owner)
-        } catch {
-            return .failure(StorageError(error))
-        }
-        let start = scheduler.now
-        defer { gate.leave(ticket, charge: max(1, Int((scheduler.now - start) / .milliseconds(1)))) }
-        do {
-            try await work()
+            try await gate.run(for: owner, work)
             return .success(())
         } catch {
             // Whoever waited for it may be gone.

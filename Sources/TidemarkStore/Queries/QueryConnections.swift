@@ -48,24 +48,25 @@ final class QueryConnections: Sendable {
         ("jit", "off"),
     ]
 
-    private let short: QueryLane
-    private let long: QueryLane
+    private let short: FairConnections
+    private let long: FairConnections
     private let statements = QueryStatementCache()
 
     init(url: String, loop: EventLoop, times: QueryTimes) {
+        func lane(_ time: Duration, _ bounds: FairBounds) -> FairConnections {
+            // PostgreSQL stops a query that takes longer.
+            let timeout = ("statement_timeout", "\(Int(time / .milliseconds(1)))ms")
+            return FairConnections(
+                url: url, loop: loop, bounds, settings: QueryConnections.sessionSettings + [timeout],
+                name: "tidemark-query")
+        }
         // One owner leaves a connection to the others.
-        short = QueryLane(
-            url: url, loop: loop,
-            .init(
-                connections: 4, timeout: times.short,
-                fairness: FairBounds(
-                    room: 4, roomPerOwner: 3, waitingMax: 512, waitingPerOwnerMax: 128, workTime: times.short)))
-        long = QueryLane(
-            url: url, loop: loop,
-            .init(
-                connections: 1, timeout: times.long,
-                fairness: FairBounds(
-                    room: 1, roomPerOwner: 1, waitingMax: 64, waitingPerOwnerMax: 8, workTime: times.long / 2)))
+        short = lane(
+            times.short,
+            FairBounds(room: 4, roomPerOwner: 3, waitingMax: 512, waitingPerOwnerMax: 128, workTime: times.short))
+        long = lane(
+            times.long,
+            FairBounds(room: 1, roomPerOwner: 1, waitingMax: 64, waitingPerOwnerMax: 8, workTime: times.long / 2))
     }
 
     /// - Parameter isRepeated: whether the statement is worth caching.
@@ -91,11 +92,24 @@ final class QueryConnections: Sendable {
         for owner: WorkOwner, _ batch: (_ isCached: Bool) -> [BoundStatement]
     ) async throws(StorageError) -> [PostgresRows] {
         do throws(StorageError) {
-            return try await short.run(batch(true), for: owner)
+            return try await run(batch(true), on: short, for: owner)
         } catch {
             guard error.code == .queryTooSlow else { throw error }
             // Planned for its values, which takes no time beside the rest.
-            return try await long.run(batch(false), for: owner)
+            return try await run(batch(false), on: long, for: owner)
+        }
+    }
+
+    /// The rows of each statement.
+    private func run(
+        _ batch: [BoundStatement], on lane: FairConnections, for owner: WorkOwner
+    ) async throws(StorageError) -> [PostgresRows] {
+        do throws(StorageError) {
+            return try await lane.run(for: owner) { connection throws(PostgresError) in
+                try await connection.execute(batch)
+            }
+        } catch {
+            throw error.code == .tooSlow ? StorageError(.queryTooSlow, detail: error.detail) : error
         }
     }
 

@@ -55,10 +55,10 @@ extension PostgresStorage {
         return (shares, store.incarnation)
     }
 
-    /// Remembers what a read of one zone showed of the access of one user.
+    /// Remembers what a read of zones showed of the access of one user.
     func noteAccess(_ sharing: SharingRead, in zones: [ZoneKey], _ shares: [ZoneSharing?]) {
-        guard zones.count == 1, let user = sharing.onlyUser else { return }
-        accessHints.note(user, in: zones[0], hasAccess: shares[0].admits(user))
+        guard let user = sharing.onlyUser else { return }
+        for (zone, sharing) in zip(zones, shares) { accessHints.note(user, in: zone, hasAccess: sharing.admits(user)) }
     }
 }
 

@@ -17,22 +17,18 @@ extension PostgresStorage {
         return Dictionary(owners.map { ($0.privateDatabase, $0) }) { $1 }
     }
 
-    package func sharing(
-        of key: ZoneKey, _ sharing: SharingRead
-    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
-        let found = try await read(sql.zones.named((key.database, [key.name])), and: sharing, of: [key])
-        guard let zone = found.rows.first, let shares = found.sharing[0] else { return nil }
-        return (zone, shares)
-    }
-
     package func sharings(
-        of names: [String], in database: DatabaseID, _ sharing: SharingRead
+        of keys: [ZoneKey], _ sharing: SharingRead
     ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
-        let keys = names.map { ZoneKey(database: database, name: $0) }
-        let found = try await read(sql.zones.named((database, names)), and: sharing, of: keys)
+        let found = try await read(sql.zones.living(keys), and: sharing, of: keys)
         var shares: [ZoneKey: ZoneSharing] = [:]
         for (key, sharing) in zip(keys, found.sharing) { shares[key] = sharing }
-        return found.rows.compactMap { zone in shares[zone.key].map { (zone: zone, sharing: $0) } }
+        return found.rows.compactMap { zone in
+            guard let sharing = shares[zone.key] else { return nil }
+            var zone = zone
+            zone.isShared = sharing.livingShare(named: Share.zoneWideName) != nil
+            return (zone: zone, sharing: sharing)
+        }
     }
 
     package func linkedZone(

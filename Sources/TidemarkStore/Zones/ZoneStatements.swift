@@ -151,6 +151,21 @@ struct ZoneStatements: Sendable {
         try ZoneRow.decodeListed(row)
     }
 
+    /// Zones of any databases, without whether they are shared: their shares say that.
+    let living = DeclaredStatement<[ZoneKey], ZoneState>(
+        .read, "living_zones",
+        """
+        SELECT \(columns)
+          FROM unnest(\(\.self, \.database), \(\.self, \.name)) AS k (database_id, zone_name)
+         CROSS JOIN LATERAL (
+               SELECT * FROM zone
+                WHERE database_id = k.database_id AND name BETWEEN k.zone_name AND k.zone_name AND removal IS NULL
+                ORDER BY name LIMIT 1) AS z
+        """
+    ) { row throws(PostgresError) in
+        try ZoneRow.decode(row)
+    }
+
     /// The columns of zones `z` of a database, with whether each is shared as a whole (R-034). In a database that
     /// shares nothing no zone is looked up.
     private static func listedColumns<Input>(_ database: any KeyPath<Input, DatabaseID> & Sendable) -> SQL<Input> {

@@ -22,23 +22,12 @@ extension MemoryStore {
         }
     }
 
-    package func sharing(
-        of key: ZoneKey, _ read: SharingRead
-    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
-        try await call { tables in
-            guard let id = tables.livingZone(key), let zone = tables.zones[id]?.state else { return nil }
-            return tables.sharing(of: id, read).map { (zone: tables.listed(zone), sharing: $0) }
-        }
-    }
-
     package func sharings(
-        of names: [String], in database: DatabaseID, _ read: SharingRead
+        of keys: [ZoneKey], _ read: SharingRead
     ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
         try await call { tables in
-            names.compactMap { name in
-                guard let id = tables.livingZone(ZoneKey(database: database, name: name)),
-                    let zone = tables.zones[id]?.state
-                else { return nil }
+            keys.compactMap { key in
+                guard let id = tables.livingZone(key), let zone = tables.zones[id]?.state else { return nil }
                 return tables.sharing(of: id, read).map { (zone: tables.listed(zone), sharing: $0) }
             }
         }

@@ -301,18 +301,13 @@ final class PlantedStorage: Storage {
         try await base.owners(of: databases)
     }
 
-    func sharing(
-        of key: ZoneKey, _ read: SharingRead
-    ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
-        guard let found = try await base.sharing(of: key, read) else { return nil }
-        let spoilt = access.spoilt(found.sharing, read, of: found.zone.id, nil, isRemembered: true)
-        return (zone: found.zone, sharing: spoilt ?? found.sharing)
-    }
-
     func sharings(
-        of names: [String], in database: DatabaseID, _ read: SharingRead
+        of keys: [ZoneKey], _ read: SharingRead
     ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)] {
-        try await base.sharings(of: names, in: database, read)
+        try await base.sharings(of: keys, read).map { zone, sharing in
+            let spoilt = access.spoilt(sharing, read, of: zone.id, nil, isRemembered: true)
+            return (zone: zone, sharing: spoilt ?? sharing)
+        }
     }
 
     func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {

@@ -61,6 +61,24 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-225, I-5: zones of others are read together, and those without access are not there`() throws {
+        let fixture = try ServiceFixture(zones: ["a", "b", "c"])
+        let script = FaultScript()
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            for (zone, counter) in [("a", 1), ("b", 2), ("c", 3)] as [(String, UInt64)] {
+                try await fixture.share(zone: zone, counter: counter, by: service)
+                if zone != "b" { try await fixture.accept(bob, zone: zone, by: service) }
+            }
+            let before = script.count(.callSent)
+            let keys = ["a", "b", "c", "none", "a"].map { fixture.key($0) }
+            let zones = try await service.sharedZones(keys, for: bob.user).get()
+            #expect(zones.map(\.reason) == [nil, .zoneNotFound, nil, .zoneNotFound, nil])
+            #expect(script.count(.callSent) == before + 1)
+        }
+    }
+
     @Test func `R-189, I-5: the next page of a query is not for who lost access since`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()

@@ -285,7 +285,9 @@ import TidemarkTestSupport
                 await slow.acceptShares(ofLinks: links, for: bob.bearer, in: WorkTurn(of: .account(2), at: gate))
             }
             try await fixture.scheduler.sleep(for: .milliseconds(500))
+            // The first one waits for its transaction, and leaves its place meanwhile.
             let ticket = try await gate.enter(.account(3))
+            try await fixture.scheduler.sleep(for: .seconds(5))
             let zones = try await service.sharedZonesPage(of: bob.sharedDatabase, for: bob.user, after: nil).get()
             #expect(zones.zones.map(\.key.name) == ["a"], "one was accepted")
             gate.leave(ticket)

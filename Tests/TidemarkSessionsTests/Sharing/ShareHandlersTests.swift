@@ -225,7 +225,7 @@ import TidemarkWire
         #expect(failure.code == .requestRateLimited && failure.retryAfterSeconds > 50)
         #expect(try lookUp(5, by: clients[1])?.code == nil, "these fit")
         #expect(try lookUp(0, by: clients[0], names: 100)?.code == nil, "names cannot be guessed")
-        #expect(try lookUp(1, by: world.enter("bob", device: 1))?.code == nil, "others have a minute of their own")
+        #expect(try lookUp(1, by: world.enter("bob", device: 1))?.code == nil, "others are counted alone")
         world.scheduler.advance(by: .seconds(60))
         #expect(try lookUp(60, by: clients[0])?.code == nil)
     }

@@ -54,6 +54,7 @@ import TidemarkTestSupport
         (sql.records.writeRun, ["using zone_pkey", "(database_id = $5) AND (id = $6)"]),
         (sql.zones.lockNamed, ["(name >= n.name)", "(id >= zone.id)"]),
         (sql.zones.named, ["using zone_living", "AND (name >= k.name)", "using share_living", "AND (zone_id >= "]),
+        (sql.zones.living, ["using zone_living", living]),
         (
             sql.zones.page,
             ["using zone_pkey", "(database_id = $1) AND (id > $2)", "using share_living", "AND (zone_id >= "]

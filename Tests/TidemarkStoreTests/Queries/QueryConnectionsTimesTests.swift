@@ -8,7 +8,7 @@ import TidemarkService
 import TidemarkStore
 
 /// Queries that take longer than an index would.
-@Suite struct QueryLaneTests {
+@Suite struct QueryConnectionsTimesTests {
     /// Looks at every record for each of many conditions.
     private static let slow = QueryPredicate.and(
         (0..<300).map { .compare(.field("s"), .notEqual, .string("no\($0)")) })

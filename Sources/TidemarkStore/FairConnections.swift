@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkFairness
+internal import TidemarkPostgres
+internal import TidemarkService
+internal import TidemarkSockets
+
+/// Connections for reads that take about equally long, shared among their owners. They are opened with the first
+/// read.
+final class FairConnections: Sendable {
+    /// How long a read waits for its owner's turn.
+    private static let patience = Duration.seconds(6)
+
+    private let url: String
+    private let loop: EventLoop
+    private let connections: Int
+    private let settings: [(String, String)]
+    private let name: String
+    private let gate: FairGate
+    private let opened = Mutex<PostgresPool?>(nil)
+
+    /// - Parameters:
+    ///   - bounds: a read has room 1, which is a connection.
+    ///   - settings: `SET` for each connection.
+    ///   - name: of the application, for operators of PostgreSQL.
+    init(url: String, loop: EventLoop, _ bounds: FairBounds, settings: [(String, String)], name: String) {
+        self.url = url
+        self.loop = loop
+        self.settings = settings
+        self.name = name
+        connections = bounds.room
+        gate = FairGate(bounds, patience: Self.patience, scheduler: loop)
+    }
+
+    /// Lends a connection for a read, in the owner's turn. The owner is charged for the time that the connection was its
+    /// own.
+    ///
+    /// - Throws: `crowded` if the turn does not come.
+    func run<Value>(
+        for owner: WorkOwner, _ read: (PostgresConnection) async throws(PostgresError) -> Value
+    ) async throws(StorageError) -> Value {
+        try await gate.run(for: owner) { () async throws(StorageError) -> Value in
+            do throws(PostgresError) {
+                let pool = try openedPool()
+                let lease = try await pool.acquire()
+                defer { pool.release(lease) }
+                return try await read(lease.connection)
+            } catch {
+                throw StorageError(error, duringCommit: false)
+            }
+        }
+    }
+
+    func stop() async {
+        await opened.withLock { $0 }?.stop()
+    }
+
+    private func openedPool() throws(PostgresError) -> PostgresPool {
+        let result: Result<PostgresPool, PostgresError> = opened.withLock { opened in
+            if let opened { return .success(opened) }
+            do throws(PostgresError) {
+                let pool = try PostgresPool(
+                    url: url, connections: connections, sharedConnections: 0, loop: loop, sessionSettings: settings,
+                    applicationName: name)
+                opened = pool
+                return .success(pool)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkFairness
+internal import TidemarkPostgres
+internal import TidemarkService
+
+// Reads that need several statements and one snapshot: what others share, with the right to see it.
+//
+// A snapshot is a transaction, so it needs a connection of its own while it lasts. On those for writing it would wait
+// behind transactions that wait for locks.
+
+extension PostgresStorage {
+    /// A read holds a connection for a round trip. One owner leaves a connection to the others.
+    static let snapshotBounds = FairBounds(
+        room: 4, roomPerOwner: 3, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
+
+    /// One statement, and what is to be read of zones' shares beside it, in one snapshot and one round trip. Without
+    /// shares it is the statement alone.
+    ///
+    /// - Returns: the rows, and the shares of each zone; nil for those that were not asked for, or do not live.
+    func read<Row>(
+        _ call: Call<Row>, and sharing: SharingRead, of zones: [ZoneKey]
+    ) async throws(StorageError) -> (rows: [Row], sharing: [ZoneSharing?]) {
+        guard sharing != .nothing, !zones.isEmpty else { return (try await read(call), zones.map { _ in nil }) }
+        var reading = Reading<SharedSnapshot<Row>>()
+        reading.add(Call.beginSnapshot)
+        if let shares = sharing.call(for: zones) {
+            reading.add(shares) { found, row in found.sharing[row.ordinal - 1].add(row) }
+        }
+        reading.add(call) { found, row in found.rows.append(row) }
+        reading.add(Call.commit)
+        let nothing = SharedSnapshot<Row>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
+        let found = try await snapshots.run(for: owner(of: sharing)) { connection throws(PostgresError) in
+            try await connection.run(reading, into: nothing)
+        }
+        noteAccess(sharing, in: zones, found.shares)
+        return (found.rows, found.shares)
+    }
+
+    /// Whose turn it is to read: of who asks, never of the zone's owner. The account of a user who signed in at another
+    /// server is not known. Then the user is told apart by their own number: those below zero are no account's.
+    private func owner(of sharing: SharingRead) -> WorkOwner {
+        guard let user = sharing.asker else { return .nobody }
+        return .account(sharedDatabases.account(of: user)?.rawValue ?? -user.rawValue)
+    }
+}
+
+/// What was read in one snapshot.
+struct SharedSnapshot<Row> {
+    var rows: [Row] = []
+    /// Of each zone.
+    var sharing: [SharingRows]
+
+    init(sharing: [SharingRows]) {
+        self.sharing = sharing
+    }
+
+    var shares: [ZoneSharing?] { sharing.map(\.sharing) }
+}
