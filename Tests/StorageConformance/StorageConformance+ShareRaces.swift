@@ -33,6 +33,13 @@ extension StorageConformance {
             for reader in readers {
                 for sight in try await reader.value { try sight.expectAllowed(in: intervals) }
             }
+            // A server that has read that there is no access reads nothing of the zone any more.
+            for storage in [store.first, store.second] {
+                for round in 0..<2 {
+                    try await ZoneSight(of: zone, on: storage, round).expectAllowed(in: intervals)
+                    try await ZoneSight(of: zone, on: storage, round).expectNothing()
+                }
+            }
         },
         Scenario("R-328: what was decided before access began or ended is not written by what was known") { store in
             let zone = try await store.shareZone("notes")
@@ -202,12 +209,20 @@ private struct ZoneSight: Sendable {
     func expectAllowed(in intervals: [Range<ChangeNumber>]) throws {
         let promise = "\(name): access since \(begin ?? 0), and something of change \(newest)"
         guard let begin else {
+            // A query shows no number of the zone. Whoever reads the access with it drops what was found.
+            if name == "query" { return }
+            // Nothing was given, or the zone as it was without access: then whoever reads drops it.
             let inside = intervals.contains { $0.contains(newest) }
-            return try expect(!isExact || !inside, promise)
+            return try expect(isExact ? !inside : newest == 0, promise)
         }
         let interval = try require(intervals.first { $0.lowerBound == begin }, promise)
         try expect(newest < interval.upperBound, promise)
         if isExact { try expect(newest >= begin, promise) }
+    }
+
+    /// Neither access, nor the zone, nor a record.
+    func expectNothing() throws {
+        try expect(begin == nil && !isExact && newest == 0, "\(name): something of change \(newest)")
     }
 }
 
