@@ -82,7 +82,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `R-317, R-320, R-334: a zone that is shared at one server is accepted and edited at the other`()
+    @Test func `R-226, R-317, R-320, R-334: a zone that is shared at one server is accepted and edited at the other`()
         async throws
     {
         try await ServerPair.with { pair in
@@ -115,7 +115,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `I-5, R-328: a removal at one server ends everything at the other at once, also what had begun`()
+    @Test func `F-25, I-5, R-328: a removal at one server ends everything at the other at once, also what had begun`()
         async throws
     {
         try await ServerPair.with { pair in

@@ -8,7 +8,7 @@ internal import TidemarkService
 /// Access that begins or ends while others read and write.
 extension StorageConformance {
     static let shareRaces: [Scenario] = [
-        Scenario("I-5, R-328: access and data are of one snapshot, however often access begins and ends") { store in
+        Scenario("F-2, I-5, R-328: access and data are of one snapshot, however often access changes") { store in
             let zone = try await store.shareZone("notes")
             try await store.learnNotes(in: zone.owner)
             let writer = store.scheduler.runThrowing {
