@@ -9,22 +9,14 @@ import TidemarkTestSupport
 ///
 /// It is beside ``SimulationRun``, so that the seeds of that one keep their histories. If the store is restored, access goes
 /// back as well: who was let in since is out, and who was removed since is in again.
-struct SharingRun {
-    let violations: [String]
-    /// Equal for equal histories.
-    let digest: String
+struct SharingRun: SeededRun {
+    let outcome: RunOutcome
 
     init(seed: UInt64, planted: PlantedFault? = nil) {
         let world = SimulatedWorld(seed: seed, planted: planted, clients: .planning)
-        do {
+        outcome = RunOutcome(of: world, judgesRefusals: true) {
             try world.scheduler.simulate { try await Self.live(in: world) }
-        } catch {
-            world.history.accuse("\(error)")
         }
-        violations =
-            world.history.violations + (world.sharing?.writtenThoughRefused(in: world.history) ?? [])
-            + world.database.complaints.map { "the store refused: \($0)" }
-        digest = "\(world.history.length) commits, at \(world.scheduler.now), then \(world.scheduler.randomBits())"
     }
 
     private static func live(in world: SimulatedWorld) async throws {

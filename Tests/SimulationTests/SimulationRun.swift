@@ -6,20 +6,14 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// One history from one seed, and what the judge says of it.
-struct SimulationRun {
-    let violations: [String]
-    /// Equal for equal histories.
-    let digest: String
+struct SimulationRun: SeededRun {
+    let outcome: RunOutcome
 
     init(seed: UInt64, planted: PlantedFault? = nil) {
         let world = SimulatedWorld(seed: seed, planted: planted, clients: .planning)
-        do {
+        outcome = RunOutcome(of: world) {
             try world.scheduler.simulate { try await Self.live(in: world) }
-        } catch {
-            world.history.accuse("\(error)")
         }
-        violations = world.history.violations + world.database.complaints.map { "the store refused: \($0)" }
-        digest = "\(world.history.length) commits, at \(world.scheduler.now), then \(world.scheduler.randomBits())"
     }
 
     private static func live(in world: SimulatedWorld) async throws {

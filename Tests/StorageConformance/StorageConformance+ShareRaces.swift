@@ -8,7 +8,7 @@ internal import TidemarkService
 /// Access that begins or ends while others read and write.
 extension StorageConformance {
     static let shareRaces: [Scenario] = [
-        Scenario("I-5, R-328: access and data are of one snapshot, however often access begins and ends") { store in
+        Scenario("F-2, I-5, R-328: access and data are of one snapshot, however often access changes") { store in
             let zone = try await store.shareZone("notes")
             try await store.learnNotes(in: zone.owner)
             let writer = store.scheduler.runThrowing {
@@ -32,6 +32,13 @@ extension StorageConformance {
             let intervals = try await writer.value
             for reader in readers {
                 for sight in try await reader.value { try sight.expectAllowed(in: intervals) }
+            }
+            // A server that has read that there is no access reads nothing of the zone any more.
+            for storage in [store.first, store.second] {
+                for round in 0..<2 {
+                    try await ZoneSight(of: zone, on: storage, round).expectAllowed(in: intervals)
+                    try await ZoneSight(of: zone, on: storage, round).expectNothing()
+                }
             }
         },
         Scenario("R-328: what was decided before access began or ended is not written by what was known") { store in
@@ -123,20 +130,7 @@ extension StorageConformance {
             // With a quota, writers lock their database, too.
             for quota in [StorageQuota(), StorageQuota(privateBytes: 1_000_000)] {
                 try expect(try await store.first.setQuota(quota, of: StorageConformance.container), "chosen")
-                let steps: [@Sendable (any Storage) async throws -> Void] = [
-                    { _ = try await store.accept(zone, on: $0) }, { _ = try await store.leave(zone, on: $0) },
-                    { try await store.write([RecordDraft("x")], in: zone.key, on: $0) },
-                    { storage in
-                        let transaction = try await storage.beginWrite([other.read(), zone.key.read()])
-                        await transaction.rollback()
-                    },
-                    { storage in
-                        let transaction = try await storage.beginZonesWrite(
-                            in: zone.owner.privateDatabase, names: ["other", "notes"], life: DeviceID(high: 1, low: 1))
-                        await transaction.rollback()
-                    },
-                    { _ = try await $0.advanceDatabaseFeed(of: zone.list, after: 0, entriesMax: 9) },
-                ]
+                let steps = LockingStep.all(store, zone, other)
                 // Each step on one server beside each on the other, in both orders: a circle would end with an error.
                 for first in steps {
                     for second in steps {
@@ -144,11 +138,46 @@ extension StorageConformance {
                             store.scheduler.runThrowing { for _ in 0..<2 { try await step(storage) } }
                         }
                         for step in running { try await step.value }
+                        let read = try require(try await store.first.sharing(of: zone.key, .whole), "the zone")
+                        if read.sharing.livingShare == nil { _ = try await store.beginShare(in: zone.key) }
                     }
                 }
             }
+            let found = try await store.second.records(named: [], in: zone.key)
+            try expect(found.zone.map { $0.id != zone.zone } ?? false, "the zone was made anew")
         },
     ]
+}
+
+/// What locks rows of a shared zone, and writes there. Whoever waits for the zone while it is made anew finds none.
+private enum LockingStep {
+    typealias Step = @Sendable (any Storage) async throws -> Void
+
+    static func all(_ store: StorageFixture, _ zone: SharedZone, _ other: ZoneKey) -> [Step] {
+        [
+            { _ = try await store.accept(zone, on: $0, whichMayEnd: true) },
+            { _ = try await store.leave(zone, on: $0, whichMayEnd: true) },
+            { try await write(["x"], in: [zone.key], on: $0) },
+            { try await write(["x", "y"], in: [other, zone.key], on: $0) },
+            { try await makeAnew([other.name, zone.key.name], in: zone.owner.privateDatabase, on: $0) },
+            { _ = try await $0.advanceDatabaseFeed(of: zone.list, after: 0, entriesMax: 9) },
+        ]
+    }
+
+    private static func write(_ names: [String], in zones: [ZoneKey], on storage: any Storage) async throws {
+        let transaction = try await storage.beginWrite(zones.map { $0.read(records: names) })
+        let changes = transaction.snapshots.compactMap { $0.changes(names.map { RecordDraft($0) }) }
+        guard !changes.isEmpty else { return await transaction.rollback() }
+        try await transaction.commit(changes)
+    }
+
+    private static func makeAnew(_ names: [String], in database: DatabaseID, on storage: any Storage) async throws {
+        let life = DeviceID(high: 1, low: 1)
+        let transaction = try await storage.beginZonesWrite(in: database, names: names, life: life)
+        let removed = names.compactMap { transaction.snapshot.zones[$0]?.id }
+        let changes = ZonesChanges(created: names, removed: removed, life: life, memory: RequestMemory())
+        try await transaction.commit(changes, now: StorageFixture.now)
+    }
 }
 
 /// What one read showed of a shared zone.
@@ -202,12 +231,20 @@ private struct ZoneSight: Sendable {
     func expectAllowed(in intervals: [Range<ChangeNumber>]) throws {
         let promise = "\(name): access since \(begin ?? 0), and something of change \(newest)"
         guard let begin else {
+            // A query shows no number of the zone. Whoever reads the access with it drops what was found.
+            if name == "query" { return }
+            // Nothing was given, or the zone as it was without access: then whoever reads drops it.
             let inside = intervals.contains { $0.contains(newest) }
-            return try expect(!isExact || !inside, promise)
+            return try expect(isExact ? !inside : newest == 0, promise)
         }
         let interval = try require(intervals.first { $0.lowerBound == begin }, promise)
         try expect(newest < interval.upperBound, promise)
         if isExact { try expect(newest >= begin, promise) }
+    }
+
+    /// Neither access, nor the zone, nor a record.
+    func expectNothing() throws {
+        try expect(begin == nil && !isExact && newest == 0, "\(name): something of change \(newest)")
     }
 }
 

@@ -207,7 +207,7 @@ extension StorageConformance {
             try expectEqual(try await store.mark(of: zone).value, none.value, "the last zone has ended")
             try expectEqual(try await store.first.sharedMarks(of: [:]), [:], "no list")
         },
-        Scenario("I-2: viewers on two servers have what is shared, whatever begins and ends, and skip nothing") {
+        Scenario("F-6, I-2: viewers on two servers have what is shared, whatever begins and ends, and skip nothing") {
             store in
             var zones: [SharedZone] = []
             for name in ["a", "b", "c"] { zones.append(try await store.shareZone(name)) }

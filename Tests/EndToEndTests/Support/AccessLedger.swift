@@ -5,8 +5,8 @@ import Synchronization
 import TidemarkDomain
 import TidemarkWire
 
-/// When a guest had access to one zone, and every answer that the guest was given meanwhile. It holds each to what
-/// *revoked* means (`docs/sharing.md`):
+/// When a guest had access to one zone, and the answers to what the guest asked meanwhile about its records. It holds each
+/// to what *revoked* means (`docs/sharing.md`):
 ///
 /// - An answer to a request that was sent after a removal was acknowledged has nothing of the zone.
 /// - No other answer has a change that is past the access that it was given under.
@@ -64,11 +64,19 @@ final class AccessLedger: Sendable {
         }
     }
 
-    /// How many answers had a record.
-    var fullCount: Int { state.withLock { $0.receipts.count { !$0.numbers.isEmpty } } }
+    /// How many answers there are.
+    var count: Int { state.withLock { $0.receipts.count } }
 
-    /// How many requests were sent while there was no access, and answered before there was some.
-    var shutCount: Int { state.withLock { $0.receipts.count(where: Self.isShut) } }
+    /// What was asked, of the answers after the first `count` that had a record.
+    func kindsFull(after count: Int) -> Set<String> {
+        state.withLock { Set($0.receipts.dropFirst(count).lazy.filter { !$0.numbers.isEmpty }.map(\.what)) }
+    }
+
+    /// What was asked, of the answers after the first `count`, while there was no access, and answered before there was
+    /// some.
+    func kindsShut(after count: Int) -> Set<String> {
+        state.withLock { Set($0.receipts.dropFirst(count).lazy.filter(Self.isShut).map(\.what)) }
+    }
 
     private static func isShut(_ receipt: Receipt) -> Bool {
         receipt.sent.begunCount == receipt.sent.endedCount && receipt.begunCount == receipt.sent.begunCount

@@ -2,6 +2,7 @@
 
 import Foundation
 import TidemarkPostgres
+import TidemarkSockets
 import TidemarkTestSupport
 
 /// `tidemark serve` on a database whose triggers stop at a statement, so that the server or its connection dies there.
@@ -13,6 +14,8 @@ final class CutServer: @unchecked Sendable {
     private let directory: TestDirectory
     private let database: TestDatabase
     private let tokens: [String: String]
+    /// Holds the lock for which a statement waits that is to be cut.
+    private let gate: PostgresConnection
     private var program: Program?
     private(set) var site: Site
 
@@ -23,8 +26,13 @@ final class CutServer: @unchecked Sendable {
         "shared_zone",
     ]
 
-    private init(_ directory: TestDirectory, _ database: TestDatabase, tokens: [String: String]) {
-        (self.directory, self.database, self.tokens) = (directory, database, tokens)
+    /// Of the advisory lock.
+    private static let gateKey = 1_128_617_044
+
+    private init(
+        _ directory: TestDirectory, _ database: TestDatabase, tokens: [String: String], gate: PostgresConnection
+    ) {
+        (self.directory, self.database, self.tokens, self.gate) = (directory, database, tokens, gate)
         site = Site(url: "", authorityFile: "", tokens: tokens)
     }
 
@@ -35,27 +43,32 @@ final class CutServer: @unchecked Sendable {
         let database = try await TestPostgres.database(OperatorPlace.template)
         let names = ["alice", "bob"]
         let tokens = try OperatorPlace.makeAccounts(names, database)
+        let loop = try EventLoop(name: "cut")
+        defer { loop.stop() }
+        let pool = try PostgresPool(
+            url: database.url, connections: 1, sharedConnections: 0, loop: loop, applicationName: "gate")
+        let lease = try await pool.acquire()
         let server = CutServer(
-            directory, database, tokens: Dictionary(uniqueKeysWithValues: zip(names, tokens)))
+            directory, database, tokens: Dictionary(uniqueKeysWithValues: zip(names, tokens)),
+            gate: lease.connection)
         try await server.execute(makingTriggers)
         try await server.start()
         try await body(server)
         try await server.program?.stop()
+        pool.release(lease)
+        await pool.stop()
     }
 
     private static var makingTriggers: [String] {
         let function = """
-            CREATE FUNCTION cut_here() RETURNS trigger LANGUAGE plpgsql AS $$
+            CREATE FUNCTION cut_here() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$
             DECLARE target cut_at%ROWTYPE;
             BEGIN
                 SELECT * INTO target FROM cut_at;
                 IF target.number = 0 THEN RETURN NULL; END IF;
                 IF nextval('cut_count') <> target.number THEN RETURN NULL; END IF;
                 IF target.kills THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
-                FOR turn IN 1..300 LOOP
-                    PERFORM pg_sleep(0.01);
-                    EXIT WHEN (SELECT number FROM cut_at) = 0;
-                END LOOP;
+                PERFORM pg_advisory_xact_lock_shared(\(gateKey));
                 RETURN NULL;
             END $$
             """
@@ -110,6 +123,7 @@ final class CutServer: @unchecked Sendable {
     ///
     /// - Parameter killsConnection: whether the connection that comes to that statement ends there; else it waits.
     func cut(at number: Int, killsConnection: Bool) async throws {
+        try await gate.executeScript("SELECT pg_advisory_lock(\(Self.gateKey))")
         try await execute([
             "ALTER SEQUENCE cut_count RESTART",
             "UPDATE cut_at SET number = \(number), kills = \(killsConnection)",
@@ -124,6 +138,7 @@ final class CutServer: @unchecked Sendable {
     /// From now on none are counted, and what waits goes on.
     func stopCutting() async throws {
         try await execute(["UPDATE cut_at SET number = 0"])
+        try await gate.executeScript("SELECT pg_advisory_unlock_all()")
     }
 
     /// Kills the server where it waits, and starts another when PostgreSQL has done what it had been sent.

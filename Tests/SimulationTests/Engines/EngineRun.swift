@@ -8,22 +8,16 @@ import TidemarkTestKit
 import TidemarkTestSupport
 
 /// One history of real engines, sessions and services from one seed, and what the judge says of it.
-struct EngineRun {
-    let violations: [String]
-    /// Equal for equal histories.
-    let digest: String
+struct EngineRun: SeededRun {
+    let outcome: RunOutcome
 
     init(seed: UInt64, planted: PlantedFault? = nil) {
         let world = SimulatedWorld(seed: seed, planted: planted, clients: .uniting)
-        do {
+        outcome = RunOutcome(of: world) {
             let directory = Self.hasJournals(seed) ? try TestDirectory() : nil
             defer { directory?.remove() }
             try world.scheduler.simulate(stepsMax: 3_000_000) { try await Self.live(in: world, directory?.path) }
-        } catch {
-            world.history.accuse("\(error)")
         }
-        violations = world.history.violations + world.database.complaints.map { "the store refused: \($0)" }
-        digest = "\(world.history.length) commits, at \(world.scheduler.now), then \(world.scheduler.randomBits())"
     }
 
     /// Whether engines have journals, in real files: without a throw of the dice, so that other histories are what they were.

@@ -10,20 +10,14 @@ import TidemarkTestSupport
 ///
 /// It is beside ``EngineRun``, so that the seeds of that one keep their histories. The store is never restored: what was
 /// refused, or given up, would have to be judged anew.
-struct SharingEngineRun {
-    let violations: [String]
-    /// Equal for equal histories.
-    let digest: String
+struct SharingEngineRun: SeededRun {
+    let outcome: RunOutcome
 
     init(seed: UInt64, planted: PlantedFault? = nil) {
         let world = SimulatedWorld(seed: seed, planted: planted, clients: .uniting, isRestored: false)
-        do {
+        outcome = RunOutcome(of: world) {
             try world.scheduler.simulate(stepsMax: 3_000_000) { try await Self.live(in: world) }
-        } catch {
-            world.history.accuse("\(error)")
         }
-        violations = world.history.violations + world.database.complaints.map { "the store refused: \($0)" }
-        digest = "\(world.history.length) commits, at \(world.scheduler.now), then \(world.scheduler.randomBits())"
     }
 
     /// Who takes part.

@@ -2,7 +2,6 @@
 
 import Testing
 import TidemarkDomain
-import TidemarkTestSupport
 
 /// Who may do what in a shared zone: a table over everything that a row can say.
 @Suite struct ShareAccessTests {
@@ -61,13 +60,15 @@ import TidemarkTestSupport
         let rows: [(ZoneSharing, UserID)] = [
             (read(.administrator, .readWrite, .pending), bob), (read(.administrator, .readWrite, .removed), bob),
             (read(.administrator, .readWrite, shareEnd: 40), bob), (read(public: .readWrite), carol),
-            (ZoneSharing(owner: alice), bob),
+            // Whichever end came first.
+            (read(.administrator, .readWrite, .removed, shareEnd: 25), bob),
+            (read(.administrator, .readWrite, .removed, shareEnd: 35), bob), (ZoneSharing(owner: alice), bob),
         ]
         for (sharing, user) in rows {
             let access = ShareAccess(of: user, in: sharing)
             for type in ["Note", Share.recordType] { #expect(permission(user, sharing, type) == []) }
             #expect(!access.isParticipant && !access.mayChange(Self.number) && !access.readsEverything)
-            #expect(AccessHistory(of: user, in: sharing).viewNumber == nil)
+            #expect(RecordAccess(scope: .shared, user: user).sharing(sharing) == nil)
         }
     }
 
@@ -89,45 +90,6 @@ import TidemarkTestSupport
             let access = ShareAccess(of: alice, in: sharing)
             for type in ["Note", Share.recordType] { #expect(permission(alice, sharing, type) == .all) }
             #expect(access.isOwner && !access.isParticipant && access.mayChange(nil))
-            #expect(AccessHistory(of: alice, in: sharing).canHaveSeen(.max))
         }
-    }
-
-    @Test func `I-5: nothing is given that is as new as the end of the access`() {
-        let rows: [(ZoneSharing, seen: ChangeNumber?)] = [
-            (read(), ChangeNumber.max), (read(.privateUser, .readWrite, .removed), 29), (read(shareEnd: 25), 24),
-            // Whichever end came first.
-            (read(.privateUser, .readWrite, .removed, shareEnd: 25), 24),
-            (read(.privateUser, .readWrite, .removed, shareEnd: 35), 29),
-            (read(.privateUser, .readWrite, .pending), nil),
-        ]
-        for (sharing, newest) in rows {
-            let access = AccessHistory(of: bob, in: sharing)
-            for number in [1, 19, 20, 24, 25, 29, 30, 34, 35, 40, ChangeNumber.max] {
-                #expect(access.canHaveSeen(number) == (newest.map { number <= $0 } ?? false), "\(number)")
-            }
-        }
-    }
-
-    @Test func `R-225: the view of a zone begins where the unbroken access began`() {
-        func history(_ rows: [(share: Int64, from: Int64, to: Int64?)]) -> AccessHistory {
-            let shares = rows.map { Share(number: ShareNumber($0.share), endedNumber: $0.to) }
-            let participants = rows.map { row in
-                let id = ParticipantID(high: 0, low: 1)
-                return (
-                    ShareNumber(row.share),
-                    [Participant(id: id, user: bob, status: .accepted, acceptedNumber: row.from, addedAt: 0)]
-                )
-            }
-            let sharing = ZoneSharing(
-                owner: alice, shares: shares, participants: Dictionary(uniqueKeysWithValues: participants))
-            return AccessHistory(of: bob, in: sharing)
-        }
-        let rows: [([(share: Int64, from: Int64, to: Int64?)], Int64?)] = [
-            ([], nil), ([(1, 5, nil)], 5), ([(1, 5, 9)], nil), ([(1, 5, 9), (10, 12, nil)], 12),
-            ([(1, 5, 12), (10, 12, nil)], 5),
-        ]
-        for (parts, expected) in rows { #expect(history(parts).viewNumber == expected, "\(parts)") }
-        #expect(history([(1, 5, 9), (10, 12, 15), (16, 20, nil)]).intervals == [5..<9, 12..<15, 20 ..< .max])
     }
 }

@@ -103,7 +103,7 @@ import TidemarkWire
 
     // MARK: Metadata
 
-    @Test func `R-315, R-320: metadata say what a URL leads to, and are asked of one's own server`() throws {
+    @Test func `F-13, R-315, R-320: metadata say what a URL leads to, and are asked of one's own server`() throws {
         let url = try url("https://elsewhere.example.com:9/a/b/open?c=d#e")
         let metadata = try scheduler.complete { [container] in try await container.shareMetadata(for: url) }
         #expect(asked == [["open"]])

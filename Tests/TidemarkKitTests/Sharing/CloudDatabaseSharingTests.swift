@@ -129,7 +129,7 @@ import TidemarkWire
         #expect(tokens == [[], []] && fetched.count == 2)
     }
 
-    @Test func `R-523, R-023, R-330: pending changes end with the access, told once, and nothing is saved elsewhere`()
+    @Test func `F-23, R-023, R-330, R-523: pending changes end with access, told once, and are saved nowhere else`()
         throws
     {
         let hasEnded = Locked(false)

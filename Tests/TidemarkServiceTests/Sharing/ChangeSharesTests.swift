@@ -56,7 +56,9 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-316: everything that is not for a user is one answer, after as many questions to the store`() throws {
+    @Test func `F-13, R-316: everything that is not for a user is one answer, after as many questions to the store`()
+        throws
+    {
         let script = FaultScript()
         let fixture = try ServiceFixture(zones: ["closed", "ended", "left", "gone", "notes"])
         let service = fixture.server(faults: script.plan)

@@ -13,7 +13,7 @@ import TidemarkTestSupport
 @Suite struct FetchSharedZonesTests {
     private let device = DeviceID(high: 0, low: 2)
 
-    @Test func `R-328, I-5: a page that was read ahead is not given to who lost access since`() throws {
+    @Test func `F-25, R-328, I-5: a page that was read ahead is not given to who lost access since`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()
         try fixture.scheduler.simulate {
@@ -79,7 +79,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-189, I-5: the next page of a query is not for who lost access since`() throws {
+    @Test func `F-25, R-189, I-5: the next page of a query is not for who lost access since`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()
         try fixture.scheduler.simulate {

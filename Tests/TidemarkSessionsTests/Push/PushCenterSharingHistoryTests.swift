@@ -14,12 +14,14 @@ import TidemarkWire
     @Test func `I-4, R-334: in any history who lacks changes is told, and hears of the next at once`() throws {
         let first = SeededRandom().seed
         print("pushes of shared databases: TIDEMARK_TEST_SEED=\(first)")
+        var checked = SharedPushHistory.Checked()
         for number in 0..<40 as Range<UInt64> {
             var history = try SharedPushHistory(SeededRandom(seed: first &+ number))
             for _ in 0..<60 { try history.step() }
             try history.calmDown()
-            try history.judge()
+            try history.judge(&checked)
         }
+        #expect(checked.changedCount > 0 && checked.endedCount > 0 && checked.pushCount > 0, "\(checked)")
     }
 }
 
@@ -35,6 +37,8 @@ private final class PushedDevice {
     private var fetch: UInt64?
     private var mustFetch = false
     private(set) var pushCount = 0
+    /// Zones that its fetches told of.
+    private(set) var (changedCount, endedCount) = (0, 0)
 
     init(_ number: UInt64, at server: SessionWorld.Server) {
         (self.number, self.server) = (number, server)
@@ -79,11 +83,21 @@ private final class PushedDevice {
             return mustFetch = true
         }
         token = page.token
+        changedCount += page.changed.count
+        endedCount += page.ended.count
         if page.moreComing { mustFetch = true }
     }
 }
 
 private struct SharedPushHistory {
+    /// How much there was to be checked.
+    struct Checked {
+        /// Zones that devices were told of as changed or as gone, because they fetched when they were pushed to.
+        var (changedCount, endedCount) = (0, 0)
+        /// Pushes that had to come at once.
+        var pushCount = 0
+    }
+
     private static let zones = ["a", "b"]
 
     private var random: SeededRandom
@@ -235,8 +249,10 @@ private struct SharedPushHistory {
         for _ in 0..<45 { pass(.seconds(1)) }
     }
 
-    mutating func judge() throws {
+    mutating func judge(_ checked: inout Checked) throws {
         for device in devices {
+            checked.changedCount += device.changedCount
+            checked.endedCount += device.endedCount
             let client = try #require(device.client, "\(note)")
             let missed = try client.sharedChanges(token: device.token)
             #expect(missed.changed.isEmpty && missed.ended.isEmpty, "device \(device.number) was not told, \(note)")
@@ -247,6 +263,7 @@ private struct SharedPushHistory {
             try edit(zone.name)
             pass(.milliseconds(200))
             for (device, count) in zip(devices, before) {
+                checked.pushCount += 1
                 #expect(device.pushCount > count, "device \(device.number) is told late, \(note)")
             }
         }

@@ -2,13 +2,14 @@
 
 import SessionTestSupport
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkSessions
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 
-/// How zones of several owners could be mixed up, and must not.
+/// How zones of several owners could be mixed up, or one kind of no be told from another, and must not.
 @Suite struct ShareHandlersTrapsTests {
     @Test func `F-17, R-200, R-225: two owners' zones of one name are two, in each list, feed and token`() throws {
         let world = SessionWorld()
@@ -49,5 +50,62 @@ import TidemarkWire
         guard case .fetchZones(let found)? = answer else { throw SessionWorld.Unexpected(answer) }
         #expect(found.zones.map(\.failure.code) == [.zoneNotFound, .unspecified])
         #expect(try bob.changes(of: zones[1]).changes.count == 3)
+    }
+
+    /// What became of a zone whose link somebody has.
+    private enum LinkStory: CaseIterable {
+        case neverInvited, removed, left, ended, deleted
+
+        /// - Returns: the link, which is not for Bob in the end.
+        func tell(_ alice: TestClient, _ bob: TestClient) throws -> String {
+            let zone = "\(self)"
+            try alice.makeZone(zone)
+            let link = try alice.share(zone, self == .neverInvited ? .noAccess : .readWrite).share.link
+            if self == .neverInvited { return link }
+            let joined = try bob.join(link)
+            if self == .left { try bob.leave(joined) }
+            switch self {
+            case .neverInvited: break
+            case .removed, .left:
+                let tag = try alice.ask(ShareRequests.shareRecord(of: TestClient.zone(zone))).shareTag
+                try alice.share(zone, .noAccess, tag: tag)
+            case .ended:
+                let answer = try alice.ask(.modifyRecords(ShareRequests.endShare(of: zone, alice.stamp())))
+                guard case .modifyRecords(let records)? = answer,
+                    case .deleted? = records.zones.first?.deletes.first?.result
+                else { throw SessionWorld.Unexpected(answer) }
+            case .deleted: try alice.deleteZone(zone)
+            }
+            return link
+        }
+    }
+
+    @Test func `F-13, R-316: answers about links that are not for somebody are the same, byte for byte`() throws {
+        let world = SessionWorld()
+        let alice = try world.enter("alice", device: 1)
+        let bob = try world.enter("bob", device: 2)
+        let unmade = ["", "open", String(repeating: "a", count: 32)]
+        let links = try unmade + LinkStory.allCases.map { try $0.tell(alice, bob) }
+        #expect(Set(links).count == 8)
+        for accepts in [false, true] {
+            var answers: Set<[UInt8]> = []
+            for link in links {
+                let id = bob.post(accepts ? ShareRequests.accept(link) : ShareRequests.metadata(link))
+                world.scheduler.runUntilIdle()
+                var answer = try #require(bob.inbox.first { $0.id == id })
+                #expect(answer.failureCodes == [.unknownItem], "\(link)")
+                answer.id = 0
+                answers.insert(answer.encoded)
+            }
+            #expect(answers.count == 1)
+        }
+    }
+}
+
+extension Optional<WireServerEnvelope.OneOfAnswer> {
+    /// The tag of the one record that was fetched.
+    fileprivate var shareTag: [UInt8] {
+        guard case .fetchRecords(let fetched)? = self else { return [] }
+        return fetched.results.first?.record.tag ?? []
     }
 }

@@ -247,6 +247,20 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `F-21: a server that is older than the tables does not start on them`() async throws {
+        try await withEmptyDatabase { url, loop in
+            let migrator = Migrator(url: url, loop: loop)
+            _ = try await migrator.migrate()
+            let isCurrent = try await migrator.isCurrent()
+            #expect(isCurrent)
+            // A step of a later version, and what this one asks before it serves.
+            try PostgresAdministration.execute(
+                ["INSERT INTO schema_migration (number, name, checksum) VALUES (99, '0099_later', 'x')"], url: url)
+            let error = await #expect(throws: MigrationError.self) { try await migrator.isCurrent() }
+            #expect(error?.code == .newer)
+        }
+    }
+
     @Test func `a database that went another way is refused`() async throws {
         try await withEmptyDatabase { url, loop in
             let migrator = Migrator(url: url, loop: loop)

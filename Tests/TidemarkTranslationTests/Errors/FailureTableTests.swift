@@ -48,7 +48,7 @@ import TidemarkWire
         (.tooManySharedZoneKeys, .limitExceeded),
     ]
 
-    @Test func `R-370: every reason has the code that the rules name, and a text`() {
+    @Test func `R-370, R-376: every reason has the code that the rules name, and a text`() {
         #expect(Set(Self.expected.map(\.0)) == Set(FailureReason.allCases))
         for (reason, code) in Self.expected {
             #expect(reason.wire().code == code, "\(reason)")
