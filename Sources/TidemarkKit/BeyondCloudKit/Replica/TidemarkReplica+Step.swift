@@ -7,9 +7,12 @@ extension TidemarkReplica {
         case store(CKRecord)
         /// Delete the app's data of this record. It is gone, and nothing of the user's is lost with it.
         case remove(CKRecord.ID)
-        /// Delete all records: they belong to an account that is no longer signed in. The replica keeps their
-        /// unsent edits, and returns them with `store` when that account signs in again. It does not keep files of
-        /// assets: keep those of ``TidemarkReplica/unsentIDs``, as they were before this event.
+        /// Delete all records of this replica's database: they belong to an account that is no longer signed in.
+        /// The replica of another database tells it for its own. It may already have brought back what the new user had
+        /// not sent there.
+        ///
+        /// The replica keeps their unsent edits, and returns them with `store` when that account signs in again. It does
+        /// not keep files of assets: keep those of ``TidemarkReplica/unsentIDs``, as they were before this event.
         case removeAll
         /// A zone is gone. Earlier steps have removed what had to be removed with it.
         ///
