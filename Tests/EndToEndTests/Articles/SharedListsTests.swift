@@ -138,6 +138,24 @@ import Testing
         #expect(phone.lostAnswerCount == 1)
     }
 
+    @Test func `R-552, R-645: a list that was joined after the backup has ended for who joined, and its owner has it`()
+        async throws
+    {
+        let (alice, bob) = (await makeLists("alice"), await makeLists("bob"))
+        await alice.write("milk", as: "1", in: list)
+        try await cloud.settle()
+        let backup = cloud.backUp()
+        let joined = try await bob.join(try #require(try await alice.publish(list, .readWrite)))
+        try await cloud.settle()
+        #expect(await texts(bob) == ["milk"])
+        cloud.restore(backup)
+        try await cloud.settle()
+        #expect(await texts(bob) == [])
+        #expect(await !bob.mayWrite(in: joined))
+        #expect(await bob.problems["Shopping"] != nil)
+        #expect(await texts(alice) == ["milk"])
+    }
+
     /// One of the two engines hears of the new user first. What it brings back stays when the other one hears of it.
     @Test func `R-643: what a user had not sent is there again in both databases when they come back`() async throws {
         let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
