@@ -101,7 +101,9 @@ extension Syncer {
             {
                 return nil
             }
-            return Arrival(record: record, content: content, standing: Standing(of: record, for: entry))
+            return Arrival(
+                record: record, content: content, standing: Standing(of: record, for: entry),
+                isAwaited: entry?.isAwaited == true)
         }
         // This is recorded first. If this program ends before it can record that it has written these files, they must
         // not look like local changes at the next start.
@@ -140,6 +142,8 @@ extension Syncer {
         let record: CKRecord
         let content: FileRecord.Content
         let standing: Standing
+        /// Whether an earlier attempt to write the file may have been cut short.
+        let isAwaited: Bool
     }
 
     /// Fetches files that could not be read or written when their records arrived, for example because the disk was
@@ -201,7 +205,8 @@ extension Syncer {
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
         var meeting = meeting(at: content.path, synced: synced, record: content.version)
         if standing == .wentBack, meeting != .equal, tree.obstacle(to: content.path) == nil { meeting = .keepFile }
-        if givesWay(entry, to: meeting) || comesAgain(entry, content, meeting) { meeting = .takeRecord }
+        let mayBeAside = entry.zoneHasEnded == true || arrival.isAwaited && !isOurs
+        if givesWay(entry, to: meeting) || mayBeAside && comesAgain(content, meeting) { meeting = .takeRecord }
         switch meeting {
         case .equal:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])

@@ -29,11 +29,11 @@ extension Syncer {
         }
     }
 
-    /// Whether a file that is missing here has to come again with its record.
-    func comesAgain(_ entry: Journal.Entry, _ content: FileRecord.Content, _ meeting: Meeting) -> Bool {
-        guard entry.zoneHasEnded == true, meeting == .keepFile, content.version != nil,
-            case .missing = tree.look(at: entry.path)
-        else { return false }
+    /// Whether a file that is missing here comes again with its record, if nobody here may have wanted it to be missing.
+    func comesAgain(_ content: FileRecord.Content, _ meeting: Meeting) -> Bool {
+        guard meeting == .keepFile, content.version != nil, case .missing = tree.look(at: content.path) else {
+            return false
+        }
         return true
     }
 

@@ -223,6 +223,40 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-329: a file that gave way when the program was killed comes back, and is deleted nowhere`()
+        async throws
+    {
+        try await with { alice, bob in
+            try alice.write("one", to: "one.txt")
+            try await alice.once()
+            let link = try await link(alice, "--public", "read")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            // bob's edit was refused and is aside. The server's version was not written.
+            try bob.delete("one.txt")
+            try bob.write("edited", to: "one, edited.txt")
+            let files = try bob.files
+            do {
+                let place = try #require(try Journal.place(ofFolder: bob.path))
+                let journal = try Journal(
+                    directory: "\(bob.path)/\(FileTree.stateDirectoryName)", zoneName: place.zoneName,
+                    owner: place.owner)
+                var entry = try #require(journal["one.txt"])
+                entry.refused = Journal.Entry.Refused(version: files["one, edited.txt"])
+                entry.receiving = Journal.Entry.Arrival(version: nil, unreadTag: entry.tag)
+                journal["one.txt"] = entry
+                try journal.persist()
+            }
+            // What the server had refused is allowed by then.
+            _ = try await self.link(alice, "--public", "write")
+            let again = try await run(bob, bob.path, "--once")
+            #expect(again.status == 0, "\(again.output)")
+            try await alice.once()
+            for folder in [alice, bob] {
+                #expect(folder.text("one.txt") == "one" && folder.text("one, edited.txt") == "edited")
+            }
+        }
+    }
+
     @Test func `R-329: who may only read keeps an edit of a file that is deleted elsewhere`() async throws {
         try await with { alice, bob in
             try alice.write("one", to: "one.txt")
