@@ -38,9 +38,10 @@ struct LeaveFolder: AsyncParsableCommand {
     func run() async throws {
         try await FolderSyncError.told {
             let place = try FolderPlace.find(folder, zoneName: nil)
-            // It may be joined again on another device.
-            try Journal.zoneIsLeft(place, inFolder: folder)
             try await SharedFolder(place).leave()
+            // It may be joined again on another device. If this program is killed before it records that, the next sync
+            // or the next acceptance does.
+            try Journal.zoneIsLeft(place, inFolder: folder)
             print("Left. The files stay.")
         }
     }

@@ -296,7 +296,7 @@ final class Journal: @unchecked Sendable {
         engineState = nil
     }
 
-    /// The zone of a folder is about to be left. A foldersync that keeps the folder in sync hears of that by itself.
+    /// This account has left the zone of a folder. A foldersync that keeps the folder in sync hears of that by itself.
     static func zoneIsLeft(_ place: FolderPlace, inFolder folder: String) throws {
         guard place.isShared else { return }
         do {

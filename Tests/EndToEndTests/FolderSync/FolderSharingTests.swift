@@ -133,9 +133,30 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-330: a folder that could not be left is in sync as before`() async throws {
+        try await with { alice, bob in
+            for name in ["kept", "deleted"] { try alice.write("one", to: "\(name).txt") }
+            try await alice.once()
+            let link = try await link(alice, "--public", "write")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            let left = try await Program.run(
+                "foldersync", ["leave", bob.path],
+                environment: bob.site.environment("bob").merging(["TIDEMARK_TOKEN": "mistyped"]) { $1 },
+                directory: bob.directory.path)
+            #expect(left.status != 0, "\(left.output)")
+            try bob.delete("deleted.txt")
+            #expect(try await run(bob, bob.path, "--once").status == 0)
+            try await alice.once()
+            for folder in [alice, bob] { #expect(try Set(folder.files.keys) == ["kept.txt"]) }
+        }
+    }
+
     /// How a shared folder ends for bob.
     enum FolderEnd: CaseIterable {
-        case left, leftAndHeard, stopped
+        /// `leftUnrecorded`: the command was killed when the server had been told.
+        case left, leftAndHeard, leftUnrecorded, leftUnrecordedAndHeard, stopped
+
+        var isHeard: Bool { self == .leftAndHeard || self == .leftUnrecordedAndHeard }
     }
 
     @Test(arguments: FolderEnd.allCases)
@@ -146,13 +167,17 @@ import TidemarkTestSupport
             try await alice.once()
             let link = try await link(alice, "--public", "write")
             #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
-            if end == .stopped {
+            switch end {
+            case .stopped:
                 #expect(try await run(alice, "share", alice.path, "--stop").status == 0)
                 #expect(try await self.link(alice, "--public", "write") == link)
-            } else {
+            case .left, .leftAndHeard:
                 #expect(try await run(bob, "leave", bob.path).status == 0)
+            case .leftUnrecorded, .leftUnrecordedAndHeard:
+                let place = try #require(try Journal.place(ofFolder: bob.path))
+                try await SharedFolder(place, in: bob.site.makeContainer("bob")).leave()
             }
-            if end == .leftAndHeard { #expect(try await run(bob, bob.path, "--once").status != 0) }
+            if end.isHeard { #expect(try await run(bob, bob.path, "--once").status != 0) }
             for name in ["one", "two"] { try bob.delete("\(name).txt") }
             // It looks at the files before it has fetched any.
             try await join(bob, link)
