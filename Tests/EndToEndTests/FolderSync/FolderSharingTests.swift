@@ -248,6 +248,22 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-329: each edit of who may only read is told of, as long as the program runs`() async throws {
+        try await with { alice, bob in
+            try alice.write("one", to: "one.txt")
+            try await alice.once()
+            try await join(bob, try await link(alice, "--public", "read"))
+            try await equal(alice, bob, ["one.txt"])
+            for number in 1...2 {
+                try bob.write("edited \(number)", to: "one.txt")
+                try await eventually("bob hears of edit \(number), and has the file as it was") {
+                    let told = bob.program?.output.components(separatedBy: "one.txt: not sent, because") ?? []
+                    return told.count > number && bob.text("one.txt") == "one"
+                }
+            }
+        }
+    }
+
     @Test func `R-329: a file that gave way when the program was killed comes back, and is deleted nowhere`()
         async throws
     {
