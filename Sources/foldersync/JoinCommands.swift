@@ -31,7 +31,7 @@ struct AcceptFolder: AsyncParsableCommand {
 struct LeaveFolder: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave", abstract: "Leave a folder that somebody shares with this account.",
-        discussion: "The files stay, here and with everybody else. A foldersync that keeps the folder in sync ends.")
+        discussion: "The files stay, here and with everybody else. If foldersync is running for the folder, it stops.")
 
     @Argument(help: "The folder.") var folder: String
 

@@ -35,7 +35,7 @@ extension Syncer {
         journal[kept.newPath] = copy
         guard kept.newPath != kept.path else { return }
         report.line(
-            "\(kept.path) is as the others have it; this device's version is kept as \(kept.newPath), and not sent")
+            "\(kept.path) has the server's version again; this device's is kept as \(kept.newPath), and not sent")
     }
 
     /// The share of the folder has changed: what was refused may be allowed now.

@@ -9,8 +9,8 @@ extension Syncer {
     /// engine's state is dropped too.
     ///
     /// The zone of a shared folder may be shared with this account again. Then the versions of the last sync tell what
-    /// was deleted or edited there since, and edited here. They do not tell what was deleted here: who has left a folder
-    /// may clear its files away, and does not mean those of the others.
+    /// was deleted or edited there since, and edited here. They do not tell what was deleted here: whoever has left a folder
+    /// may delete its files here, and does not want the others to lose theirs.
     func zoneEnded() {
         if place.isShared { journal.zoneEnded() } else { journal.forgetEverything() }
         persist()

@@ -351,7 +351,7 @@ import TidemarkTestSupport
                 (["share", alice.path, "--with", "x@y.z", "--public", "read"], "not both"),
                 (["share", alice.path, "--stop", "--public", "read"], "--stop"),
                 (["share", alice.path, "--public", "none", "--remove", "nobody"], "Nobody named nobody"),
-                (["members", "\(alice.path)/none"], "--zone"), (["accept", "", alice.path], "is no link"),
+                (["members", "\(alice.path)/none"], "--zone"), (["accept", "", alice.path], "is not a link"),
             ]
             for (arguments, text) in cases {
                 let ended = try await Program.run(
