@@ -268,7 +268,7 @@ import TidemarkTestSupport
         async throws
     {
         try await with { alice, bob in
-            try alice.write("one", to: "one.txt")
+            for name in ["one", "kept"] { try alice.write("one", to: "\(name).txt") }
             try await alice.once()
             let link = try await link(alice, "--public", "read")
             #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
