@@ -124,6 +124,14 @@ enum FileRecord {
         }
     }
 
+    /// All but the asset of a large file.
+    static let keysWithoutFile: [CKRecord.FieldKey] = ["path", "content", "isExecutable", "isDeleted"]
+
+    /// Whether the content of the file is an asset, fetched or not.
+    static func isLarge(_ record: CKRecord) -> Bool {
+        record["isDeleted"] as? Bool != true && record["content"] as? Data == nil
+    }
+
     /// Whether the record has the content of the file. A record in an error has no asset files.
     static func isComplete(_ record: CKRecord) -> Bool {
         guard let asset = record["file"] as? CKAsset else { return true }

@@ -72,7 +72,7 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
             "The folder \(name) is this account's own, so there is nothing to accept or to leave. To keep it in sync: foldersync FOLDER "
                 + "--zone \(name). To end the sharing: foldersync share FOLDER --stop"
         case .linkInvalid(let link):
-            "\(link) is no link to a folder. Take the whole line that foldersync share printed."
+            "\(link) is not a link to a folder. Take the whole line that foldersync share printed."
         case .memberUnknown(let name):
             "Nobody named \(name) takes part. See: foldersync members FOLDER"
         case .memberAmbiguous(let name):

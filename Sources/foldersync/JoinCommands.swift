@@ -31,16 +31,17 @@ struct AcceptFolder: AsyncParsableCommand {
 struct LeaveFolder: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave", abstract: "Leave a folder that somebody shares with this account.",
-        discussion: "The files stay, here and with everybody else. A foldersync that keeps the folder in sync ends.")
+        discussion: "The files stay, here and with everybody else. If foldersync is running for the folder, it stops.")
 
     @Argument(help: "The folder.") var folder: String
 
     func run() async throws {
         try await FolderSyncError.told {
             let place = try FolderPlace.find(folder, zoneName: nil)
-            // It may be joined again on another device.
-            try Journal.zoneIsLeft(place, inFolder: folder)
             try await SharedFolder(place).leave()
+            // It may be joined again on another device. If this program is killed before it records that, the next sync
+            // or the next acceptance does.
+            try Journal.zoneIsLeft(place, inFolder: folder)
             print("Left. The files stay.")
         }
     }

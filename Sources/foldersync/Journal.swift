@@ -56,9 +56,13 @@ final class Journal: @unchecked Sendable {
         /// Whether a file of that version (nil: no file) may be missing on the server, and should be sent.
         func differs(from version: String?) -> Bool {
             if let refused, refused.version == version { return false }
-            if version == nil, zoneHasEnded == true { return false }
+            if version == nil, zoneHasEnded == true || isAwaited { return false }
             return version != self.version || sent.contains { $0.version != version }
         }
+
+        /// Whether a file is about to be written. The old one may be out of the way already, and a crash may have come
+        /// between. So a missing file tells nothing of what somebody wanted.
+        var isAwaited: Bool { receiving.map { !$0.isDeletion } ?? false }
 
         /// The record with its system fields alone, to be filled and saved.
         var record: CKRecord? {
@@ -292,7 +296,7 @@ final class Journal: @unchecked Sendable {
         engineState = nil
     }
 
-    /// The zone of a folder is about to be left. A foldersync that keeps the folder in sync hears of that by itself.
+    /// This account has left the zone of a folder. A foldersync that keeps the folder in sync hears of that by itself.
     static func zoneIsLeft(_ place: FolderPlace, inFolder folder: String) throws {
         guard place.isShared else { return }
         do {

@@ -101,7 +101,9 @@ extension Syncer {
             {
                 return nil
             }
-            return Arrival(record: record, content: content, standing: Standing(of: record, for: entry))
+            return Arrival(
+                record: record, content: content, standing: Standing(of: record, for: entry),
+                isAwaited: entry?.isAwaited == true)
         }
         // This is recorded first. If this program ends before it can record that it has written these files, they must
         // not look like local changes at the next start.
@@ -140,6 +142,8 @@ extension Syncer {
         let record: CKRecord
         let content: FileRecord.Content
         let standing: Standing
+        /// Whether an earlier attempt to write the file may have been cut short.
+        let isAwaited: Bool
     }
 
     /// Fetches files that could not be read or written when their records arrived, for example because the disk was
@@ -147,29 +151,47 @@ extension Syncer {
     func fetchMissing() async throws {
         let missing = journal.arrivals
         guard let engine, !missing.isEmpty else { return }
+        var large: [RelativePath] = []
         var paths = missing.keys.sorted()[...]
         while !paths.isEmpty, !hasFailed {
-            try await fetchMissing(missing, paths.prefix(Self.missingCountMax), engine)
+            let found = try await fetchMissing(
+                missing, paths.prefix(Self.missingCountMax), FileRecord.keysWithoutFile, engine)
+            large += found
             paths = paths.dropFirst(Self.missingCountMax)
         }
+        var fetch = LargeFetch(large)
+        while !hasFailed, let group = fetch.nextGroup() {
+            do {
+                _ = try await fetchMissing(missing, group, nil, engine)
+            } catch {
+                fetch.failed(error)
+            }
+        }
+        if let failure = fetch.failure { throw failure }
     }
 
     /// The most files of one request. The small ones are in memory together, a megabyte each.
     private static let missingCountMax = 50
 
+    /// - Parameter keys: nil: with large files.
+    /// - Returns: the large files, if they are not fetched.
     private func fetchMissing(
-        _ missing: [RelativePath: Journal.Entry.Arrival], _ paths: ArraySlice<RelativePath>, _ engine: CKSyncEngine
-    ) async throws {
-        let results = try await engine.database.records(for: paths.map { FileRecord.id(of: $0, in: zoneID) })
-        var records: [CKRecord] = []
+        _ missing: [RelativePath: Journal.Entry.Arrival], _ paths: ArraySlice<RelativePath>,
+        _ keys: [CKRecord.FieldKey]?, _ engine: CKSyncEngine
+    ) async throws -> [RelativePath] {
+        let results = try await engine.database.records(
+            for: paths.map { FileRecord.id(of: $0, in: zoneID) }, desiredKeys: keys)
+        var (records, large) = ([CKRecord](), [RelativePath]())
         defer { for case .success(let record) in results.values { FileRecord.discardFile(of: record) } }
         // Another account's record may have the same name.
-        guard !hasFailed else { return }
+        guard !hasFailed else { return [] }
         for path in paths {
             let id = FileRecord.id(of: path, in: zoneID)
             // The engine may have reported a newer version meanwhile.
             guard let result = results[id], journal[id]?.receiving == missing[path] else { continue }
             switch result {
+            case .success(let record) where keys != nil && FileRecord.isLarge(record):
+                large.append(path)
             case .success(let record):
                 records.append(record)
             case .failure(let error as CKError) where error.code == .unknownItem:
@@ -187,6 +209,7 @@ extension Syncer {
         }
         fetched(records, syncEngine: engine)
         persist()
+        return large
     }
 
     /// Three states matter: the current file, the last sync, and the record.
@@ -201,7 +224,8 @@ extension Syncer {
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
         var meeting = meeting(at: content.path, synced: synced, record: content.version)
         if standing == .wentBack, meeting != .equal, tree.obstacle(to: content.path) == nil { meeting = .keepFile }
-        if givesWay(entry, to: meeting) || comesAgain(entry, content, meeting) { meeting = .takeRecord }
+        let mayBeAside = entry.zoneHasEnded == true || arrival.isAwaited && !isOurs
+        if givesWay(entry, to: meeting) || mayBeAside && comesAgain(content, meeting) { meeting = .takeRecord }
         switch meeting {
         case .equal:
             syncEngine.state.remove(pendingRecordZoneChanges: [change])

@@ -4,8 +4,9 @@ import CloudKit
 
 /// What happens in a shared folder that this account may only read.
 extension Syncer {
-    /// The server refused a change, and the person is told so once. The file gets the server's version back
-    /// (``fetchMissing()``), and what was made of it here is kept beside it. A file that is new here stays where it is.
+    /// The server refused a change. The person is told of each: it is tried once. The file gets the server's version
+    /// back (``fetchMissing()``), and what was made of it here is kept beside it. A file that is new here stays where it
+    /// is.
     ///
     /// Neither is sent until this account may write.
     func mayNotSave(_ id: CKRecord.ID) {
@@ -16,7 +17,7 @@ extension Syncer {
         if let tag = entry.tag { entry.receiving = Journal.Entry.Arrival(version: nil, unreadTag: tag) }
         journal[id] = entry
         report.problem(
-            "\(entry.path): not sent, because this account may only read the folder \(zoneID.zoneName)", once: true)
+            "\(entry.path): not sent, because this account may only read the folder \(zoneID.zoneName)")
     }
 
     /// Whether the server refused a change because this account may only read the folder.
@@ -34,23 +35,16 @@ extension Syncer {
         journal[kept.newPath] = copy
         guard kept.newPath != kept.path else { return }
         report.line(
-            "\(kept.path) is as the others have it; this device's version is kept as \(kept.newPath), and not sent")
+            "\(kept.path) has the server's version again; this device's is kept as \(kept.newPath), and not sent")
     }
 
     /// The share of the folder has changed: what was refused may be allowed now.
     func take(_ share: CKShare) {
-        guard place.isShared, share.recordID.zoneID == zoneID, share.letsCurrentUserWrite else { return }
+        guard place.isShared, share.recordID.zoneID == zoneID,
+            share.currentUserParticipant?.permission == .readWrite
+        else { return }
         let paths = journal.refusedPaths
         for path in paths { journal[path]?.refused = nil }
         note(paths)
-    }
-}
-
-extension CKShare {
-    fileprivate var letsCurrentUserWrite: Bool {
-        guard let participant = currentUserParticipant, participant.role != .publicUser else {
-            return publicPermission == .readWrite
-        }
-        return participant.permission == .readWrite
     }
 }

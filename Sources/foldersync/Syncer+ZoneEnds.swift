@@ -9,8 +9,8 @@ extension Syncer {
     /// engine's state is dropped too.
     ///
     /// The zone of a shared folder may be shared with this account again. Then the versions of the last sync tell what
-    /// was deleted or edited there since, and edited here. They do not tell what was deleted here: who has left a folder
-    /// may clear its files away, and does not mean those of the others.
+    /// was deleted or edited there since, and edited here. They do not tell what was deleted here: whoever has left a folder
+    /// may delete its files here, and does not want the others to lose theirs.
     func zoneEnded() {
         if place.isShared { journal.zoneEnded() } else { journal.forgetEverything() }
         persist()
@@ -29,11 +29,11 @@ extension Syncer {
         }
     }
 
-    /// Whether a file that is missing here has to come again with its record.
-    func comesAgain(_ entry: Journal.Entry, _ content: FileRecord.Content, _ meeting: Meeting) -> Bool {
-        guard entry.zoneHasEnded == true, meeting == .keepFile, content.version != nil,
-            case .missing = tree.look(at: entry.path)
-        else { return false }
+    /// Whether a file that is missing here comes again with its record, if nobody here may have wanted it to be missing.
+    func comesAgain(_ content: FileRecord.Content, _ meeting: Meeting) -> Bool {
+        guard meeting == .keepFile, content.version != nil, case .missing = tree.look(at: content.path) else {
+            return false
+        }
         return true
     }
 

@@ -11,7 +11,7 @@ public enum TidemarkStoreEvent: Sendable, CustomStringConvertible {
     case didFetchFromNothing(TidemarkFullFetch)
     /// The list of all zones has arrived, although the app had it before. The value tells which of the app's zones are
     /// not on the server. With `deletionsForgotten`, a `fetchedDatabaseChanges` follows. It reports those that the
-    /// engine knows as deleted.
+    /// engine knows as deleted. With `anotherLife` it does so for zones of other users.
     case didFetchZonesFromNothing(TidemarkZoneList)
 
     /// For logs.

@@ -43,19 +43,21 @@ extension CloudDatabase {
             secrets = try await sealingSecrets(of: zoneIDs)
         } catch {
             guard concernsKeysAlone(error) else { throw error }
-            for place in places { failures[place] = error }
+            for place in places { failures[place] = error.ofMissingKeys }
             return failures
         }
         for place in places {
             let record = saves[place].copy
+            let secret: ZoneSecret
+            switch secrets[record.recordID.zoneID] ?? .failure(Self.wrongAnswer(to: .fetchKeys)) {
+            case .success(let found): secret = found
+            case .failure(let error):
+                failures[place] = error.ofMissingKeys
+                continue
+            }
             do {
-                guard let secret = try secrets[record.recordID.zoneID]?.get() else {
-                    throw Self.wrongAnswer(to: .fetchKeys)
-                }
                 let cipher = ValueCipher(container: keys.container, recordID: record.recordID)
                 saves[place].fields = try cipher.seal(saves[place].changes.fields, with: secret, keys: record.keyRule)
-            } catch let error as CKError {
-                failures[place] = error
             } catch {
                 //
                 failures[place] = CKError(
@@ -224,6 +226,15 @@ extension CKError {
         return CKError(
             .serverRejectedRequest, message: localizedDescription, userInfo: [NSUnderlyingErrorKey: self as NSError])
     }
+
+    private static let missingKeysKey = "TidemarkKeysMissing"
+
+    /// The error of a record that is not sent, because its keys cannot be had.
+    var ofMissingKeys: CKError { CKError(code, userInfo: userInfo.merging([Self.missingKeysKey: true]) { $1 }) }
+
+    /// Whether the record was not sent, because its keys cannot be had. Nothing of it can have been carried out, and the
+    /// error says nothing of other records.
+    var isOfMissingKeys: Bool { userInfo[Self.missingKeysKey] != nil }
 
     static let zoneKeyUnknownKey = "TidemarkZoneKeyUnknown"
 

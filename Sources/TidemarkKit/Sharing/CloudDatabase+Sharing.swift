@@ -170,7 +170,7 @@ extension CloudDatabase {
     /// The people whom these lookups find, each once.
     ///
     /// - Returns: `requestRateLimited` for addresses for which the server had no room any more. What was found before stays:
-    ///   to look it up again would take the room of the others.
+    ///   looking it up again would use up the limit for the others.
     func shareParticipants(
         for lookups: [CKUserIdentity.LookupInfo]
     ) async throws(CKError) -> [CKUserIdentity.LookupInfo: Result<CKShare.Participant, CKError>] {

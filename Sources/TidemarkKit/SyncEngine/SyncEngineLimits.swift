@@ -76,7 +76,8 @@ extension CKError {
     /// Whether a change that failed may have been carried out all the same: its answer was lost, nobody waited for
     /// it any more, or the server has lost its store during the commit.
     var leavesOutcomeOpen: Bool {
-        code == .serverResponseLost || code == .operationCancelled || code == .serviceUnavailable
+        if isOfMissingKeys { return false }
+        return code == .serverResponseLost || code == .operationCancelled || code == .serviceUnavailable
     }
 
     /// Whether the error concerns the account rather than the request.

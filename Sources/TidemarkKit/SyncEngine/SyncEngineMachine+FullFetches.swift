@@ -185,7 +185,8 @@ extension SyncEngineMachine {
     }
 
     /// What happens to zones that the list lacks: some are reported to the app as ended, and the list says which are
-    /// absent. If a user purged a zone or lost its keys before the backup, its end was wanted, whatever followed.
+    /// absent. If a user purged a zone or lost its keys before the backup, its end was wanted, whatever followed. Another
+    /// user's zone cannot be made again from here, so this user has no access to it, as if that had ended.
     func fateOfUnlistedZones(
         _ reason: TidemarkFullFetch.Reason
     ) -> (ended: [CKDatabase.DatabaseChange.Deletion], list: TidemarkZoneList) {
@@ -197,7 +198,8 @@ extension SyncEngineMachine {
             return (ended, TidemarkZoneList(reason: reason, absent: zones, accounted: listed))
         case .anotherLife:
             let ended = zones.compactMap { zoneID -> CKDatabase.DatabaseChange.Deletion? in
-                guard let why = fullFetches.endedZones[zoneID], why != .deleted else { return nil }
+                let why = fullFetches.endedZones[zoneID] ?? .deleted
+                guard why != .deleted || zoneID.isOfOther else { return nil }
                 return .init(zoneID: zoneID, reason: why)
             }
             let accounted = listed.union(ended.map(\.zoneID))

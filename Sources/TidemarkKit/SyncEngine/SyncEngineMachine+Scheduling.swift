@@ -223,7 +223,7 @@ extension SyncEngineMachine {
     mutating func noteFailure(_ error: CKError, retryAt: Duration, at moment: SyncEngineMoment) {
         if error.concernsAccount { schedule.accountDue = moment.now }
         let isThrottled = error.code == .requestRateLimited || error.code == .serviceUnavailable
-        guard isThrottled, error.retryAfterSeconds != nil else { return }
+        guard isThrottled, !error.isOfMissingKeys, error.retryAfterSeconds != nil else { return }
         if error.isGreetingRefused {
             schedule.busyUntil = retryAt
         } else {

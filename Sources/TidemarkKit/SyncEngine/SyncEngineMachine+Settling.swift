@@ -194,10 +194,12 @@ extension SyncEngineSend {
             failedForGood.insert(item)
             return false
         }
-        // Without the keys of one zone, other records may go.
-        let lacksKeys = error.code == .accountTemporarilyUnavailable && error.isAboutKeys
+        // Without the keys of one zone, other records may go. If the server said when to ask for keys again, it
+        // did not mean those.
+        let lacksKeys = error.isOfMissingKeys || error.code == .accountTemporarilyUnavailable && error.isAboutKeys
         let isOfItem = error.isPassing || lacksKeys || isAlone && error.makesSuspect
-        if !isOfItem || error.retryAfterSeconds != nil { failsByItems = false }
+        let waits = error.retryAfterSeconds != nil && !error.isOfMissingKeys
+        if !isOfItem || waits { failsByItems = false }
         let isLonger = (error.retryAfterSeconds ?? 0) > (retriedError?.retryAfterSeconds ?? 0)
         if retriedError == nil || isLonger { retriedError = error }
         return true

@@ -153,7 +153,10 @@ actor ShoppingLists: TidemarkSyncEngineDelegate {
             items[id] = nil
             if id.recordName == CKRecordNameZoneWideShare { shares[id.zoneID] = nil }
         case .removeAll:
-            (items, shares) = ([:], [:])
+            // The other database tells it for its own records, before or after this one.
+            let scope = engine.database.databaseScope
+            items = items.filter { self.scope(of: $0.key.zoneID) != scope }
+            shares = shares.filter { self.scope(of: $0.key) != scope }
         case .zoneDeleted(let list, _, let unsent):
             shares[list] = nil
             guard scope(of: list) == .shared else { return replica.send(unsent, engine) }

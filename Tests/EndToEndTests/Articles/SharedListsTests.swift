@@ -138,6 +138,55 @@ import Testing
         #expect(phone.lostAnswerCount == 1)
     }
 
+    @Test func `R-552, R-645: a list that was joined after the backup has ended for who joined, and its owner has it`()
+        async throws
+    {
+        let (alice, bob) = (await makeLists("alice"), await makeLists("bob"))
+        await alice.write("milk", as: "1", in: list)
+        try await cloud.settle()
+        let backup = cloud.backUp()
+        let joined = try await bob.join(try #require(try await alice.publish(list, .readWrite)))
+        try await cloud.settle()
+        #expect(await texts(bob) == ["milk"])
+        cloud.restore(backup)
+        try await cloud.settle()
+        #expect(await texts(bob) == [])
+        #expect(await !bob.mayWrite(in: joined))
+        #expect(await bob.problems["Shopping"] != nil)
+        #expect(await texts(alice) == ["milk"])
+    }
+
+    /// One of the two engines hears of the new user first. What it brings back stays when the other one hears of it.
+    @Test func `R-643: what a user had not sent is there again in both databases when they come back`() async throws {
+        let (alice, bob) = (cloud.account("alice"), cloud.account("bob"))
+        let phone = bob.device("phone")
+        let lists = ShoppingLists(container: phone.container)
+        await lists.start()
+        let joined = try await alice.share(CKRecordZone.ID(zoneName: "Shopping"), with: bob)
+        await lists.write("milk", as: "1", in: list)
+        try await cloud.settle()
+        phone.goOffline()
+        await lists.write("tea", as: "2", in: list)
+        await lists.write("bread", as: "3", in: joined)
+        phone.signOut()
+        try await cloud.settle()
+        #expect(await texts(lists) == [])
+        phone.goOnline()
+        phone.signIn(alice)
+        try await cloud.settle()
+        #expect(await texts(lists) == [])
+
+        phone.signIn(bob)
+        try await cloud.settle()
+        #expect(await texts(lists) == ["bread", "milk", "tea"])
+        #expect(await lists.mayWrite(in: joined))
+        #expect(await lists.problems.isEmpty)
+        let tea = try await bob.database.record(for: CKRecord.ID(recordName: "2", zoneID: list))
+        #expect(tea["text"] as? String == "tea")
+        let bread = CKRecord.ID(recordName: "3", zoneID: CKRecordZone.ID(zoneName: "Shopping"))
+        #expect(try await alice.database.record(for: bread)["text"] as? String == "bread")
+    }
+
     @Test func `R-314, R-316, R-328: who is invited by an address is alone to join, until they are removed`()
         async throws
     {

@@ -133,9 +133,30 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-330: a folder that could not be left is in sync as before`() async throws {
+        try await with { alice, bob in
+            for name in ["kept", "deleted"] { try alice.write("one", to: "\(name).txt") }
+            try await alice.once()
+            let link = try await link(alice, "--public", "write")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            let left = try await Program.run(
+                "foldersync", ["leave", bob.path],
+                environment: bob.site.environment("bob").merging(["TIDEMARK_TOKEN": "mistyped"]) { $1 },
+                directory: bob.directory.path)
+            #expect(left.status != 0, "\(left.output)")
+            try bob.delete("deleted.txt")
+            #expect(try await run(bob, bob.path, "--once").status == 0)
+            try await alice.once()
+            for folder in [alice, bob] { #expect(try Set(folder.files.keys) == ["kept.txt"]) }
+        }
+    }
+
     /// How a shared folder ends for bob.
     enum FolderEnd: CaseIterable {
-        case left, leftAndHeard, stopped
+        /// `leftUnrecorded`: the command was killed when the server had been told.
+        case left, leftAndHeard, leftUnrecorded, leftUnrecordedAndHeard, stopped
+
+        var isHeard: Bool { self == .leftAndHeard || self == .leftUnrecordedAndHeard }
     }
 
     @Test(arguments: FolderEnd.allCases)
@@ -146,13 +167,17 @@ import TidemarkTestSupport
             try await alice.once()
             let link = try await link(alice, "--public", "write")
             #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
-            if end == .stopped {
+            switch end {
+            case .stopped:
                 #expect(try await run(alice, "share", alice.path, "--stop").status == 0)
                 #expect(try await self.link(alice, "--public", "write") == link)
-            } else {
+            case .left, .leftAndHeard:
                 #expect(try await run(bob, "leave", bob.path).status == 0)
+            case .leftUnrecorded, .leftUnrecordedAndHeard:
+                let place = try #require(try Journal.place(ofFolder: bob.path))
+                try await SharedFolder(place, in: bob.site.makeContainer("bob")).leave()
             }
-            if end == .leftAndHeard { #expect(try await run(bob, bob.path, "--once").status != 0) }
+            if end.isHeard { #expect(try await run(bob, bob.path, "--once").status != 0) }
             for name in ["one", "two"] { try bob.delete("\(name).txt") }
             // It looks at the files before it has fetched any.
             try await join(bob, link)
@@ -223,6 +248,56 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-329: each edit of who may only read is told of, as long as the program runs`() async throws {
+        try await with { alice, bob in
+            try alice.write("one", to: "one.txt")
+            try await alice.once()
+            try await join(bob, try await link(alice, "--public", "read"))
+            try await equal(alice, bob, ["one.txt"])
+            for number in 1...2 {
+                try bob.write("edited \(number)", to: "one.txt")
+                try await eventually("bob hears of edit \(number), and has the file as it was") {
+                    let told = bob.program?.output.components(separatedBy: "one.txt: not sent, because") ?? []
+                    return told.count > number && bob.text("one.txt") == "one"
+                }
+            }
+        }
+    }
+
+    @Test func `R-329: a file that gave way when the program was killed comes back, and is deleted nowhere`()
+        async throws
+    {
+        try await with { alice, bob in
+            for name in ["one", "kept"] { try alice.write("one", to: "\(name).txt") }
+            try await alice.once()
+            let link = try await link(alice, "--public", "read")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            // bob's edit was refused and is aside. The server's version was not written.
+            try bob.delete("one.txt")
+            try bob.write("edited", to: "one, edited.txt")
+            let files = try bob.files
+            do {
+                let place = try #require(try Journal.place(ofFolder: bob.path))
+                let journal = try Journal(
+                    directory: "\(bob.path)/\(FileTree.stateDirectoryName)", zoneName: place.zoneName,
+                    owner: place.owner)
+                var entry = try #require(journal["one.txt"])
+                entry.refused = Journal.Entry.Refused(version: files["one, edited.txt"])
+                entry.receiving = Journal.Entry.Arrival(version: nil, unreadTag: entry.tag)
+                journal["one.txt"] = entry
+                try journal.persist()
+            }
+            // What the server had refused is allowed by then.
+            _ = try await self.link(alice, "--public", "write")
+            let again = try await run(bob, bob.path, "--once")
+            #expect(again.status == 0, "\(again.output)")
+            try await alice.once()
+            for folder in [alice, bob] {
+                #expect(folder.text("one.txt") == "one" && folder.text("one, edited.txt") == "edited")
+            }
+        }
+    }
+
     @Test func `R-329: who may only read keeps an edit of a file that is deleted elsewhere`() async throws {
         try await with { alice, bob in
             try alice.write("one", to: "one.txt")
@@ -276,7 +351,7 @@ import TidemarkTestSupport
                 (["share", alice.path, "--with", "x@y.z", "--public", "read"], "not both"),
                 (["share", alice.path, "--stop", "--public", "read"], "--stop"),
                 (["share", alice.path, "--public", "none", "--remove", "nobody"], "Nobody named nobody"),
-                (["members", "\(alice.path)/none"], "--zone"), (["accept", "", alice.path], "is no link"),
+                (["members", "\(alice.path)/none"], "--zone"), (["accept", "", alice.path], "is not a link"),
             ]
             for (arguments, text) in cases {
                 let ended = try await Program.run(

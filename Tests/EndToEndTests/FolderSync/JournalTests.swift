@@ -184,6 +184,23 @@ import TidemarkTestSupport
         #expect(journal["file 0"]?.version == "v0")
     }
 
+    @Test func `R-329: a file that is missing while another is about to take its place was not deleted here`() throws {
+        defer { directory.remove() }
+        var entry = Journal.Entry(path: "a")
+        let id = FileRecord.id(of: "a", in: CKRecordZone.ID(zoneName: "Z"))
+        entry.remember(CKRecord(recordType: FileRecord.type, recordID: id), version: "v1")
+        entry.refused = Journal.Entry.Refused(version: "v2")
+        #expect(entry.differs(from: nil))
+        for arrival in [
+            Journal.Entry.Arrival(version: "v1"), Journal.Entry.Arrival(version: nil, unreadTag: "tag"),
+        ] {
+            entry.receiving = arrival
+            #expect(!entry.differs(from: nil) && entry.differs(from: "v3"))
+        }
+        entry.receiving = Journal.Entry.Arrival(version: nil)
+        #expect(entry.differs(from: nil))
+    }
+
     @Test func `two programs do not share a folder`() throws {
         defer { directory.remove() }
         let journal = try open()

@@ -176,7 +176,10 @@ final class SharingAppProcess: TidemarkSyncEngineDelegate, CloudTransport, @unch
             let isShare = id.recordName == CKRecordNameZoneWideShare
             if app.guest == nil, !isShare { accuse("I-1: \(id.path) is deleted") }
             app.disk.forget(id)
-        case .removeAll: accuse("lost its account")
+        case .removeAll:
+            // Nobody signs in or out here. The app has one database.
+            accuse("lost its account")
+            (app.disk.notes, app.disk.shares) = ([:], [:])
         case .zoneDeleted(let zoneID, _, let unsent):
             if app.guest == nil { accuse("I-1: zone \(zoneID.zoneName) is deleted") }
             app.disk.shares[zoneID] = nil

@@ -155,9 +155,29 @@ import TidemarkWire
         refuseKeys(code)
         let errors = try save()
         #expect(errors["n"]?.keepsChangePending == true && errors["n"]?.code != .zoneNotFound)
+        #expect(errors["n"]?.isOfMissingKeys == true && errors["n"]?.leavesOutcomeOpen == false, "it was not sent")
         #expect(errors["p"]?.code == .zoneNotFound, "it was sent")
         serve(["_bob": .random()], try account())
         #expect(try save().mapValues(\.code) == ["n": .zoneNotFound, "p": .zoneNotFound], "both were sent")
+    }
+
+    @Test func `R-067, R-157: a record whose zone has no keys for now was not sent, and the others go`() throws {
+        let account = try account()
+        server.answer { envelope in
+            guard case .fetchKeys(let request)? = envelope.request else { return nil }
+            var answer = WireFetchKeysAnswer()
+            answer.account.mode = .escrowed
+            (answer.account.id, answer.account.key) = (account.id, account.key)
+            answer.zones = request.zones.map { _ in
+                var result = WireZoneKeysResult()
+                result.failure.code = .serviceUnavailable
+                return result
+            }
+            return .fetchKeys(answer)
+        }
+        let errors = try save()
+        #expect(errors["n"]?.code == .serviceUnavailable && errors["n"]?.leavesOutcomeOpen == false)
+        #expect(errors["p"]?.code == .zoneNotFound, "it was sent")
     }
 
     @Test(arguments: [WireErrorCode.serviceUnavailable, .zoneBusy, .internalError, .serverRejectedRequest])

@@ -423,8 +423,12 @@ import TidemarkDomain
         }
     }
 
-    private func fetchRestoredFeed(_ zones: [String], ended: ZoneEnds) -> (MachineHarness, [String]) {
+    /// - Parameter shared: zones of others that have been read.
+    private func fetchRestoredFeed(
+        _ zones: [String], ended: ZoneEnds, shared: [CKRecordZone.ID] = []
+    ) -> (MachineHarness, [String]) {
         let harness = harness()
+        for zoneID in shared { harness.machine.snapshot.zoneTokens[zoneID] = token(Self.old, 5) }
         harness.respond = { request in
             switch request {
             case .databaseChanges(.some, _, _, _): .error(.changeTokenExpired)
@@ -455,6 +459,22 @@ import TidemarkDomain
         let (_, erased) = fetchRestoredFeed([], ended: ["A": .purged])
         #expect(erased.first == "had all zones: anotherLife" && erased.count == 2, "\(erased)")
         #expect(erased.last?.hasPrefix("zones -A") == true)
+    }
+
+    @Test func `R-225, R-552: another user's zone that a restored server does not list is told as deleted`() throws {
+        let shared = CKRecordZone.ID(zoneName: "S", ownerName: "_bob")
+        let (harness, told) = fetchRestoredFeed([], ended: [:], shared: [shared])
+        #expect(told == ["had all zones: anotherLife -A", "zones -S"])
+        let deletions = harness.events.compactMap { event -> [CKDatabase.DatabaseChange.Deletion]? in
+            if case .fetchedDatabaseChanges(let changes) = event { changes.deletions } else { nil }
+        }
+        #expect(deletions.last?.map(\.zoneID) == [shared] && deletions.last?.map(\.reason) == [.deleted])
+        #expect(harness.machine.snapshot.zoneTokens.isEmpty)
+        guard case .didFetchZonesFromNothing(let list) = try #require(harness.storeEvents.first) else {
+            Issue.record("\(harness.storeEvents)")
+            return
+        }
+        #expect(list.zoneIDsNotFetched(among: [zone("A"), shared]) == [zone("A")])
     }
 
     @Test func `R-552, R-645: a zone that only the app knows, because its process ended too early, is absent`() throws {

@@ -100,6 +100,30 @@ import Testing
         #expect(requests.first?.hasPrefix("→ feed") == true && requests.last == "→ records A/1", "\(requests)")
     }
 
+    @Test func `R-067, R-157, R-374: what was not sent for want of keys needs no fetch, and silences nothing else`() {
+        let harness = MachineHarness.started(automatic: true)
+        harness.server.save(zone: zone("A"))
+        let unkeyed = CKError(.serviceUnavailable, message: "", retryAfter: 20).ofMissingKeys
+        harness.respond = { request in
+            guard case .modifyRecords(let batch, _) = request else { return nil }
+            var results = SyncEngineRecordResults()
+            for record in batch.recordsToSave {
+                results.saves[record.recordID] =
+                    record.recordID.recordName == "secret" ? .failure(unkeyed) : .success(record)
+            }
+            return .success(.recordResults(results))
+        }
+        harness.add("A/secret")
+        harness.advance(by: .seconds(5))
+        #expect(harness.pending == ["A/secret"])
+        harness.log = []
+        harness.add("A/1")
+        harness.advance(by: .seconds(1))
+        #expect(harness.pending == ["A/secret"])
+        let requests = harness.take().filter { $0.hasPrefix("→") }
+        #expect(!requests.isEmpty && requests.allSatisfy { $0.hasPrefix("→ records") }, "\(requests)")
+    }
+
     @Test func `R-157, R-517: what was in flight when the process ended is sent after a fetch`() {
         let harness = MachineHarness.started()
         harness.add("A/1")

@@ -26,6 +26,9 @@ struct ReplicaState: Sendable {
     private(set) var changedRows: Set<ReplicaRow> = []
     /// Records that the app turned out not to have, although it never deleted them.
     private var missing: [CKRecord.ID] = []
+    /// Zones of other users that a restored server does not list. The steps come with the next event of the engine, which
+    /// comes before its new state.
+    private var unlistedZones: Set<CKRecordZone.ID> = []
     /// Records whose entries are unmerged.
     private var unmergedIDs: Set<CKRecord.ID> = []
     /// An account change that waits because the app's values could not be read, and the events after it. They are not
@@ -59,6 +62,10 @@ struct ReplicaState: Sendable {
     /// In an order that does not depend on hashing.
     private func ids(where isWanted: (CKRecord.ID, ReplicaEntry) -> Bool) -> [CKRecord.ID] {
         Self.inOrder(entries.filter { isWanted($0.key, $0.value) }.keys)
+    }
+
+    private static func inOrder(_ ids: some Collection<CKRecordZone.ID>) -> [CKRecordZone.ID] {
+        ids.sorted { ($0.zoneName, $0.ownerName) < ($1.zoneName, $1.ownerName) }
     }
 
     private static func inOrder(_ ids: some Collection<CKRecord.ID>) -> [CKRecord.ID] {
@@ -187,6 +194,8 @@ struct ReplicaState: Sendable {
     ) {
         bringBackMissing(&plan, write)
         mergeUnmerged(rules, &plan, write)
+        for zoneID in Self.inOrder(unlistedZones) { zoneEnded(zoneID, .deleted, &plan) }
+        unlistedZones = []
         switch event {
         case .stateUpdate(let update):
             engineState = update.stateSerialization
@@ -219,9 +228,11 @@ struct ReplicaState: Sendable {
     /// takes in zones that a restored server does not have.
     private mutating func take(_ event: TidemarkStoreEvent, _ plan: inout ReplicaPlan) {
         guard case .didFetchZonesFromNothing(let list) = event, list.reason == .anotherLife else { return }
+        let known = zones.union(entries.filter(\.value.isOnServer).keys.map(\.zoneID))
+        var absent = Set(list.zoneIDsNotFetched(among: known))
         // A zone of another user cannot be created again from here.
-        let known = zones.union(entries.filter(\.value.isOnServer).keys.map(\.zoneID)).filter { !$0.isOfOther }
-        let absent = Set(list.zoneIDsNotFetched(among: known))
+        unlistedZones.formUnion(absent.filter(\.isOfOther))
+        absent.subtract(unlistedZones)
         for id in ids(where: { id, _ in absent.contains(id.zoneID) }) { lostByServer(id, &plan) }
         for zoneID in absent { know(zoneID, isThere: false) }
     }
@@ -510,7 +521,7 @@ extension ReplicaState {
         }
         owner = user?.recordName
         // The engine has forgotten its zones, and another user may have zones of the same names.
-        zones = []
+        (zones, unlistedZones) = ([], [])
         // The process may end before the engine's new state is stored, and the account may change back. Then the engine
         // must not take its account for the one of the records.
         engineState = nil

@@ -7,9 +7,12 @@ extension TidemarkReplica {
         case store(CKRecord)
         /// Delete the app's data of this record. It is gone, and nothing of the user's is lost with it.
         case remove(CKRecord.ID)
-        /// Delete all records: they belong to an account that is no longer signed in. The replica keeps their
-        /// unsent edits, and returns them with `store` when that account signs in again. It does not keep files of
-        /// assets: keep those of ``TidemarkReplica/unsentIDs``, as they were before this event.
+        /// Delete all records of this replica's database: they belong to an account that is no longer signed in.
+        /// The replica of another database tells it for its own. It may already have brought back what the new user had
+        /// not sent there.
+        ///
+        /// The replica keeps their unsent edits, and returns them with `store` when that account signs in again. It does
+        /// not keep files of assets: keep those of ``TidemarkReplica/unsentIDs``, as they were before this event.
         case removeAll
         /// A zone is gone. Earlier steps have removed what had to be removed with it.
         ///
@@ -17,8 +20,10 @@ extension TidemarkReplica {
         /// zone, that happens only if the app calls ``TidemarkReplica/send(_:_:)``. It may drop them with
         /// ``TidemarkReplica/discard(_:_:)``.
         ///
-        /// Another user's zone has ended for this user: its owner has removed it, or the user. Then `unsent` can be sent
-        /// only once the zone is shared again.
+        /// Another user's zone has ended for this user: its owner has removed it, or the user, or a restored server does
+        /// not list it. Then `unsent` can be sent only once the zone is shared again. If a record comes again with the
+        /// zone, its edit is merged with it and sent, and no step asks before. What was new in the zone waits for
+        /// ``TidemarkReplica/send(_:_:)``. If the user is not to find these edits sent later, drop them now.
         case zoneDeleted(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason, unsent: [CKRecord.ID])
         /// The server refuses this edit until something changes: tell the user. The edit stays on this device. It is
         /// sent again with the record's next edit, at the next start, or by ``TidemarkReplica/send(_:_:)``.

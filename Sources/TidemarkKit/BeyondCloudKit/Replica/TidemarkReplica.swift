@@ -180,8 +180,8 @@ public final class TidemarkReplica: Sendable {
     }
 
     /// Call this with each event of the server's store, if the delegate is a ``TidemarkSyncEngineDelegate``. After a
-    /// restore from a backup, zones that the server lacks are then saved again with their records. Store the
-    /// replica afterwards.
+    /// restore from a backup, zones that the server lacks are then saved again with their records. Zones of other
+    /// users end, which the steps of the next event say. Store the replica afterwards.
     public func take(_ event: TidemarkStoreEvent, _ engine: CKSyncEngine) {
         guarded.withLock { state in
             let plan = state.plan(event)

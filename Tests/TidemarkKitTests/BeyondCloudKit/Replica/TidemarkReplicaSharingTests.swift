@@ -173,11 +173,45 @@ import TidemarkFields
         #expect(unsent.allSatisfy { state.pendingChange(of: $0) == nil } && state.zones.isEmpty)
     }
 
-    @Test func `R-645: a zone of another user that a restored server lacks is not made there`() {
+    private func unlisted() -> TidemarkStoreEvent {
+        .didFetchZonesFromNothing(TidemarkZoneList(reason: .anotherLife, absent: [zoneID], accounted: []))
+    }
+
+    @Test func `R-645: a zone of another user that a restored server lacks has ended, and is not made there`() {
         var state = edited()
-        let list = TidemarkZoneList(reason: .anotherLife, absent: [zoneID], accounted: [])
-        let touched = state.plan(.didFetchZonesFromNothing(list)).touched
-        #expect(touched.isEmpty)
-        #expect(state.pendingChange(of: id("read")) == nil && state.entries[id("read")]?.isOnServer == true)
+        let touched = state.plan(unlisted()).touched
+        #expect(touched.isEmpty, "an event of the store has no steps")
+        // The next event comes before the engine's new state.
+        let nothing = CKSyncEngine.Event.fetchedDatabaseChanges(.init(modifications: [], deletions: []))
+        let steps = plan(nothing, &state).steps
+        guard steps.count == 2, case .remove(id("read")) = steps[0],
+            case .zoneDeleted(zoneID, .deleted, let unsent) = steps[1]
+        else {
+            Issue.record("\(steps)")
+            return
+        }
+        #expect(unsent == ["a", "b", "c"].map(id) && state.unsentIDs == unsent)
+        #expect(unsent.allSatisfy { state.pendingChange(of: $0) == nil })
+        #expect(state.entries[id("read")] == nil)
+        // It is told once.
+        _ = state.plan(unlisted())
+        for event in [nothing, ended(.deleted)] {
+            let steps = plan(event, &state).steps
+            #expect(steps.isEmpty, "\(steps)")
+        }
+    }
+
+    @Test func `R-643, R-645: a zone that had ended for one user is not told to the next one`() {
+        var state = edited()
+        _ = state.plan(unlisted())
+        let users = (alice: CKRecord.ID(recordName: "_alice"), carol: CKRecord.ID(recordName: "_carol"))
+        let change = CKSyncEngine.Event.AccountChange.ChangeType.switchAccounts(
+            previousUser: users.alice, currentUser: users.carol)
+        _ = plan(.accountChange(.init(changeType: change)), &state)
+        // The zone is shared with the next user.
+        state.edited(id("d"), "Note")
+        let steps = plan(.fetchedDatabaseChanges(.init(modifications: [], deletions: [])), &state).steps
+        #expect(steps.isEmpty, "\(steps)")
+        #expect(state.pendingChange(of: id("d")) == .saveRecord(id("d")))
     }
 }
