@@ -25,6 +25,9 @@ struct FolderSync: AsyncParsableCommand {
             folder that you may only read, your version of an edited file is kept under such a name, and sent once you may
             write.
 
+            If all files of a folder that somebody shares are missing at the start, foldersync deletes nothing for the others
+            and stops. Then --missing says what to do.
+
             Regular files are synced, and the directories that hold them. Links, and names that are not UTF-8, are skipped,
             and foldersync says so.
             """,
@@ -70,13 +73,20 @@ struct SyncOptions: ParsableArguments {
     @Flag(help: "Say what happens to each file.")
     var verbose = false
 
+    @Option(
+        help: """
+            If all files of a folder that somebody shares are missing at the start: fetch gets them again, delete deletes them \
+            for everybody.
+            """)
+    var missing: MissingFiles?
+
     func sync(_ folder: String, with place: FolderPlace) async throws {
         let tree = try FileTree(root: folder)
         let report = TerminalReport(isVerbose: verbose)
         let journal = try open(tree, place, report)
         let syncer = Syncer(
             tree: tree, journal: journal, zoneName: place.zoneName, owner: place.owner, deviceName: device,
-            report: report)
+            missing: missing, report: report)
         if once {
             try await syncer.syncOnce()
         } else {

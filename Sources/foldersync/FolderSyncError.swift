@@ -19,6 +19,7 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
     case zoneDeleted(String)
     case zoneUnknown(String)
     case notShared(String)
+    case allMissing(String)
     case notSharedYet
     case notOwner(String)
     case ownFolder(String)
@@ -64,6 +65,9 @@ enum FolderSyncError: Error, Equatable, LocalizedError, CustomStringConvertible 
         case .notShared(let name):
             "The folder \(name) is not shared with this account: its owner has ended that, or this account has left. All files stay "
                 + "as they are. To join again: foldersync accept LINK FOLDER"
+        case .allMissing(let name):
+            "All files of the shared folder \(name) are missing here, so foldersync stops. Nothing was deleted for the others. To get "
+                + "the files again: foldersync FOLDER --missing fetch. To delete them for everybody: foldersync FOLDER --missing delete"
         case .notSharedYet:
             "The folder is not shared with anybody. Share it: foldersync share FOLDER --with NAME, or --public read."
         case .notOwner(let name):

@@ -15,7 +15,7 @@ extension Syncer {
                 journal[id] = entry
                 underWay[id] = entry.sent.last
                 return FileRecord.make(from: entry, file: file, in: zoneID)
-            case .missing where entry.differs(from: nil):
+            case .missing where !holdsDeletions && entry.differs(from: nil):
                 // Deleting a record carries no tag, and would also delete what another device has just written. A
                 // tombstone is saved like any other change, so it is checked like an edit.
                 underWay[id] = nil

@@ -19,6 +19,14 @@ extension Syncer {
                 ? FolderSyncError.notShared(zoneID.zoneName) : FolderSyncError.zoneDeleted(zoneID.zoneName))
     }
 
+    /// The folder was not shared with this account for a while, and is again. All records arrive anew, and what is missing here
+    /// was not meant to be missing for all (``zoneEnded()``).
+    func zoneCameBack() {
+        report.line("the folder is shared with this account again; all files are compared with the server")
+        journal.zoneEnded()
+        persist()
+    }
+
     /// Ends if the folder is not shared with this account: an engine says nothing of a zone that it never had.
     func checkAccess(_ engine: CKSyncEngine) async throws {
         guard place.isShared, !hasFailed else { return }

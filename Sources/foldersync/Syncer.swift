@@ -15,6 +15,9 @@ actor Syncer: CKSyncEngineDelegate {
     let place: FolderPlace
     let zoneID: CKRecordZone.ID
     let deviceName: String
+    let missingFiles: MissingFiles?
+    /// While it is true, no deletion is sent (``lookForLostFiles()``).
+    var holdsDeletions = false
     /// Set right after the engine is made. The engine calls nobody before that.
     private(set) var engine: CKSyncEngine?
     private var stop: CheckedContinuation<Void, any Error>?
@@ -33,15 +36,18 @@ actor Syncer: CKSyncEngineDelegate {
     /// Files were written since the journal was.
     var hasUnflushedFiles = false
 
-    /// - Parameter owner: whose zone it is, if somebody else shares the folder (``FolderPlace/owner``).
+    /// - Parameters:
+    ///   - owner: whose zone it is, if somebody else shares the folder (``FolderPlace/owner``).
+    ///   - missing: what the person here has said of missing files.
     init(
         tree: FileTree, journal: Journal, zoneName: String, owner: String? = nil, deviceName: String,
-        report: TerminalReport
+        missing: MissingFiles? = nil, report: TerminalReport
     ) {
         self.tree = tree
         self.journal = journal
         self.report = report
         self.deviceName = deviceName
+        missingFiles = missing
         place = FolderPlace(zoneName: zoneName, owner: owner)
         zoneID = place.zoneID
     }
@@ -61,12 +67,15 @@ actor Syncer: CKSyncEngineDelegate {
 
     private func fetchAndSend() async throws {
         try recover()
+        lookForLostFiles()
         let engine = makeEngine(automaticallySync: false)
         try await engine.fetchChanges()
         try ending?.get()
         try await checkAccess(engine)
         try ending?.get()
         try await fetchMissing()
+        heedLostFiles()
+        try ending?.get()
         scan()
         for attempt in 1... {
             report.show(pending: engine.state.pendingRecordZoneChanges.count)
@@ -109,7 +118,15 @@ actor Syncer: CKSyncEngineDelegate {
         }
         defer { signals.stop() }
         try recover()
-        _ = makeEngine(automaticallySync: true)
+        lookForLostFiles()
+        let engine = makeEngine(automaticallySync: true)
+        if holdsDeletions {
+            // If there is no connection, nobody says that the files are to come again.
+            try? await engine.fetchChanges()
+            try? await checkAccess(engine)
+            heedLostFiles()
+        }
+        try ending?.get()
         scan()
         report.line("watching \(tree.root) (Ctrl-C ends)")
         let attendant = Task { await attend() }
@@ -210,7 +227,7 @@ actor Syncer: CKSyncEngineDelegate {
             let entry = journal[path] ?? Journal.Entry(path: path)
             switch look(at: path, known: entry.stat) {
             case .same: return !entry.sent.isEmpty
-            case .missing: return entry.differs(from: nil)
+            case .missing: return !holdsDeletions && entry.differs(from: nil)
             case .file(let file):
                 guard !entry.differs(from: file.version) else { return true }
                 // The file was touched, not changed. The next check need not read it.
@@ -284,7 +301,7 @@ actor Syncer: CKSyncEngineDelegate {
         case .accountChange(let change):
             accountChanged(change.changeType, syncEngine: syncEngine)
         case .fetchedDatabaseChanges(let changes):
-            zonesDeleted(changes.deletions, syncEngine: syncEngine)
+            zonesDeleted(changes, syncEngine: syncEngine)
         case .fetchedRecordZoneChanges(let changes):
             let records = changes.modifications.map(\.record)
             fetched(records, syncEngine: syncEngine)
@@ -351,13 +368,14 @@ actor Syncer: CKSyncEngineDelegate {
         }
     }
 
-    private func zonesDeleted(_ deletions: [CKDatabase.DatabaseChange.Deletion], syncEngine: CKSyncEngine) {
-        guard let deletion = deletions.first(where: { $0.zoneID == zoneID }) else { return }
+    private func zonesDeleted(_ changes: CKSyncEngine.Event.FetchedDatabaseChanges, syncEngine: CKSyncEngine) {
+        guard let deletion = changes.deletions.first(where: { $0.zoneID == zoneID }) else { return }
         switch deletion.reason {
         case .encryptedDataReset:
             remakeZone(syncEngine: syncEngine)
         case .deleted, .purged:
-            zoneEnded()
+            let isBack = place.isShared && changes.modifications.contains { $0.zoneID == zoneID }
+            if isBack { zoneCameBack() } else { zoneEnded() }
         }
     }
 

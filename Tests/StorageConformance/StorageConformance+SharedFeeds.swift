@@ -95,10 +95,62 @@ extension StorageConformance {
                     let news = try await store.feed(zone, after: head).unnumbered
                     try expectEqual(news.map(\.removal), [nil], "\(promise): it lives")
                     try expectEqual(news.map(\.changeNumber), [begin], "\(promise): as it is now")
+                    try expect(try await store.feed(zone, after: head).mustNumber, "\(promise): with a number alone")
                     let entries = try await store.advance(zone, after: head).entries
-                    try expectEqual(entries.map(\.zone), [zone.zone], "\(promise): one entry")
-                    try expectEqual(entries.map(\.removal), [nil], "\(promise): the newest state")
+                    try expectEqual(entries.map(\.number), [head + 1, head + 2], "\(promise): each with a number")
+                    try expectEqual(entries.map(\.zone), [zone.zone, zone.zone], "\(promise): two entries")
+                    try expectEqual(entries.map(\.removal), [.deleted, nil], "\(promise): the end, then the zone")
+                    try expectEqual(try await store.feed(zone, after: head + 1).entries.map(\.removal), [nil], promise)
                     try await store.end(zone, .leaves)
+                    try await store.advance(zone)
+                }
+            }
+        },
+        Scenario("R-225, I-2: access that ends and begins again is told of as an end and a zone, however it is read") {
+            store in
+            // Of each story, as above; the zone may move, too. One device reads within the story, another one after it.
+            for pageMax in [1, 2, 9] {
+                for (story, endCount) in [
+                    ("la", 1), ("lia", 1), ("lam", 1), ("lra", 1), ("lalra", 1), ("lralra", 1), ("larmlam", 2),
+                ] {
+                    let promise = "after \(story), on pages of \(pageMax)"
+                    let zone = try await store.shareZone("\(story) \(pageMax)")
+                    let other = try await store.shareZone("other \(story) \(pageMax)")
+                    for zone in [zone, other] { try await store.accept(zone) }
+                    var early = ViewerCopy(list: zone.list, pageMax: pageMax)
+                    var late = early
+                    try await early.readAll(from: store.first)
+                    try await late.readAll(from: store.second)
+                    try await store.write([RecordDraft("x")], in: other.key)
+                    try await store.advance(zone)
+                    for (index, step) in story.enumerated() {
+                        switch step {
+                        case "a": try await store.accept(zone)
+                        case "l": try await store.leave(zone)
+                        case "i": try await store.inviteAgain(zone)
+                        case "m": try await store.write([RecordDraft("r\(index)")], in: zone.key)
+                        default: try await early.readAll(from: store.second)
+                        }
+                    }
+                    try await store.advance(zone)
+                    // The zone moves while the late device is between two pages.
+                    _ = try await late.readPage(from: store.second)
+                    try await store.write([RecordDraft("last")], in: zone.key)
+                    try await store.advance(zone)
+                    for _ in 0..<2 {
+                        try await early.readAll(from: store.first)
+                        try await late.readAll(from: store.second)
+                    }
+                    var new = ViewerCopy(list: zone.list, pageMax: pageMax)
+                    try await new.readAll(from: store.first)
+                    let listed = try await store.second.sharedZones(
+                        of: zone.list, for: zone.viewer.user, after: nil, zonesMax: 9)
+                    let expected = Dictionary(listed.map { ($0.id, $0.changeNumber) }) { first, _ in first }
+                    for copy in [early, late, new] { try expectEqual(copy.zones, expected, promise) }
+                    try expectEqual(early.ends, [zone.zone: endCount], "\(promise): who read within it")
+                    try expectEqual(late.ends, [zone.zone: 1], "\(promise): who read after it")
+                    try expectEqual(new.ends, [:], "\(promise), R-204: who has no token")
+                    try await store.changeZones(in: zone.key.database, remove: [zone.key.name, other.key.name])
                     try await store.advance(zone)
                 }
             }
@@ -241,18 +293,22 @@ private enum SharingEnd: CaseIterable {
     case leaves, stops, isDeleted, isPurged
 }
 
-/// What a device has heard of the zones of a shared database, two at a time.
+/// What a device has heard of the zones of a shared database, a few at a time.
 private struct ViewerCopy: Sendable {
     let list: DatabaseID
+    let pageMax: Int
     /// The newest change of each zone that the device was told of.
     private(set) var zones: [ZoneID: ChangeNumber] = [:]
+    /// How many ends of each zone it was told of.
+    private(set) var ends: [ZoneID: Int] = [:]
     private var after: FeedPosition?
 
     /// That of the token.
     var number: ChangeNumber { after?.number ?? 0 }
 
-    init(list: DatabaseID) {
+    init(list: DatabaseID, pageMax: Int = 2) {
         self.list = list
+        self.pageMax = pageMax
     }
 
     /// Reads until there is no more.
@@ -267,14 +323,17 @@ private struct ViewerCopy: Sendable {
     ///
     /// - Returns: whether there is more.
     mutating func readPage(from storage: any Storage) async throws -> Bool {
-        var read = try await storage.databaseFeed(of: list, after: after?.number, entriesMax: 2)
-        if read.value.needsNumbers(entriesMax: 2) {
-            read = try await storage.advanceDatabaseFeed(of: list, after: after?.number, entriesMax: 2)
+        var read = try await storage.databaseFeed(of: list, after: after?.number, entriesMax: pageMax)
+        if read.value.needsNumbers(entriesMax: pageMax) {
+            read = try await storage.advanceDatabaseFeed(of: list, after: after?.number, entriesMax: pageMax)
         }
         let page = try DatabasePage.make(
-            of: read.value, viewer: list, after: after, entriesMax: 2, store: read.store
+            of: read.value, viewer: list, after: after, entriesMax: pageMax, store: read.store
         ).get()
-        for end in page.ended { zones[end.zone] = nil }
+        for end in page.ended {
+            zones[end.zone] = nil
+            ends[end.zone, default: 0] += 1
+        }
         for entry in page.changed { zones[entry.zone] = entry.changeNumber }
         guard case .database(_, _, let position) = page.token else { return false }
         try expect(position.number >= number, "a token never goes back")

@@ -37,10 +37,10 @@ package struct DatabasePage: Sendable, Equatable {
         let number = isLast ? read.head : entries.last?.number ?? read.head
         let tellsUnnumbered = isLast && read.isTellable(entriesMax: max(1, entriesMax))
         let unnumbered = tellsUnnumbered ? read.unnumbered.sorted { $0.zone < $1.zone } : []
-        // If a zone has moved since it got its number, only the newer state is included.
+        // If a zone has moved since it got its number, only the newer state is included. The end before it stays.
         let newer = Set(unnumbered.map(\.zone))
         // the default zone is in no feed, unless the container says otherwise.
-        let shown = (entries.filter { !newer.contains($0.zone) } + unnumbered).filter {
+        let shown = (entries.filter { $0.removal != nil || !newer.contains($0.zone) } + unnumbered).filter {
             (read.feedsEverywhere || $0.key.name != ZoneName.default)
                 && (after != nil || tellsEnds || $0.removal == nil) && !(after?.hasTold($0) ?? false)
         }

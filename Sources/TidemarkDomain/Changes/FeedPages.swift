@@ -134,7 +134,8 @@ package struct DatabaseFeedRead: Sendable, Equatable {
     /// Some zones with changes that the feed has not numbered yet: at most one more than ``FeedPosition/aheadMax``.
     /// None if there are more entries: they belong on the last page.
     package var unnumbered: [DatabaseFeedEntry]
-    /// Whether a shared database's feed does not have one of these yet as a living zone. It is told only with a number.
+    /// Whether a shared database's feed does not have one of these yet as a living zone, or has it only from before an end
+    /// that it has not told. Such a zone is told only with a number.
     /// The end of a viewer's access leaves nothing that shows what was told before. So the feed has the end of each zone
     /// that it has, and of no other.
     package var mustNumber = false

@@ -136,5 +136,9 @@ package enum Migrations {
             "0029_bound_participants_tokens", "0c7529e755006466c45e997ef43bd54e216618342355e8308d0a17c37b532f96",
             PackageResources._029_bound_participants_tokens_sql
         ),
+        (
+            "0030_keep_last_ends", "c533d4012d56a2b2529a04a18b0dbcfefad2b8d96b90bf64a91fa4e34729e879",
+            PackageResources._030_keep_last_ends_sql
+        ),
     ]
 }

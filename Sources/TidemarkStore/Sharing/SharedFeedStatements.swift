@@ -37,12 +37,17 @@ struct SharedFeedStatements: Sendable {
 
     /// Whether the user takes part in a living share of the zone `i.id` that allows anything.
     private static func access<Input>(of user: SQL<Input>) -> SQL<Input> {
+        "\(accessBegin(of: user)) IS NOT NULL"
+    }
+
+    /// The number of the change that gave the access; null: there is none.
+    private static func accessBegin<Input>(of user: SQL<Input>) -> SQL<Input> {
         """
-        (SELECT 1 FROM (\(livingShares)) AS s
+        (SELECT p.accepted_number FROM (\(livingShares)) AS s
           CROSS JOIN LATERAL (\(row(of: user))) AS p
           WHERE p.status = 2 AND p.accepted_number IS NOT NULL
             AND CASE p.role WHEN 4 THEN s.public_permission ELSE p.permission END > 1
-          LIMIT 1) IS NOT NULL
+          LIMIT 1)
         """
     }
 
@@ -61,20 +66,28 @@ struct SharedFeedStatements: Sendable {
 
     // MARK: The feed
 
-    /// The zones `i` of a viewer's list: whether each lives, whether the user has access, and what the feed has told.
+    /// The zones `i` of a viewer's list: whether each lives, which change gave the user access, and what the feed has told.
     private static func listed<Input>(_ viewer: SQL<Input>, _ user: SQL<Input>) -> SQL<Input> {
         """
-        (SELECT i.*, z.change_number, z.id IS NOT NULL AS is_living, z.id IS NOT NULL AND \(access(of: user)) AS is_visible,
-                        e.zone_id IS NOT NULL AS is_told, e.zone_change_number AS told_number, e.removal AS told_removal
+        (SELECT i.*, z.change_number, z.id IS NOT NULL AS is_living,
+                        CASE WHEN z.id IS NOT NULL THEN \(accessBegin(of: user)) END AS access_begin,
+                        e.zone_id IS NOT NULL AS is_told, e.number AS told_at, e.zone_change_number AS told_number,
+                        e.removal AS told_removal, e.last_end
                    FROM (SELECT ctid AS place, owner_database_id AS database_id, zone_id AS id, zone_name, pointed_at
                            FROM shared_zone WHERE database_id = \(viewer) ORDER BY zone_id OFFSET 0) AS i
                    LEFT JOIN LATERAL (\(SharingStatements.livingByID)) AS z ON true
                    LEFT JOIN LATERAL (
-                        SELECT zone_id, zone_change_number, removal FROM feed_entry
+                        SELECT zone_id, number, zone_change_number, removal, last_end FROM feed_entry
                          WHERE database_id = \(viewer) AND zone_id BETWEEN i.id AND i.id
                          ORDER BY zone_id LIMIT 1) AS e ON true OFFSET 0) AS i
         """
     }
+
+    /// Of ``listed(_:_:)``: whether the user has access.
+    private static let isVisible = "i.access_begin IS NOT NULL"
+
+    /// Whether the feed has the zone from before the present access, and not the end in between.
+    private static let lacksEnd = "i.told_removal IS NULL AND i.told_number < i.access_begin"
 
     /// The zones whose present state has no number in the feed yet.
     ///
@@ -83,7 +96,7 @@ struct SharedFeedStatements: Sendable {
     private static func unseen<Input>(_ viewer: SQL<Input>, _ user: SQL<Input>) -> SQL<Input> {
         """
         \(listed(viewer, user))
-         WHERE CASE WHEN i.is_visible
+         WHERE CASE WHEN \(isVisible)
                     THEN NOT i.is_told OR i.told_removal IS NOT NULL OR i.told_number < i.change_number
                     ELSE i.is_told AND i.told_removal IS NULL END
         """
@@ -92,17 +105,20 @@ struct SharedFeedStatements: Sendable {
     /// What the viewer may know of the zone: of one that has ended, nothing newer than what was told before. Its end is a
     /// deletion, whatever the owner did.
     private static let state = """
-        CASE WHEN i.is_visible THEN i.change_number ELSE coalesce(i.told_number, 0) END,
-               CASE WHEN NOT i.is_visible THEN 0::smallint END
+        CASE WHEN \(isVisible) THEN i.change_number ELSE coalesce(i.told_number, 0) END,
+               CASE WHEN NOT \(isVisible) THEN 0::smallint END
         """
 
     /// As ``ChangeStatements/databaseFeed``. Entries of zones that were visible when they got their numbers are left out
     /// if they are not visible now (I-5): their ends follow.
+    ///
+    /// The end before the present access is an entry of its own, with a lower number. So no page's border comes between a
+    /// device and that end.
     let databaseFeed = DeclaredStatement<SharedFeedQuery, FeedRow>(
         .read, "shared_database_feed",
         """
         WITH entries AS MATERIALIZED (
-            SELECT e.zone_id, e.number, e.owner_database_id, e.zone_name, e.zone_change_number, e.removal
+           (SELECT e.zone_id, e.number, e.owner_database_id, e.zone_name, e.zone_change_number, e.removal
               FROM feed_entry e
              CROSS JOIN LATERAL (SELECT e.owner_database_id AS database_id, e.zone_id AS id OFFSET 0) AS i
              WHERE e.database_id = \(\.feed.viewer) AND e.number > \(\.feed.after)
@@ -110,6 +126,12 @@ struct SharedFeedStatements: Sendable {
                         ELSE (SELECT 1 FROM (\(SharingStatements.livingByID)) AS z) IS NOT NULL
                              AND \(access(of: "\(\.user)")) END
              ORDER BY e.number LIMIT \(\.feed.entriesMax))
+             UNION ALL
+           (SELECT zone_id, last_end, owner_database_id, zone_name, zone_change_number, 0::smallint
+              FROM feed_entry
+             WHERE database_id = \(\.feed.viewer) AND last_end > \(\.feed.after) AND \(\.feed.after) >= 0
+             ORDER BY last_end LIMIT \(\.feed.entriesMax))
+             ORDER BY number LIMIT \(\.feed.entriesMax))
         SELECT NULL::bigint AS zone_id,
                coalesce((SELECT head FROM feed WHERE database_id = \(\.feed.viewer)), 0) AS number,
                coalesce((SELECT oldest_token FROM feed WHERE database_id = \(\.feed.viewer)), 0) AS owner_database_id,
@@ -119,23 +141,29 @@ struct SharedFeedStatements: Sendable {
         (SELECT e.*, NULL, NULL FROM entries e ORDER BY e.number)
          UNION ALL
         (SELECT i.id, NULL, i.database_id, i.zone_name, \(state), NULL,
-                i.is_visible AND (NOT i.is_told OR i.told_removal IS NOT NULL)
+                \(isVisible) AND (NOT i.is_told OR i.told_removal IS NOT NULL OR i.told_number < i.access_begin)
            FROM \(unseen("\(\.feed.viewer)", "\(\.user)")) AND (SELECT count(*) FROM entries) < \(\.feed.entriesMax)
           LIMIT \(\.feed.unnumberedMax))
         """
     ) { row throws(PostgresError) in try FeedRow(row) }
 
-    /// As ``ChangeStatements/numberZones``, under the lock of the feed's row.
+    /// As ``ChangeStatements/numberZones``, under the lock of the feed's row. An end that the feed lacks gets a number too.
     let numberZones = DeclaredStatement<SharedDatabase, Void>(
         .write, "number_shared_zones",
         """
-        INSERT INTO feed_entry (database_id, zone_id, owner_database_id, number, zone_name, zone_change_number, removal)
-        SELECT \(\.viewer), i.id, i.database_id,
-               (SELECT head FROM feed WHERE database_id = \(\.viewer)) + row_number() OVER (ORDER BY i.id), i.zone_name,
-               \(state)
-          FROM \(unseen("\(\.viewer)", "\(\.user)"))
+        INSERT INTO feed_entry (database_id, zone_id, owner_database_id, number, zone_name, zone_change_number, removal,
+                                last_end)
+        SELECT \(\.viewer), i.id, i.database_id, i.next_number, i.zone_name, \(state),
+               CASE WHEN NOT \(isVisible) THEN NULL
+                    WHEN i.told_removal IS NOT NULL THEN i.told_at
+                    WHEN \(lacksEnd) THEN i.next_number - 1
+                    ELSE i.last_end END
+          FROM (SELECT i.*, (SELECT head FROM feed WHERE database_id = \(\.viewer))
+                            + sum(CASE WHEN \(lacksEnd) THEN 2 ELSE 1 END) OVER (ORDER BY i.id) AS next_number
+                  FROM \(unseen("\(\.viewer)", "\(\.user)"))) AS i
             ON CONFLICT (database_id, zone_id) DO UPDATE
-           SET number = excluded.number, zone_change_number = excluded.zone_change_number, removal = excluded.removal
+           SET number = excluded.number, zone_change_number = excluded.zone_change_number, removal = excluded.removal,
+               last_end = excluded.last_end
         """)
 
     // MARK: Pointers
@@ -154,7 +182,7 @@ struct SharedFeedStatements: Sendable {
         DELETE FROM shared_zone p
          USING (SELECT i.place, i.pointed_at
                   FROM \(listed("\(\.database.viewer)", "\(\.database.user)"))
-                 WHERE NOT i.is_visible AND (NOT i.is_told OR i.told_removal IS NOT NULL)
+                 WHERE NOT \(isVisible) AND (NOT i.is_told OR i.told_removal IS NOT NULL)
                    AND NOT (i.is_living AND \(isRecent))
                    AND (SELECT count(*) FROM shared_zone WHERE database_id = \(\.database.viewer)) >= \(\.countMin)
                ) AS d
@@ -181,7 +209,7 @@ struct SharedFeedStatements: Sendable {
                         WHEN (SELECT count(*) FROM shared_zone WHERE database_id = \(\.database.viewer))
                              < \(\.countMax) THEN true
                         ELSE (SELECT count(*) FROM \(listed("\(\.database.viewer)", "\(\.database.user)"))
-                               WHERE i.is_visible OR (i.is_living AND \(isRecent))) < \(\.countMax) END
+                               WHERE \(isVisible) OR (i.is_living AND \(isRecent))) < \(\.countMax) END
                 ON CONFLICT (database_id, zone_id) DO UPDATE SET pointed_at = excluded.pointed_at
             RETURNING zone_id)
         SELECT (SELECT 1 FROM z) IS NOT NULL AS is_living, (SELECT 1 FROM put) IS NOT NULL AS is_put

@@ -9,6 +9,8 @@ struct MemoryFeed {
         var number: ChangeNumber
         var changeNumber: ChangeNumber
         var removal: ZoneRemovalReason?
+        /// The feed's number of the end before a present access that is not the first; nil: there was none.
+        var lastEnd: ChangeNumber?
     }
 
     private var head: ChangeNumber = 0
@@ -17,15 +19,16 @@ struct MemoryFeed {
 
     /// - Parameters:
     ///   - zones: the viewer's zones, by id.
-    ///   - isShared: whether they are others'. Then nothing is told of those that have ended but their ends (I-5).
-    func read(_ zones: [ZoneState], isShared: Bool, after: ChangeNumber?, entriesMax: Int) -> DatabaseFeedRead {
-        let hidden = isShared ? Set(zones.filter { $0.removal != nil }.map(\.id)) : []
-        let entries = seen.compactMap { zone, seen -> DatabaseFeedEntry? in
-            guard seen.number > after ?? 0, after != nil || seen.removal == nil,
-                seen.removal != nil || !hidden.contains(zone)
-            else { return nil }
-            return DatabaseFeedEntry(
-                number: seen.number, zone: zone, key: seen.key, changeNumber: seen.changeNumber, removal: seen.removal)
+    ///   - begins: if they are others', the changes that gave the viewer access. Then nothing is told of those that have
+    ///     ended but their ends (I-5).
+    func read(
+        _ zones: [ZoneState], begins: [ZoneID: ChangeNumber]?, after: ChangeNumber?, entriesMax: Int
+    ) -> DatabaseFeedRead {
+        let hidden = begins == nil ? [] : Set(zones.filter { $0.removal != nil }.map(\.id))
+        let states = seen.filter { $0.value.removal != nil || !hidden.contains($0.key) }
+        let ends = seen.compactMap { Self.lastEnd($0, $1) }
+        let entries = (states.map { Self.entry($0, $1) } + ends).filter {
+            ($0.number ?? 0) > after ?? 0 && (after != nil || $0.removal == nil)
         }.sorted { ($0.number ?? 0) < ($1.number ?? 0) }
         let hasMore = entries.count > entriesMax
         let unnumbered = (hasMore ? [] : zones.filter(isUnseen)).prefix(FeedPosition.aheadMax + 1).map {
@@ -35,16 +38,47 @@ struct MemoryFeed {
         var read = DatabaseFeedRead(
             head: head, oldestToken: oldestToken, unnumbered: unnumbered, entries: Array(entries.prefix(entriesMax)),
             hasMore: hasMore)
-        read.mustNumber = isShared && unnumbered.contains { livingNumber(of: $0.zone) == nil }
+        if let begins {
+            read.mustNumber = unnumbered.contains { livingNumber(of: $0.zone) == nil || lacksEnd(of: $0.zone, begins) }
+        }
         return read
     }
 
-    /// Gives each changed zone the next number.
-    mutating func advance(_ zones: [ZoneState]) {
-        for zone in zones where isUnseen(zone) {
-            head += 1
-            seen[zone.id] = Seen(key: zone.key, number: head, changeNumber: zone.changeNumber, removal: zone.removal)
+    private static func entry(_ zone: ZoneID, _ seen: Seen) -> DatabaseFeedEntry {
+        DatabaseFeedEntry(
+            number: seen.number, zone: zone, key: seen.key, changeNumber: seen.changeNumber, removal: seen.removal)
+    }
+
+    private static func lastEnd(_ zone: ZoneID, _ seen: Seen) -> DatabaseFeedEntry? {
+        seen.lastEnd.map {
+            DatabaseFeedEntry(
+                number: $0, zone: zone, key: seen.key, changeNumber: seen.changeNumber, removal: .deleted)
         }
+    }
+
+    /// Gives each changed zone the next number, and an end that the feed lacks the one before.
+    mutating func advance(_ zones: [ZoneState], begins: [ZoneID: ChangeNumber]?) {
+        for zone in zones where isUnseen(zone) {
+            let end = begins.flatMap { lastEnd(of: zone, $0) }
+            seen[zone.id] = Seen(
+                key: zone.key, number: head + 1, changeNumber: zone.changeNumber, removal: zone.removal, lastEnd: end)
+            head += 1
+        }
+    }
+
+    /// The number of the end that comes before the state of another's zone, which is about to get a number.
+    private mutating func lastEnd(of zone: ZoneState, _ begins: [ZoneID: ChangeNumber]) -> ChangeNumber? {
+        guard zone.removal == nil, let seen = seen[zone.id] else { return nil }
+        if seen.removal != nil { return seen.number }
+        guard lacksEnd(of: zone.id, begins) else { return seen.lastEnd }
+        head += 1
+        return head
+    }
+
+    /// Whether the feed has the zone from before the present access, and not the end in between.
+    private func lacksEnd(of zone: ZoneID, _ begins: [ZoneID: ChangeNumber]) -> Bool {
+        guard let told = livingNumber(of: zone), let begin = begins[zone] else { return false }
+        return told < begin
     }
 
     /// Forgets ended zones but for those that ended last: tokens from before their ends expire.

@@ -197,6 +197,19 @@ extension MemoryTables {
         }
     }
 
+    /// The changes that gave a viewer access to zones of the list; nil for a database that is no list.
+    func accessBegins(of viewer: DatabaseID) -> [ZoneID: ChangeNumber]? {
+        guard let database = databases[viewer], let user = database.viewer else { return nil }
+        var begins: [ZoneID: ChangeNumber] = [:]
+        for zone in database.pointers.keys {
+            guard let sharing = sharing(of: zone, .access(of: [user])), sharing.admits(user),
+                let share = sharing.livingShare
+            else { continue }
+            begins[zone] = sharing.participants[share.number]?.values.first { $0.user == user }?.acceptedNumber
+        }
+        return begins
+    }
+
     fileprivate func mark(of viewer: DatabaseID, _ user: UserID) -> ChangeMark {
         let ids = (databases[viewer]?.pointers ?? [:]).keys
         let shown = ids.filter { sharing(of: $0, .access(of: [user]))?.admits(user) ?? false }

@@ -253,16 +253,16 @@ struct MemoryTables {
 
     func databaseFeed(of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int) -> StoreRead<DatabaseFeedRead> {
         let feed = databases[viewer]?.feed ?? MemoryFeed()
-        let isShared = databases[viewer]?.viewer != nil
-        var read = feed.read(feedZones(of: viewer), isShared: isShared, after: after, entriesMax: entriesMax)
+        var read = feed.read(
+            feedZones(of: viewer), begins: accessBegins(of: viewer), after: after, entriesMax: entriesMax)
         read.feedsEverywhere = hasFeedsEverywhere(viewer)
         return StoreRead(read, in: incarnation)
     }
 
     /// Gives each zone of the viewer that has changed the next number of the feed.
     mutating func advanceFeed(of viewer: DatabaseID) {
-        let zones = feedZones(of: viewer)
-        databases[viewer, default: Database()].feed.advance(zones)
+        let (zones, begins) = (feedZones(of: viewer), accessBegins(of: viewer))
+        databases[viewer, default: Database()].feed.advance(zones, begins: begins)
         dropPointersToEndedZones(of: viewer)
     }
 

@@ -187,6 +187,91 @@ import TidemarkTestSupport
         }
     }
 
+    @Test(arguments: [true, false])
+    func `R-225, R-330: a device that did not hear of leaving and joining deletes no file of the others`(
+        watches: Bool
+    ) async throws {
+        try await with { alice, bob in
+            let phone = try SyncedFolder("c", bob.site, bob.directory)
+            phone.account = "bob"
+            let names: Set<RelativePath> = ["one.txt", "two.txt"]
+            for name in names { try alice.write(name.text, to: name.text) }
+            try await alice.once()
+            let link = try await link(alice, "--public", "write")
+            for folder in [bob, phone] {
+                #expect(try await run(folder, "accept", link, folder.path, "--once").status == 0)
+            }
+            #expect(try await run(bob, "leave", bob.path).status == 0)
+            for name in names {
+                try bob.delete(name.text)
+                try phone.delete(name.text)
+            }
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            #expect(try Set(bob.files.keys) == names)
+
+            if watches {
+                let program = try Program(
+                    "foldersync", [phone.path, "--device", phone.name], environment: phone.site.environment("bob"),
+                    directory: phone.directory.path)
+                try await eventually("the files are there again") {
+                    guard program.isRunning else { throw NeverHappened(description: program.output) }
+                    return try phone.files == bob.files
+                }
+                #expect(try await program.stop() == 0, "\(program.output)")
+            } else {
+                let again = try await run(phone, phone.path, "--once")
+                #expect(again.status == 0, "\(again.output)")
+            }
+            for folder in [alice, bob] { #expect(try await run(folder, folder.path, "--once").status == 0) }
+            for folder in [alice, bob, phone] { #expect(try Set(folder.files.keys) == names, "\(folder.name)") }
+            // A deletion counts again from then on.
+            try phone.delete("one.txt")
+            #expect(try await run(phone, phone.path, "--once").status == 0)
+            try await alice.once()
+            #expect(try Set(alice.files.keys) == ["two.txt"])
+        }
+    }
+
+    @Test func `R-330: if all files of a shared folder are missing, others lose them only if somebody says so`()
+        async throws
+    {
+        try await with { alice, bob in
+            let names: Set<RelativePath> = ["one.txt", "two.txt"]
+            for name in names { try alice.write(name.text, to: name.text) }
+            try await alice.once()
+            let link = try await link(alice, "--public", "write")
+            #expect(try await run(bob, "accept", link, bob.path, "--once").status == 0)
+            for name in names { try bob.delete(name.text) }
+            try bob.write("new", to: "new.txt")
+            // A file that comes meanwhile makes no difference.
+            try alice.write("three", to: "three.txt")
+            try await alice.once()
+            for more in [["--once"], []] {
+                let stopped = try await Program.run(
+                    "foldersync", [bob.path] + more, environment: bob.site.environment("bob"),
+                    directory: bob.directory.path)
+                #expect(stopped.status != 0 && stopped.output.contains("--missing fetch"), "\(stopped.output)")
+                // The next time, they are all missing again.
+                if bob.text("three.txt") != nil { try bob.delete("three.txt") }
+            }
+            try await alice.once()
+            #expect(try Set(alice.files.keys) == names.union(["three.txt"]))
+
+            let fetched = try await run(bob, bob.path, "--once", "--missing", "fetch")
+            #expect(fetched.status == 0, "\(fetched.output)")
+            try await alice.once()
+            for folder in [alice, bob] {
+                #expect(try Set(folder.files.keys) == names.union(["three.txt", "new.txt"]), "\(folder.name)")
+            }
+
+            for name in try bob.files.keys { try bob.delete(name.text) }
+            let deleted = try await run(bob, bob.path, "--once", "--missing", "delete")
+            #expect(deleted.status == 0, "\(deleted.output)")
+            try await alice.once()
+            #expect(try alice.files.isEmpty)
+        }
+    }
+
     @Test func `R-207, R-330: a folder whose zone its owner has made anew is compared file by file`() async throws {
         try await with { alice, bob in
             for name in ["same", "not there", "other"] { try alice.write("one", to: "\(name).txt") }

@@ -179,6 +179,11 @@ struct SharingJudge {
         openSpan(of: user, in: zone).map { $0.beganAt <= length } ?? false
     }
 
+    /// Whether access of the user began after one moment, and not later than the other.
+    func hasBegunAccess(_ user: UserID, to zone: ZoneID, after earlier: Int, by later: Int) -> Bool {
+        (spans[zone]?[user] ?? []).contains { $0.beganAt > earlier && $0.beganAt <= later }
+    }
+
     /// Whether the user has had no access at any time since that moment.
     func hasHadNoAccess(_ user: UserID, to zone: ZoneID, since length: Int) -> Bool {
         (spans[zone]?[user] ?? []).allSatisfy { $0.endedAt.map { $0 <= length } ?? false }

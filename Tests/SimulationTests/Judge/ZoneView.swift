@@ -15,9 +15,11 @@ struct ZoneView: Equatable {
     var store: StoreIncarnation?
     var token: [UInt8] = []
     var seen: [String: Seen] = [:]
+    /// The history's length when the last list that had the zone was there; nil if its records are still being fetched.
+    var toldAt: Int?
 
     mutating func take(_ page: ZonePage) {
-        if zone != page.zone || store != page.token.store { seen = [:] }
+        if zone != page.zone || store != page.token.store { (seen, toldAt) = ([:], nil) }
         (zone, store) = (page.zone, page.token.store)
         for record in page.entries {
             seen[record.name] = Seen(number: record.changeNumber, text: record.isDeleted ? nil : record.text)

@@ -98,6 +98,12 @@ extension DatabaseFeedRead {
         entries.removeAll { $0.removal != nil && $0.key.database != viewer }
         unnumbered.removeAll { $0.removal != nil && $0.key.database != viewer }
     }
+
+    /// The ends of zones that are there again.
+    mutating func leaveOutEndsOfLiving() {
+        let living = Set((entries + unnumbered).filter { $0.removal == nil }.map(\.zone))
+        entries.removeAll { $0.removal != nil && living.contains($0.zone) }
+    }
 }
 
 extension ZoneChanges {

@@ -56,6 +56,8 @@ enum PlantedFault: String, CaseIterable, Sendable {
     case memoryTakenForAccess
     /// The feed of a shared database does not tell that access has ended.
     case accessEndsUntold
+    /// The feed of a shared database does not tell that access has ended if the user has it again.
+    case returnTakenForChange
     /// Shares change without a version of their record.
     case shareChangeUncounted
     /// Whoever is removed keeps the row of a participant.
@@ -112,7 +114,7 @@ enum PlantedFault: String, CaseIterable, Sendable {
             .absenceTakenForDeletion:
             .engines
         case .accessReadBeforeData, .accessReadBeforeLock, .pointerAfterAcceptance, .invitationTakenForAcceptance,
-            .memoryTakenForAccess, .accessEndsUntold, .shareChangeUncounted, .removalForgotten:
+            .memoryTakenForAccess, .accessEndsUntold, .returnTakenForChange, .shareChangeUncounted, .removalForgotten:
             .shares
         case .endOfAccessUntold, .refusalTakenForSuccess, .leavingForgotten: .sharingEngines
         default: .devices

@@ -147,6 +147,7 @@ final class PlantedStorage: Storage {
         case .feedNeverBehind where after != nil: feed.unnumbered = []
         case .feedTokenOneTooFar: feed.head += 1
         case .accessEndsUntold: feed.value.leaveOutEndsOfAccess(for: viewer)
+        case .returnTakenForChange: feed.value.leaveOutEndsOfLiving()
         case .feedAheadOneTooFar:
             feed.unnumbered = feed.unnumbered.map {
                 DatabaseFeedEntry(
@@ -164,6 +165,7 @@ final class PlantedStorage: Storage {
         var read = try await base.advanceDatabaseFeed(of: viewer, after: after, entriesMax: entriesMax)
         if fault == .feedTokenOneTooFar { read.head += 1 }
         if fault == .accessEndsUntold { read.value.leaveOutEndsOfAccess(for: viewer) }
+        if fault == .returnTakenForChange { read.value.leaveOutEndsOfLiving() }
         return read
     }
 

@@ -16,8 +16,12 @@ extension SimulatedDevice {
             meet(page.token.store)
             if bookmark.databaseToken.isEmpty, !bookmark.isReturning { bookmark.listed = [] }
             for zone in page.ended { forget(zone) }
+            let toldAt = world.history.length
+            if store == world.history.store, page.token.store == store { judgeReturn(page, askedAt: askedAt) }
             for zone in page.changed {
                 guard await fetch(zone.key.name) else { return false }
+                // It may be another zone of that name, of which the list has not told yet.
+                if bookmark.views[zone.key.name]?.zone == zone.zone { bookmark.views[zone.key.name]?.toldAt = toldAt }
             }
             bookmark.databaseToken = page.token.bytes
             list(page)

@@ -169,6 +169,18 @@ extension SimulatedDevice {
         }
     }
 
+    /// whoever has lost access and got it again is told of the end before the zone. The ends of the page have been
+    /// carried out. Without a token no ends are told.
+    func judgeReturn(_ page: DatabasePage, askedAt: Int) {
+        guard let guest, let sharing = world.sharing, !bookmark.databaseToken.isEmpty else { return }
+        for zone in page.changed {
+            guard let view = bookmark.views[zone.key.name], view.zone == zone.zone, let toldAt = view.toldAt,
+                sharing.hasBegunAccess(guest.user, to: zone.zone, after: toldAt, by: askedAt)
+            else { continue }
+            world.history.accuse("R-225: the end of an earlier access to zone \(zone.key.name) was skipped")
+        }
+    }
+
     /// The same for the answer to an edit, also to a repeated one: without access nothing is answered but that there is
     /// no such zone, and no record comes along.
     func judgeSight(_ answer: Result<RecordsOutcome, FailureReason>, in zoneName: String, askedAt: Int) {

@@ -165,6 +165,22 @@ import TidemarkDomain
         }
     }
 
+    @Test func `R-225: the end before a zone's present state is told, on a page of its own or with any later state`()
+        throws
+    {
+        let entries = [entry(5, "A", zone: 1, .deleted, at: 9), entry(6, "A", zone: 1, at: 9)]
+        let cut = try page(entries, head: 6, after: 4, max: 1).get()
+        #expect(cut.ended.map(\.zone) == [ZoneID(1)] && cut.changed.isEmpty)
+        #expect(cut.token == token(5) && cut.moreComing)
+        for news in [[], [entry(nil, "A", zone: 1, at: 10)]] {
+            let page = try page(entries, unnumbered: news, head: 6, after: 4, ahead: [ahead(1, 3)]).get()
+            #expect(page.ended.map(\.zone) == [ZoneID(1)])
+            #expect(page.changed.map(\.changeNumber) == [news.isEmpty ? 9 : 10])
+        }
+        let first = try page(entries, head: 6, after: nil).get()
+        #expect(first.ended.isEmpty && first.changed.map(\.zone) == [ZoneID(1)])
+    }
+
     @Test func `R-220, R-221: tokens that are ahead or too old are expired`() {
         for (after, isExpired) in [(1, true), (2, false), (9, false), (10, true)] as [(ChangeNumber, Bool)] {
             let result = page([], head: 9, oldest: 2, after: after)

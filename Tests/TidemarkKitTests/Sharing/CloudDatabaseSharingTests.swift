@@ -215,6 +215,47 @@ import TidemarkWire
         #expect(fetched.first?.fullFetchReason == nil && fetched.last?.fullFetchReason != nil)
     }
 
+    @Test(arguments: [true, false])
+    func `R-207, R-225, R-549: a zone that has ended and is there again is read anew, and edits stay`(
+        isOneAnswer: Bool
+    ) throws {
+        serve(Locked(false))
+        let delegate = RecordingDelegate()
+        var heard: [String] = []
+        delegate.onEvent = { event, _ in
+            guard case .fetchedDatabaseChanges(let changes) = event else { return }
+            heard += changes.deletions.map { "\($0.zoneID.zoneName) ended" }
+            heard += changes.modifications.map { "\($0.zoneID.zoneName) changed" }
+        }
+        let engine = engine(delegate)
+        try scheduler.complete { try await engine.fetchChanges() }
+        let edited = CKRecord.ID(recordName: "r", zoneID: Self.zoneID)
+        engine.state.add(pendingRecordZoneChanges: [.saveRecord(edited)])
+        server.answer { envelope in
+            switch envelope.request {
+            case .fetchDatabaseChanges(let feed):
+                let isFirst = feed.token != [9]
+                var answer = WireFetchDatabaseChangesAnswer()
+                var end = WireZoneEnd()
+                end.zone = .named("Plans", of: "_bob")
+                if isFirst { answer.ended = [end] }
+                if isOneAnswer || !isFirst { answer.changed = [end.zone] }
+                answer.token = isFirst ? [9] : [9, 1]
+                answer.moreComing = isFirst && !isOneAnswer
+                return .fetchDatabaseChanges(answer)
+            case .fetchZoneChanges(let feed):
+                var answer = WireFetchZoneChangesAnswer()
+                answer.token = feed.token + [3]
+                return .fetchZoneChanges(answer)
+            default: return nil
+            }
+        }
+        try scheduler.complete { try await engine.fetchChanges() }
+        #expect(heard == ["Plans changed", "Plans ended", "Plans changed"])
+        #expect(tokens == [[], []], "the old token is forgotten")
+        #expect(engine.state.pendingRecordZoneChanges.count == 1, "R-523")
+    }
+
     @Test func `R-032, R-330: an engine that deletes the zone leaves, and forgets it`() throws {
         serve(Locked(false))
         let delegate = RecordingDelegate()

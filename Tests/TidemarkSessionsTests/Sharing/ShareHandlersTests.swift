@@ -136,6 +136,28 @@ import TidemarkWire
         #expect(try pair.bob.accept(pair.share.share.link).failure.code == .unknownItem)
     }
 
+    @Test(arguments: [false, true])
+    func `R-225: a device that did not hear of the end is told of it with the zone that is shared again`(
+        isHeardElsewhere: Bool
+    ) throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        let first = try pair.bob.sharedChanges()
+        #expect(first.changed == [pair.zone] && first.ended.isEmpty)
+        for _ in 1...2 {
+            let before = try pair.bob.sharedChanges().token
+            try pair.bob.leave(pair.zone)
+            if isHeardElsewhere { #expect(try pair.bob.sharedChanges(token: before).ended.count == 1) }
+            #expect(try pair.bob.join(pair.share.share.link) == pair.zone)
+            let page = try pair.bob.sharedChanges(token: before)
+            #expect(page.ended.map(\.zone) == [pair.zone] && page.changed == [pair.zone])
+            let next = try pair.bob.sharedChanges(token: page.token)
+            #expect(next.ended.isEmpty && next.changed.isEmpty)
+        }
+        #expect(try pair.bob.sharedChanges(token: first.token).ended.map(\.zone) == [pair.zone], "the last end, once")
+        #expect(try pair.bob.sharedChanges().ended.isEmpty, "R-204")
+    }
+
     @Test func `R-032, R-330: deleting the zone, or its CKShare record, leaves it`() throws {
         for deletesZone in [true, false] {
             let world = SessionWorld()

@@ -148,7 +148,11 @@ import TidemarkTestSupport
             ["using share_link_target_pkey", "(id >= share_link_target.zone_id)", "using database_pkey"]
         ),
         (sql.sharedFeeds.page, ["(database_id = $1) AND (zone_id > $2)"] + access),
-        (sql.sharedFeeds.databaseFeed, ["using shared_zone_pkey", "using feed_entry_number"] + access),
+        (
+            sql.sharedFeeds.databaseFeed,
+            ["using shared_zone_pkey", "using feed_entry_number", "using feed_entry_last_end", "AND (last_end > $"]
+                + access
+        ),
         (sql.sharedFeeds.numberZones, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
         (sql.sharedFeeds.pointViewer, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
         (sql.sharedFeeds.marks, ["(database_id >= k.database_id)", "(id >= shared_zone.zone_id)"] + access),

@@ -81,6 +81,24 @@ import TidemarkFields
         #expect(state.pendingChange(of: id("b")) == .saveRecord(id("b")), "and what the app wants to be")
     }
 
+    @Test func `R-207, R-225: a zone that has ended and is there again comes anew, and unsent edits are told`() {
+        var state = edited()
+        let event = CKSyncEngine.Event.fetchedDatabaseChanges(
+            .init(modifications: [.init(zoneID: zoneID)], deletions: [.init(zoneID: zoneID, reason: .deleted)]))
+        let plan = plan(event, &state)
+        guard plan.steps.count == 2, case .remove(id("read")) = plan.steps[0],
+            case .zoneDeleted(zoneID, .deleted, let unsent) = plan.steps[1]
+        else {
+            Issue.record("\(plan.steps)")
+            return
+        }
+        #expect(unsent == ["a", "b", "c"].map(id) && state.unsentIDs == unsent)
+        #expect(unsent.allSatisfy { state.pendingChange(of: $0) == nil })
+        let fetched = CKSyncEngine.Event.FetchedRecordZoneChanges(
+            modifications: [.init(record: stored("read"))], deletions: [])
+        #expect(texts(self.plan(.fetchedRecordZoneChanges(fetched), &state)) == ["read theirs theirs"])
+    }
+
     @Test func `R-330, R-644: the ends of several zones are told in the order of what was refused`() {
         let zoneIDs = (1...9).map { CKRecordZone.ID(zoneName: "Zone \($0)", ownerName: "_bob") }
         let ids = zoneIDs.flatMap { zoneID in ["a", "b"].map { CKRecord.ID(recordName: $0, zoneID: zoneID) } }
