@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import TidemarkKit
+import TidemarkTestSupport
 import TidemarkWire
 
 /// Files of records in a zone of another account, over a real server.
