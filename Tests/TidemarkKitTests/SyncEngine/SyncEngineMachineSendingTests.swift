@@ -303,9 +303,7 @@ import Testing
             CKError(.assetNotAvailable, userInfo: [CKError.passingKey: true]), CKError(.accountTemporarilyUnavailable),
             CKError(.serviceUnavailable).ofMissingKeys,
         ])
-    func `R-067, R-084, R-593: new changes do not wait for those whose files or keys the device does not have now`(
-        count: Int, unread: CKError
-    ) {
+    func `R-067, R-084, R-593: new changes do not wait for those that lack files or keys`(count: Int, unread: CKError) {
         let harness = MachineHarness.started(automatic: true)
         harness.server.save(zone: zone("A"))
         harness.respond = { request in

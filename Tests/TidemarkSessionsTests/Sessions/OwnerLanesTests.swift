@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkFairness
+import TidemarkSockets
+
+@testable import TidemarkSessions
+
+/// In which lane a request runs.
+@Suite struct OwnerLanesTests {
+    @Test func `R-778: all connections of an account have one lane, and it is forgotten with the last of them`() throws {
+        let loop = try EventLoop(name: "lanes")
+        defer { loop.stop() }
+        let lanes = OwnerLanes(loop)
+        var connections = [lanes.lane(of: .account(1)), lanes.lane(of: .account(1)), lanes.lane(of: .nobody)]
+        #expect(connections[0] === connections[1])
+        #expect(connections[0] !== connections[2])
+        #expect(lanes.count == 2)
+        connections.removeFirst()
+        #expect(lanes.count == 2)
+        connections.removeAll()
+        #expect(lanes.count == 0)
+    }
+}
