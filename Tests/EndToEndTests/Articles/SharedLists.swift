@@ -153,7 +153,6 @@ actor ShoppingLists: TidemarkSyncEngineDelegate {
             items[id] = nil
             if id.recordName == CKRecordNameZoneWideShare { shares[id.zoneID] = nil }
         case .removeAll:
-            // The other database tells it for its own records, before or after this one.
             let scope = engine.database.databaseScope
             items = items.filter { self.scope(of: $0.key.zoneID) != scope }
             shares = shares.filter { self.scope(of: $0.key) != scope }
