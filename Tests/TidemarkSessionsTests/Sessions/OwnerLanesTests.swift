@@ -8,7 +8,7 @@ import TidemarkSockets
 
 /// In which lane a request runs.
 @Suite struct OwnerLanesTests {
-    @Test func `R-778: all connections of an account have one lane, and it is forgotten with the last of them`() throws {
+    @Test func `R-778: connections of one account have one lane, which is forgotten with the last`() throws {
         let loop = try EventLoop(name: "lanes")
         defer { loop.stop() }
         let lanes = OwnerLanes(loop)
