@@ -132,6 +132,32 @@ extension StorageConformance {
             let nobody = try await store.second.linkedZone(secretHash: hash, for: DatabaseID(1 << 40))
             try expectEqual(nobody, nil, "in a database that does not exist")
         },
+        Scenario("R-306: many links are looked up at once, and those that lead nowhere are left out") { store in
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            let elsewhere = try require(
+                try await store.first.identity(
+                    credentialHash: Credentials.bob, container: "iCloud.other", environment: .development,
+                    containersMax: .max, now: StorageFixture.now), "bob has an identity there")
+            let keys = try await store.createZones("a", "b", in: alice.privateDatabase).map(\.key)
+            let other = try require(try await store.createZones("a", in: elsewhere.privateDatabase).first, "a zone").key
+            let hashes = (1...5).map { [UInt8](repeating: $0, count: 32) }
+            // The last one leads nowhere.
+            for (hash, key) in zip(hashes, [keys[0], keys[1], keys[0], other]) {
+                try expect(try await store.first.point(hash, to: key), "the zone lives")
+            }
+            let asked = hashes + [hashes[1], []]
+            try expectEqual(
+                try await store.second.linkedZones(secretHashes: asked, for: bob.sharedDatabase),
+                [hashes[0]: keys[0], hashes[1]: keys[1], hashes[2]: keys[0]], "those of the container")
+            try expectEqual(
+                try await store.second.linkedZones(secretHashes: asked, for: elsewhere.sharedDatabase),
+                [hashes[3]: other], "those of another container")
+            try expectEqual(
+                try await store.second.linkedZones(secretHashes: asked, for: DatabaseID(1 << 40)), [:],
+                "in a database that does not exist")
+            try expectEqual(
+                try await store.second.linkedZones(secretHashes: [], for: bob.sharedDatabase), [:], "no links")
+        },
         Scenario("R-320: a viewer's list grants nothing, and has the zones to which they have access") { store in
             var zones: [SharedZone] = []
             for name in ["a", "b", "c"] { zones.append(try await store.shareZone(name)) }

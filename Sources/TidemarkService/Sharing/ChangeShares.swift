@@ -104,7 +104,7 @@ extension CloudService {
             let key = opened.read.zone.key
             let accepted = await perform(action, on: key, for: bearer, in: turn, askedBy: asker)
             if case .failure(let reason) = accepted { return .failure(reason) }
-            return await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer)
+            return await shareMetadata(ofLink: secret ?? [], to: key, for: visitor)
         }
     }
 

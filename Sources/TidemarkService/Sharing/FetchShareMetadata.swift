@@ -19,7 +19,7 @@ package struct LinkBearer: Sendable {
 }
 
 extension CloudService {
-    /// What links lead to: one result for each, in order.
+    /// What links lead to: one result for each, in order. The links are looked up together.
     ///
     /// `shareUnknown` is one answer for everything that is not for this user. Once the answer is full, the rest is
     /// `tooMuchAtOnce`.
@@ -29,14 +29,37 @@ extension CloudService {
         ofLinks secrets: [[UInt8]?], for bearer: LinkBearer
     ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
         guard secrets.count <= limits.itemsMax else { return .failure(.tooManyItems) }
-        return await visitor(bearer).asyncMap { visitor in
+        return await visitor(bearer).asyncFlatMap { visitor in
+            // A text that is no link is looked up as well: the empty secret is no zone's.
+            await shareMetadata(ofSecrets: secrets.map { $0 ?? [] }, for: visitor, in: bearer.viewer)
+        }
+    }
+
+    private func shareMetadata(
+        ofSecrets secrets: [[UInt8]], for visitor: ShareVisitor, in viewer: DatabaseID
+    ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
+        let hashes = secrets.map { SHA256.hash($0) }
+        let linked = await retry.run { () async throws(StorageError) in
+            .success(try await storage.linkedZones(secretHashes: hashes, for: viewer))
+        }
+        return await linked.asyncMap { zones in
             var results: [Result<ShareMetadata, FailureReason>] = []
             var room = limits.answerBytesMax
-            for secret in secrets {
-                let result: Result<ShareMetadata, FailureReason> =
-                    room > 0
-                    ? await shareMetadata(ofLink: secret, for: visitor, in: bearer.viewer) : .failure(.tooMuchAtOnce)
-                if case .success(let metadata) = result { room -= metadata.byteCount }
+            // What opened nothing is not read again, wherever it led. The empty secret stands for all that lead nowhere.
+            var refused: Set<[UInt8]> = []
+            for (secret, hash) in zip(secrets, hashes) {
+                let zone = zones[hash]
+                let place = zone == nil ? [] : secret
+                var result: Result<ShareMetadata, FailureReason> = .failure(.shareUnknown)
+                if room <= 0 {
+                    result = .failure(.tooMuchAtOnce)
+                } else if !refused.contains(place) {
+                    result = await shareMetadata(ofLink: secret, to: zone, for: visitor)
+                }
+                switch result {
+                case .success(let metadata): room -= metadata.byteCount
+                case .failure(let reason): if reason == .shareUnknown { refused.insert(place) }
+                }
                 results.append(result)
             }
             return results
@@ -44,11 +67,13 @@ extension CloudService {
     }
 
     /// The same for one link.
+    ///
+    /// - Parameter zone: to which it leads; nil: nowhere.
     func shareMetadata(
-        ofLink secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
+        ofLink secret: [UInt8], to zone: ZoneKey?, for visitor: ShareVisitor
     ) async -> Result<ShareMetadata, FailureReason> {
         let opened = await retry.run { () async throws(StorageError) in
-            .success(try await openedLink(secret, for: visitor, in: viewer))
+            .success(try await openedLink(secret, to: zone, for: visitor))
         }
         switch opened {
         case .failure(let reason): return .failure(reason)
@@ -83,10 +108,18 @@ extension CloudService {
     func openedLink(
         _ secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
     ) async throws(StorageError) -> OpenedLink? {
-        // A text that is no link is looked up as well: the empty secret is no zone's.
+        // As in `shareMetadata(ofLinks:for:)`.
         let secret = secret ?? []
-        let linked = try await storage.linkedZone(secretHash: SHA256.hash(secret), for: viewer)
-        let key = linked ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
+        let zone = try await storage.linkedZone(secretHash: SHA256.hash(secret), for: viewer)
+        return try await openedLink(secret, to: zone, for: visitor)
+    }
+
+    /// The same for a link that was looked up.
+    private func openedLink(
+        _ secret: [UInt8], to zone: ZoneKey?, for visitor: ShareVisitor
+    ) async throws(StorageError) -> OpenedLink? {
+        // Nobody has this database.
+        let key = zone ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
         let read = try await sharedZone(key, for: visitor.user, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
         let visitor = visitor.bringing(secret)

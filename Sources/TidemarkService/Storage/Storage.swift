@@ -235,10 +235,12 @@ package protocol Storage: AnyObject, Sendable {
         of keys: [ZoneKey], _ read: SharingRead
     ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)]
 
-    /// The living zone to which the link with this SHA-256 leads; nil: it leads nowhere. It grants nothing.
+    /// The living zones to which the links with these SHA-256 lead. Links that lead nowhere are left out. They grant nothing.
     ///
-    /// - Parameter viewer: the database of who opens it. No link leads from one container or environment to another.
-    func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey?
+    /// - Parameter viewer: the database of who opens them. No link leads from one container or environment to another.
+    func linkedZones(
+        secretHashes: [[UInt8]], for viewer: DatabaseID
+    ) async throws(StorageError) -> [[UInt8]: ZoneKey]
 
     /// Makes a link lead to a living zone. A save that makes a share calls this before the change that gives the zone the
     /// link's secret. If the zone has a secret already, it keeps that one, and the link with that secret is made to
@@ -421,6 +423,11 @@ extension Storage {
         of key: ZoneKey, _ read: SharingRead
     ) async throws(StorageError) -> (zone: ZoneState, sharing: ZoneSharing)? {
         try await sharings(of: [key], read).first
+    }
+
+    /// The living zone to which one link leads; nil: it leads nowhere.
+    package func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
+        try await linkedZones(secretHashes: [secretHash], for: viewer)[secretHash]
     }
 }
 

@@ -31,10 +31,11 @@ extension PostgresStorage {
         }
     }
 
-    package func linkedZone(
-        secretHash: [UInt8], for viewer: DatabaseID
-    ) async throws(StorageError) -> ZoneKey? {
-        try await read(sql.sharing.linkedZone((secretHash, viewer))).first
+    package func linkedZones(
+        secretHashes: [[UInt8]], for viewer: DatabaseID
+    ) async throws(StorageError) -> [[UInt8]: ZoneKey] {
+        let linked = try await read(sql.sharing.linkedZones((secretHashes, viewer)))
+        return Dictionary(linked.map { ($0.secretHash, $0.zone) }) { $1 }
     }
 
     package func pointLink(

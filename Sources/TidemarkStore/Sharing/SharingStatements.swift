@@ -197,18 +197,24 @@ struct SharingStatements: Sendable {
         """
     }
 
-    /// None if the zone is in another container or environment than the viewer's database.
-    let linkedZone = DeclaredStatement<(secretHash: [UInt8], viewer: DatabaseID), ZoneKey>(
-        .read, "linked_zone",
+    /// Without zones in another container or environment than the viewer's database.
+    let linkedZones = DeclaredStatement<
+        (secretHashes: [[UInt8]], viewer: DatabaseID), (secretHash: [UInt8], zone: ZoneKey)
+    >(
+        .read, "linked_zones",
         """
-        SELECT z.database_id, z.name
-          FROM (SELECT owner_database_id AS database_id, zone_id AS id FROM share_link_target
-                 WHERE secret_hash = \(\.secretHash)) AS i
+        SELECT i.secret_hash, z.database_id, z.name
+          FROM unnest(\(\.secretHashes)) AS h (secret_hash)
+         CROSS JOIN LATERAL (
+               SELECT secret_hash, owner_database_id AS database_id, zone_id AS id FROM share_link_target
+                WHERE secret_hash BETWEEN h.secret_hash AND h.secret_hash ORDER BY secret_hash LIMIT 1) AS i
          CROSS JOIN LATERAL (\(livingByID)) AS z
          WHERE (SELECT container_id FROM database WHERE id = z.database_id)
              = (SELECT container_id FROM database WHERE id = \(\.viewer))
         """
-    ) { row throws(PostgresError) in ZoneKey(database: try row["database_id"], name: try row["name"]) }
+    ) { row throws(PostgresError) in
+        (try row["secret_hash"], ZoneKey(database: try row["database_id"], name: try row["name"]))
+    }
 
     /// The zone `i.id`, if it lives. For a `LATERAL` join.
     static let livingByID = """

@@ -33,15 +33,19 @@ extension MemoryStore {
         }
     }
 
-    package func linkedZone(
-        secretHash: [UInt8], for viewer: DatabaseID
-    ) async throws(StorageError) -> ZoneKey? {
-        try await call { tables in
-            guard let zone = tables.links[secretHash].flatMap({ tables.zones[$0]?.state }), zone.removal == nil,
-                let container = tables.databases[viewer]?.container,
-                tables.databases[zone.key.database]?.container == container
-            else { return nil }
-            return zone.key
+    package func linkedZones(
+        secretHashes: [[UInt8]], for viewer: DatabaseID
+    ) async throws(StorageError) -> [[UInt8]: ZoneKey] {
+        try await call { tables -> [[UInt8]: ZoneKey] in
+            var linked: [[UInt8]: ZoneKey] = [:]
+            for hash in secretHashes {
+                guard let zone = tables.links[hash].flatMap({ tables.zones[$0]?.state }), zone.removal == nil,
+                    let container = tables.databases[viewer]?.container,
+                    tables.databases[zone.key.database]?.container == container
+                else { continue }
+                linked[hash] = zone.key
+            }
+            return linked
         }
     }
 

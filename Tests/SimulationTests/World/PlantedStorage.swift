@@ -312,8 +312,10 @@ final class PlantedStorage: Storage {
         }
     }
 
-    func linkedZone(secretHash: [UInt8], for viewer: DatabaseID) async throws(StorageError) -> ZoneKey? {
-        try await base.linkedZone(secretHash: secretHash, for: viewer)
+    func linkedZones(
+        secretHashes: [[UInt8]], for viewer: DatabaseID
+    ) async throws(StorageError) -> [[UInt8]: ZoneKey] {
+        try await base.linkedZones(secretHashes: secretHashes, for: viewer)
     }
 
     func pointLink(

@@ -106,6 +106,36 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `F-13, R-316: many links that are not for a user ask the store no more than one does`() throws {
+        let script = FaultScript()
+        let fixture = try ServiceFixture(zones: ["closed", "open"])
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            let carol = try await fixture.user("carol", by: service)
+            try await fixture.share(.noAccess, [carol.invited()], zone: "closed", counter: 1, by: service)
+            try await fixture.share(zone: "open", counter: 2, by: service)
+            let (closed, open) = (try await fixture.secret(zone: "closed"), try await fixture.secret(zone: "open"))
+            let unknown: [[UInt8]?] = (UInt8(1)...100).map { [$0] }
+            let again = [[UInt8]?](repeating: closed, count: 100)
+            let before = script.count(.callSent)
+            _ = try await service.shareMetadata(ofLinks: [nil], for: bob.bearer).get()
+            let usual = script.count(.callSent) - before
+            #expect(usual > 0)
+            let lists: [[[UInt8]?]] = [unknown, unknown + [nil, nil], [closed], again]
+            for links in lists {
+                let before = script.count(.callSent)
+                let found = try await service.shareMetadata(ofLinks: links, for: bob.bearer).get()
+                #expect(found.count == links.count && found.reasons.allSatisfy { $0 == .shareUnknown })
+                #expect(script.count(.callSent) - before == usual, "\(links.count)")
+            }
+            let mixed: [[UInt8]?] = [unknown[0], closed, open, unknown[1], closed, open]
+            let found = try await service.shareMetadata(ofLinks: mixed, for: bob.bearer).get()
+            #expect(found.reasons == [.shareUnknown, .shareUnknown, nil, .shareUnknown, .shareUnknown, nil])
+            #expect(found.compactMap { try? $0.get().zone.key.name } == ["open", "open"])
+        }
+    }
+
     @Test func `R-770: whose list of zones of others is full accepts no share, but one of these again`() throws {
         let fixture = try ServiceFixture(zones: ["a", "b"])
         var limits = Limits()

@@ -144,8 +144,11 @@ import TidemarkTestSupport
         (sql.sharing.readWhole, [living, shares, "(share_number >= share.number)", "using share_link_pkey"]),
         (sql.sharing.pointLink, ["using share_link_target_zone", "using share_link_pkey", "TID Cond"]),
         (
-            sql.sharing.linkedZone,
-            ["using share_link_target_pkey", "(id >= share_link_target.zone_id)", "using database_pkey"]
+            sql.sharing.linkedZones,
+            [
+                "using share_link_target_pkey", "(secret_hash >= h.secret_hash)", "(id >= share_link_target.zone_id)",
+                "using database_pkey",
+            ]
         ),
         (sql.sharedFeeds.page, ["(database_id = $1) AND (zone_id > $2)"] + access),
         (
