@@ -10,8 +10,9 @@ package enum PersonAddress: Hashable, Sendable {
 
     /// Nil if it is no e-mail address: it needs something on both sides of its last `@`.
     package init?(email text: String) {
-        guard let sign = text.lastIndex(of: "@"), sign != text.startIndex, text.index(after: sign) != text.endIndex,
-            text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
+        let bytes = text.utf8
+        guard let sign = bytes.lastIndex(of: UInt8(ascii: "@")), sign != bytes.startIndex,
+            bytes.index(after: sign) != bytes.endIndex, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
         else { return nil }
         self = .email(text.lowercased())
     }
