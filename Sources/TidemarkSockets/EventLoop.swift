@@ -60,6 +60,8 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     /// How long handlers run in one tick, and how long jobs and closures do. Nothing else waits longer than these and a
     /// few pieces of work.
     static let workNanosecondsPerTickMax: Int64 = 5_000_000
+    /// How long lanes work before what they make ready has its turn.
+    private static let laneNanosecondsMax: Int64 = 1_000_000
     /// The clock is read once for so many pieces of work.
     private static let workPerLookMax = 8
     private static let timersPerTickMax = 1_024
@@ -270,8 +272,8 @@ extension EventLoop {
             if budget.isMultiple(of: Self.workPerLookMax), isLate(&end) { return }
             if runningNext == running.count {
                 if ready.isEmpty {
-                    guard runNextOfLanes() else { return }
-                    budget -= 1
+                    runLanes(&budget)
+                    if !hasReadyWork || isLate(&end) { return }
                     continue
                 }
                 running.removeAll(keepingCapacity: running.count <= Self.workPerTickMax)
@@ -289,6 +291,16 @@ extension EventLoop {
             case .closure(let closure): closure()
             case .ofLane(let job, let lane): lanes.add(job, to: lane)
             }
+        }
+    }
+
+    /// Lets the lanes work before anything that they make ready, so that requests that came together go on together. For
+    /// example, their saves share a transaction.
+    private func runLanes(_ budget: inout Int) {
+        let end = Self.nanoseconds + Self.laneNanosecondsMax
+        while budget > 0, runNextOfLanes() {
+            budget -= 1
+            if Self.nanoseconds >= end { return }
         }
     }
 

@@ -248,6 +248,11 @@ extension StorageFixture {
                 try expectSharing(sharing, expected, "\(promise), \(read), \(name)")
             }
         }
+        for user in users {
+            let alone = try require(try await second.shareAccess(of: user, to: zone.key), "the zone")
+            try expectEqual(alone.zone, zone.zone, "\(promise), the incarnation")
+            try expectSharing(alone.sharing, whole.reduced(to: .access(of: [user])), "\(promise), of one user")
+        }
         let page = try await second.zonePage(zone.key.page(for: zone.viewer.user))
         try expectSharing(page.sharing, whole.reduced(to: zone.access), "\(promise), with a page")
     }

@@ -58,8 +58,12 @@ package struct ZonePageQuery: Sendable {
     /// tells whether there are more, unless more than ``tombstonesPassedMax`` are left out.
     package var lookedAtMax: Int { recordsMax + 1 + tombstonesPassedMax }
 
+    /// Whether the page is read before anybody asks for it. In the shared database it is read as for the owner, and nobody
+    /// gets it before their access was read (I-5).
+    package var isAhead = false
+
     /// What of the zone's shares is read with the page.
-    package var sharing: SharingRead { SharingRead(for: reader) }
+    package var sharing: SharingRead { isAhead ? .nothing : SharingRead(for: reader) }
 
     /// Whether the zone is in the shared database of the caller. No zone there is a default zone.
     var isShared: Bool { reader?.scope == .shared }

@@ -23,12 +23,13 @@ package struct ZonePage: Sendable, Equatable {
     /// tombstones that are kept.
     ///
     /// In the shared database the first is `zoneNotFound`, for a reader who takes no part in a share of the zone as it was
-    /// read (I-5).
+    /// read (I-5). A page that is read ahead is the owner's.
     package static func make(
         of read: ZonePageRead, for query: ZonePageQuery, store: StoreIncarnation
     ) -> Result<ZonePage, FailureReason> {
         let viewer = query.reader?.viewer
         guard query.isShared else { return make(of: read, for: query, viewer: viewer, store: store) }
+        if query.isAhead { return make(of: read, for: query.read(by: nil), viewer: viewer, store: store) }
         guard read.zone != nil, let reader = query.reader?.sharing(read.sharing) else { return .failure(.zoneNotFound) }
         // Who reads everything is given the owner's page, and no record is looked at once more.
         let filter = reader.share?.readsEverything == true ? nil : reader

@@ -23,7 +23,10 @@ struct FeedReader: Sendable {
             switch query(question, store: store) {
             case .failure(let reason): return .refused(try await refusal(reason, of: question))
             case .success(var query):
-                if isAhead { query.bytesMax = min(query.bytesMax, Self.aheadBytesMax) }
+                if isAhead {
+                    query.isAhead = true
+                    query.bytesMax = min(query.bytesMax, Self.aheadBytesMax)
+                }
                 let read = try await storage.zonePage(query)
                 return .read(ZonePage.make(of: read.value, for: query, store: read.store), in: read.store)
             }
@@ -35,18 +38,18 @@ struct FeedReader: Sendable {
     private func refusal(
         _ reason: FailureReason, of question: ZoneQuestion
     ) async throws(StorageError) -> FailureReason {
-        guard reason != .zoneNameInvalid, let reader = question.reader, reader.scope == .shared else { return reason }
-        let read = try await storage.sharing(of: question.key, SharingRead(for: reader))
+        guard reason != .zoneNameInvalid, let reader = question.reader, let viewer = reader.viewer else { return reason }
+        let read = try await storage.shareAccess(of: viewer, to: question.key)
         return reader.sharing(read?.sharing) == nil ? .zoneNotFound : reason
     }
 
-    /// Whether a reader of the shared database has access to a zone now, so that it may have a page that was read before.
-    /// The whole zone is shared, so what was readable then is readable now.
+    /// Whether a reader of the shared database has access to a zone now, so that it may have a page that was read before, as
+    /// for the owner. The whole zone is shared, so everything in it is readable.
     func mayRead(_ question: ZoneQuestion, of zone: ZoneID) async -> Bool {
-        guard let reader = question.reader else { return true }
+        guard let reader = question.reader, let viewer = reader.viewer else { return true }
         let found = await retry.run { () async throws(StorageError) in
-            let read = try await storage.sharing(of: question.key, SharingRead(for: reader))
-            return .success(read?.zone.id == zone && reader.sharing(read?.sharing) != nil)
+            let read = try await storage.shareAccess(of: viewer, to: question.key)
+            return .success(read?.zone == zone && reader.sharing(read?.sharing)?.share?.readsEverything == true)
         }
         return (try? found.get()) ?? false
     }

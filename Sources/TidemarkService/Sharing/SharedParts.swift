@@ -131,7 +131,7 @@ extension CloudService {
     /// Whether a user takes part in the zone's share, or is invited to it by name.
     fileprivate func mayAsk(_ place: AccessLooks.Place) async -> Result<Bool, FailureReason> {
         await retry.run { () async throws(StorageError) in
-            let read = try await storage.sharing(of: place.zone, .access(of: [place.user]))
+            let read = try await storage.shareAccess(of: place.user, to: place.zone)
             return .success(read?.sharing.hasPlace(of: place.user) ?? false)
         }
     }

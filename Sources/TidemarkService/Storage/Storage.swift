@@ -235,6 +235,12 @@ package protocol Storage: AnyObject, Sendable {
         of keys: [ZoneKey], _ read: SharingRead
     ) async throws(StorageError) -> [(zone: ZoneState, sharing: ZoneSharing)]
 
+    /// A living zone's incarnation and shares, with one user's part in them; nil if it does not live. It is one statement, and
+    /// enough to decide about the user's access.
+    func shareAccess(
+        of user: UserID, to key: ZoneKey
+    ) async throws(StorageError) -> (zone: ZoneID, sharing: ZoneSharing)?
+
     /// The living zones to which the links with these SHA-256 lead. Links that lead nowhere are left out. They grant nothing.
     ///
     /// - Parameter viewer: the database of who opens them. No link leads from one container or environment to another.

@@ -31,6 +31,19 @@ extension PostgresStorage {
         }
     }
 
+    package func shareAccess(
+        of user: UserID, to key: ZoneKey
+    ) async throws(StorageError) -> (zone: ZoneID, sharing: ZoneSharing)? {
+        let access = SharingRead.access(of: [user])
+        guard let call = access.call(for: [key]) else { return nil }
+        let rows = try await read(call)
+        var found = SharingRows(isWhole: false)
+        for row in rows { found.add(row) }
+        noteAccess(access, in: [key], [found.sharing])
+        guard let zone = rows.first?.zone, let sharing = found.sharing else { return nil }
+        return (zone, sharing)
+    }
+
     package func linkedZones(
         secretHashes: [[UInt8]], for viewer: DatabaseID
     ) async throws(StorageError) -> [[UInt8]: ZoneKey] {

@@ -8,6 +8,7 @@ internal import TidemarkPostgres
 struct SharingRow {
     /// The place of the zone in the list, counted from 1.
     let ordinal: Int
+    let zone: ZoneID
     let owner: UserID
     let secret: [UInt8]?
     let share: Share?
@@ -15,6 +16,7 @@ struct SharingRow {
 
     init(_ row: PostgresRow) throws(PostgresError) {
         ordinal = try row["ordinal"]
+        zone = try row["zone_id"]
         owner = try row["owner_id"]
         secret = try row["secret"]
         share = try Self.share(row)

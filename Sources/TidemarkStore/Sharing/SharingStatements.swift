@@ -42,7 +42,7 @@ struct SharingStatements: Sendable {
         DeclaredStatement(
             .read, name,
             """
-            SELECT k.ordinal, d.user_id AS owner_id, l.secret, s.number AS share_number,
+            SELECT k.ordinal, z.id AS zone_id, d.user_id AS owner_id, l.secret, s.number AS share_number,
                    s.ended_number AS share_ended_number, s.public_permission, s.record_name, p.id, p.user_id, p.address,
                    p.role, p.permission, p.status, p.accepted_number, p.ended_number, p.added_at
               FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)

@@ -33,6 +33,12 @@ extension MemoryStore {
         }
     }
 
+    package func shareAccess(
+        of user: UserID, to key: ZoneKey
+    ) async throws(StorageError) -> (zone: ZoneID, sharing: ZoneSharing)? {
+        try await sharing(of: key, .access(of: [user])).map { (zone: $0.zone.id, sharing: $0.sharing) }
+    }
+
     package func linkedZones(
         secretHashes: [[UInt8]], for viewer: DatabaseID
     ) async throws(StorageError) -> [[UInt8]: ZoneKey] {

@@ -312,6 +312,15 @@ final class PlantedStorage: Storage {
         }
     }
 
+    func shareAccess(
+        of user: UserID, to key: ZoneKey
+    ) async throws(StorageError) -> (zone: ZoneID, sharing: ZoneSharing)? {
+        try await base.shareAccess(of: user, to: key).map { zone, sharing in
+            let spoilt = access.spoilt(sharing, .access(of: [user]), of: zone, nil, isRemembered: true)
+            return (zone: zone, sharing: spoilt ?? sharing)
+        }
+    }
+
     func linkedZones(
         secretHashes: [[UInt8]], for viewer: DatabaseID
     ) async throws(StorageError) -> [[UInt8]: ZoneKey] {
