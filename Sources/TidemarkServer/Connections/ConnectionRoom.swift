@@ -16,8 +16,8 @@ struct ConnectionRoom: Equatable {
 
     /// - Parameter wanted: connections that the configuration allows.
     init(descriptors: Int, wanted: Int, loopCount: Int, databaseConnections: Int, keepsAssets: Bool) {
-        // Of each loop: its connections for reading and for queries, and that which makes an index. Uploads are of the
-        // process.
+        // Of each loop: its connections for writing, and twelve for reads, for queries and for reads of others' zones.
+        // Uploads are of the process.
         reserve = 128 + loopCount * (databaseConnections + 12) + (keepsAssets ? Self.uploadFilesMax : 0)
         let possible = max(8, descriptors - reserve)
         connectionsMax = min(wanted, possible)

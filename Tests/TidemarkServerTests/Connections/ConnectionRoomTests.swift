@@ -16,8 +16,9 @@ import Testing
             for loops in 1...4 {
                 let room = room(descriptors, loops: loops)
                 #expect(room.connectionsMax == min(20_000, max(8, descriptors - room.reserve)))
-                // Each loop: 8 for writing, 2 for reading, 4 for queries. The server: 512 uploads.
-                #expect(room.reserve >= loops * (8 + 2 + 4) + 512 + 64)
+                // Each loop: 8 for writing, 3 for reading, 5 for queries, 4 for reads of others' zones. The server: 512
+                // uploads.
+                #expect(room.reserve >= loops * (8 + 3 + 5 + 4) + 512 + 64)
             }
         }
         #expect(room(20_000, assets: false).reserve < room(20_000).reserve)
