@@ -258,7 +258,7 @@ import TidemarkKit
     }
 
     @available(*, deprecated, message: "uses what is deprecated")
-    @Test func `R-399: the operations of sharing, which servers refuse`() async throws {
+    @Test func `R-399: the operations of sharing`() async throws {
         let container = try await DevServer.shared().makeContainer()
         func run(_ operation: CKOperation) async {
             await withCheckedContinuation { continuation in

@@ -41,7 +41,7 @@ extension StorageConformance {
                 }
             }
         },
-        Scenario("R-328: what was decided before access began or ended is not written by what was known") { store in
+        Scenario("F-1, R-328: what was decided before access began or ended is not written by what is known") { store in
             let zone = try await store.shareZone("notes")
             for step in ["accepts", "leaves", "accepts again", "share ends"] {
                 let (snapshot, moment) = try await store.moment(zone.key)
