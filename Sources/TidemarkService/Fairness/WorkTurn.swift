@@ -8,13 +8,17 @@ package import TidemarkFairness
 package final class WorkTurn: Sendable {
     package let owner: WorkOwner
     private let gate: FairGate?
+    private let room: Int
     /// Nil while the work has no place.
     private let ticket = Mutex<WorkTicket?>(nil)
 
-    /// - Parameter gate: nil if the work needs no place.
-    package init(of owner: WorkOwner, at gate: FairGate? = nil) {
+    /// - Parameters:
+    ///   - gate: nil if the work needs no place.
+    ///   - room: that the work takes there.
+    package init(of owner: WorkOwner, at gate: FairGate? = nil, room: Int = 1) {
         self.owner = owner
         self.gate = gate
+        self.room = room
     }
 
     /// Suspends until the owner's turn, unless the work has a place already. Call ``leave()`` when it has ended.
@@ -24,7 +28,7 @@ package final class WorkTurn: Sendable {
         guard let gate, ticket.withLock({ $0 == nil }) else { return }
         let entered: WorkTicket
         do {
-            entered = try await gate.enter(owner)
+            entered = try await gate.enter(owner, room: room)
         } catch {
             throw StorageError(error)
         }

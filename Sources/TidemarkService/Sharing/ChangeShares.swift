@@ -13,18 +13,23 @@ extension CloudService {
     ///   - secrets: of the links. Nil: a text that is no link.
     ///   - asker: who waits. Nothing is begun or tried again when it has left.
     ///   - turn: each acceptance takes it anew.
+    ///   - reading: in which all shares are read at the end, so that none are held while acceptances wait. The
+    ///     caller gives its place back once the answer is made.
     package func acceptShares(
         ofLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker(),
-        in turn: WorkTurn = WorkTurn(of: .nobody)
+        in turn: WorkTurn = WorkTurn(of: .nobody), reading: WorkTurn = WorkTurn(of: .nobody)
     ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
         guard secrets.count <= limits.itemsMax else { return .failure(.tooManyItems) }
-        return await inTurn(turn, askedBy: asker) { await visitor(bearer) }.asyncMap { visitor in
-            var room = limits.answerBytesMax
-            return await eachInTurn(secrets, turn, askedBy: asker) { secret in
-                guard room > 0 else { return .failure(.tooMuchAtOnce) }
-                let result = await accept(secret, as: visitor, for: bearer, in: turn, askedBy: asker)
-                if case .success(let metadata) = result { room -= metadata.byteCount }
-                return result
+        return await inTurn(turn, askedBy: asker) { await visitor(bearer) }.asyncFlatMap { visitor in
+            let accepted = await eachInTurn(secrets, turn, askedBy: asker) { secret in
+                await accept(secret, as: visitor, for: bearer, in: turn, askedBy: asker).map { secret }
+            }
+            let links = accepted.compactMap { try? $0.get() }
+            guard !links.isEmpty else { return .success(accepted.map { $0.flatMap { _ in .failure(.serverFault) } }) }
+            do throws(StorageError) { try await reading.enter() } catch { return .failure(error.code.reason) }
+            return await shareMetadata(ofLinks: links, for: bearer, askedBy: asker).map { found in
+                var found = found[...]
+                return accepted.map { $0.flatMap { _ in found.popFirst() ?? .failure(.serverFault) } }
             }
         }
     }
@@ -83,7 +88,7 @@ extension CloudService {
     private func accept(
         _ secret: [UInt8]?, as visitor: ShareVisitor, for bearer: LinkBearer, in turn: WorkTurn,
         askedBy asker: Asker
-    ) async -> Result<ShareMetadata, FailureReason> {
+    ) async -> Result<Void, FailureReason> {
         let id = ParticipantID(high: scheduler.randomBits(), low: scheduler.randomBits())
         let pointed = await retry.run(askedBy: asker) {
             () async throws(StorageError) -> Result<OpenedLink, FailureReason> in
@@ -102,9 +107,7 @@ extension CloudService {
         return await pointed.asyncFlatMap { opened in
             let action = ShareAction.accept(opened.visitor, as: id)
             let key = opened.read.zone.key
-            let accepted = await perform(action, on: key, for: bearer, in: turn, askedBy: asker)
-            if case .failure(let reason) = accepted { return .failure(reason) }
-            return await shareMetadata(ofLink: secret ?? [], to: key, for: visitor)
+            return await perform(action, on: key, for: bearer, in: turn, askedBy: asker).map { _ in () }
         }
     }
 

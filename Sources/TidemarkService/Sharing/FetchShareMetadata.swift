@@ -24,19 +24,22 @@ extension CloudService {
     /// `shareUnknown` is one answer for everything that is not for this user. Once the answer is full, the rest is
     /// `tooMuchAtOnce`.
     ///
-    /// - Parameter secrets: of the links. Nil: a text that is no link.
+    /// - Parameters:
+    ///   - secrets: of the links. Nil: a text that is no link.
+    ///   - asker: who waits. Nothing more is read when it has left.
     package func shareMetadata(
-        ofLinks secrets: [[UInt8]?], for bearer: LinkBearer
+        ofLinks secrets: [[UInt8]?], for bearer: LinkBearer, askedBy asker: Asker = Asker()
     ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
         guard secrets.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         return await visitor(bearer).asyncFlatMap { visitor in
             // A text that is no link is looked up as well: the empty secret is no zone's.
-            await shareMetadata(ofSecrets: secrets.map { $0 ?? [] }, for: visitor, in: bearer.viewer)
+            await shareMetadata(
+                ofSecrets: secrets.map { $0 ?? [] }, for: visitor, in: bearer.viewer, askedBy: asker)
         }
     }
 
     private func shareMetadata(
-        ofSecrets secrets: [[UInt8]], for visitor: ShareVisitor, in viewer: DatabaseID
+        ofSecrets secrets: [[UInt8]], for visitor: ShareVisitor, in viewer: DatabaseID, askedBy asker: Asker
     ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
         let hashes = secrets.map { SHA256.hash($0) }
         let linked = await retry.run { () async throws(StorageError) in
@@ -51,7 +54,9 @@ extension CloudService {
                 let zone = zones[hash]
                 let place = zone == nil ? [] : secret
                 var result: Result<ShareMetadata, FailureReason> = .failure(.shareUnknown)
-                if room <= 0 {
+                if asker.hasLeft {
+                    result = .failure(.storeUnavailable)
+                } else if room <= 0 {
                     result = .failure(.tooMuchAtOnce)
                 } else if !refused.contains(place) {
                     result = await shareMetadata(ofLink: secret, to: zone, for: visitor)
@@ -69,7 +74,7 @@ extension CloudService {
     /// The same for one link.
     ///
     /// - Parameter zone: to which it leads; nil: nowhere.
-    func shareMetadata(
+    private func shareMetadata(
         ofLink secret: [UInt8], to zone: ZoneKey?, for visitor: ShareVisitor
     ) async -> Result<ShareMetadata, FailureReason> {
         let opened = await retry.run { () async throws(StorageError) in

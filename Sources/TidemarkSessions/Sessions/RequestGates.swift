@@ -18,6 +18,9 @@ struct RequestGates: Sendable {
         case change
     }
 
+    /// The room of an answer that may be a whole page.
+    static let pageRoom = 4
+
     private let fetches: FairGate
     private let wholeDatabases: FairGate
     private let assets: FairGate

@@ -311,16 +311,13 @@ extension WireClientEnvelope.OneOfRequest {
     /// It is answered the CKShare records of the shares that it accepts.
     private var isAcceptance: Bool { if case .acceptShares = self { true } else { false } }
 
-    /// The room of an answer that may be a whole page.
-    private static let pageRoom = 4
-
     /// The room that it takes at its gate.
     var answerRoom: Int {
         switch self {
-        case .fetchRecords(let fetch): min(Self.pageRoom, max(1, fetch.zones.reduce(0) { $0 + $1.names.count }))
-        case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : Self.pageRoom
+        case .fetchRecords(let fetch): min(RequestGates.pageRoom, max(1, fetch.zones.reduce(0) { $0 + $1.names.count }))
+        case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : RequestGates.pageRoom
         case .fetchDatabaseChanges, .fetchShareParticipants, .acceptShares: 1
-        default: isLarge ? Self.pageRoom : 1
+        default: isLarge ? RequestGates.pageRoom : 1
         }
     }
 

@@ -12,7 +12,8 @@ extension RequestRouter {
     ) async throws(Refusal) -> [UInt8] {
         let viewpoint = try context.member.sharedViewpoint()
         let found = try await service.shareMetadata(
-            ofLinks: request.links.map(ShareLink.secret(in:)), for: try viewpoint.linkBearer
+            ofLinks: request.links.map(ShareLink.secret(in:)), for: try viewpoint.linkBearer,
+            askedBy: context.session.asker
         ).orRefusal()
         var answer = WireFetchShareMetadataAnswer()
         answer.results = try await results(found, for: viewpoint)
@@ -32,8 +33,11 @@ extension RequestRouter {
             ).orRefusal()
             answer.results = declined.map { WireShareMetadataResult(declined: $0) }
         } else {
+            // As much room as a fetch of the shares takes.
+            let reading = WorkTurn(of: context.member.owner, at: gates[.fetch], room: RequestGates.pageRoom)
+            defer { reading.leave() }
             let accepted = try await service.acceptShares(
-                ofLinks: secrets, for: bearer, askedBy: asker, in: turn
+                ofLinks: secrets, for: bearer, askedBy: asker, in: turn, reading: reading
             ).orRefusal()
             answer.results = try await results(accepted, for: viewpoint)
         }
