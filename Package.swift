@@ -3,8 +3,8 @@
 
 import PackageDescription
 
-/// Without `NonisolatedNonsendingByDefault`: with it, the requirements of a delegate would say something of isolation, which CloudKit's
-/// do not, and take the methods of an app's class on the main actor off it.
+/// Without `NonisolatedNonsendingByDefault`. With it, the requirements of a delegate would say something of isolation, which CloudKit's
+/// do not. They would take the methods of an app's class off the main actor.
 let kitSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

@@ -34,7 +34,7 @@ final class FileUpload {
     static let stepBytes: Int64 = 4_194_304
     /// What is written before it is flushed. Otherwise all of it would wait for the end, and hold the thread there.
     ///
-    /// Measured on ext4 and a virtual disk, with 1 GiB that comes at 400 MB/s: without steps the thread was held for 1.5
+    /// Measured on ext4 and a virtual disk, with 1 GiB that comes at 400 MB/s. Without steps the thread was held for 1.5
     /// to 2.2 s at the end, and the upload took 4.1 to 4.9 s. With `fdatasync` for each 16 MiB it was held for at most
     /// 44 ms, then for 0.3 ms at the end, and the upload took 4.7 to 5.0 s. `sync_file_range` was cheaper, but left 0.2
     /// to 0.8 s for the end: it does not empty the disk's own cache.

@@ -148,6 +148,18 @@ import Testing
         }
     }
 
+    @Test func `limits are made once, where a program begins`() throws {
+        let beginnings = [
+            "TidemarkTestKit/Cloud/TestCore", "tidemark/Settings/LimitOptions", "tidemark-bench/Bench",
+            "tidemark-fuzz/Running/Fuzzer",
+        ].map { "Sources/\($0).swift" }
+        let files = try SourceFile.all.filter { $0.path.hasPrefix("Sources/") }
+        files.filter { !beginnings.contains($0.path) }.expectNone("Limits()", matching: /\bLimits\(\)/)
+        for beginning in beginnings {
+            #expect(files.contains { $0.path == beginning && $0.text.contains(" Limits()") }, "\(beginning) makes none")
+        }
+    }
+
     @Test func `no package brings swift-nio`() throws {
         let resolved = SourceFile.root.appendingPathComponent("Package.resolved")
         guard let text = try? String(contentsOf: resolved, encoding: .utf8) else { return }

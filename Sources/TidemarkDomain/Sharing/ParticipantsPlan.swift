@@ -150,7 +150,7 @@ private struct PersonPlaces {
 
     func row(of person: InvitedPerson) -> Participant? { rows[person] }
 
-    /// The ID of the row for one invitation. Nil if there is no row, or if another invitation has taken it: a row can have
+    /// The ID of the row for one invitation. Nil if there is no row, or if another invitation has taken it. A row can have
     /// both a user and an address, and each of these may be invited.
     mutating func take(_ row: Participant?) -> ParticipantID? {
         guard let row, taken.insert(row.id).inserted else { return nil }

@@ -13,7 +13,7 @@ package final class KeyRing: Sendable {
         var observers: [Observer] = []
     }
 
-    /// Where a key belongs. Its id alone does not name it: the owner of another zone may have given that zone a key with
+    /// Where a key belongs. Its id alone does not name it. The owner of another zone may have given that zone a key with
     /// the same id, in order to be believed to have made this one.
     private struct Place: Hashable {
         let zoneID: CKRecordZone.ID

@@ -73,8 +73,8 @@ extension CKError {
     /// Whether a change that failed stays pending. A fault of the server, or of the device, is not the item's fault.
     var keepsChangePending: Bool { isRetriedBySyncEngine || code == .internalError || isPassing }
 
-    /// Whether a change that failed may have been carried out all the same: its answer was lost, nobody waited for
-    /// it any more, or the server has lost its store during the commit.
+    /// Whether a change that failed may have been carried out all the same. Its answer was lost, or nobody waited
+    /// for it any more, or the server has lost its store during the commit.
     var leavesOutcomeOpen: Bool {
         if isOfMissingKeys { return false }
         return code == .serverResponseLost || code == .operationCancelled || code == .serviceUnavailable

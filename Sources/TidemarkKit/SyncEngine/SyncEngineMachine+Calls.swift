@@ -125,8 +125,8 @@ extension SyncEngineMachine {
     ) {
         guard !changes.isEmpty else { return }
         if !isInCallback, case .send(var send) = operation, case .asking = send.phase {
-            // The delegate may have read the record before this change, so one more send is due, whatever is pending
-            // for it now: the change may have been undone and made again since.
+            // The delegate may have read the record before this change, so one more send is due. That is so whatever is
+            // pending for it now, because the change may have been undone and made again since.
             send.touchedRecords.formUnion(changes.map(\.recordID))
             operation = .send(send)
         }

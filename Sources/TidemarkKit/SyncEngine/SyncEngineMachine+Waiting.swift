@@ -95,8 +95,8 @@ extension SyncEngineMachine {
         }
     }
 
-    /// Records that were refused only with the rest of their zone, if all records there that were refused for
-    /// their own reasons stay pending: they wait, or their failures pass.
+    /// Records that were refused only with the rest of their zone. They wait if all records there that were
+    /// refused for their own reasons stay pending. Those wait too, or their failures pass.
     private func addOthersOfAtomicZones(_ refused: Refused, to waiting: inout [CKRecord.ID: CKError]) {
         let own = refused.errors.filter { $1.code != .batchRequestFailed }
         let final = own.filter { !$1.keepsChangePending && waiting[$0] == nil }

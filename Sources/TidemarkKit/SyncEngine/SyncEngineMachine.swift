@@ -97,7 +97,7 @@ struct SyncEngineMachine: Sendable {
     }
 
     /// Whether a page has been delivered whose token is not noted yet. A state that is stored in between would be
-    /// behind what the app has: in a zone that is read for the first time, a following deletion would never be reported
+    /// behind what the app has. In a zone that is read for the first time, a following deletion would never be reported
     ///
     private var owesToken: Bool {
         if case .fetch(let fetch) = operation, case .tookZonePage = fetch.phase { return true }

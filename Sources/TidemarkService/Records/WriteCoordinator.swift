@@ -313,9 +313,9 @@ final class WriteCoordinator: Sendable {
         return part[0].largeRead == nil && relativesFree < limits.cascadeReferencesMax ? relativesFree : .max
     }
 
-    /// - Returns: how many stored bytes each request needs, if fields are left out that can be read for fewer requests
-    ///   at once, or with a place, or if relatives are. Nil if all is there, or as much as there
-    ///   ever is.
+    /// - Returns: how many stored bytes each request needs. Nil if all is there, or as much as there ever is. Fields may
+    ///   be left out that can be read for fewer requests at once, or with a place. So may relatives be
+    ///
     private func excess(
         of part: [WriteQueue.Entry], _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot]
     ) -> [Int]? {

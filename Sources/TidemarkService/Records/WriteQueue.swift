@@ -453,8 +453,8 @@ extension WriteQueue {
 
     /// Removes the lane's requests that nobody waits for any more.
     ///
-    /// NB: an asker may leave at any moment. All that it asked for leaves at once, or from some request on: a device that
-    /// comes back and sends an earlier one again finds no later one before it.
+    /// NB: an asker may leave at any moment. All that it asked for leaves at once, or from some request on. So a device
+    /// that comes back and sends an earlier one again finds no later one before it.
     private mutating func removeUnasked(at index: Dictionary<ZoneKey, WriteLane>.Index) -> [RefusedRequest] {
         func isUnasked(_ entry: Entry) -> Bool { entry.asker.hasLeft && joined[entry.ticket]?.haveLeft != false }
         // As a rule there are none, and nothing is copied.

@@ -5,8 +5,8 @@ package import TidemarkService
 
 /// Passes a service's `onMoved` to the hub, which is created after the service.
 package final class MovedOutlet: Sendable {
-    /// NB: in a structure, because a closure that is itself the value of a generic type is wrapped again whenever it is
-    /// read in place: each call would leave it two calls deeper, until the stack overflows.
+    /// NB: a structure. A closure that is itself the value of a generic type is wrapped again whenever it is read in
+    /// place. Each call would leave it two calls deeper, until the stack overflows.
     private struct State {
         var receiver: (@Sendable (ZonesMoved) -> Void)?
     }

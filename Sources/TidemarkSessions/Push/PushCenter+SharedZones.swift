@@ -10,7 +10,8 @@ internal import TidemarkService
 // bare pushes: what they may see is read when they fetch, and never pushed (I-5).
 //
 // A viewer's list is read as soon as somebody wants pushes of the shared database. It is read again when a notice says that it
-// may have changed, when the feed has told a device of the end of a zone, and when the sweep finds that a notice was lost.
+// may have changed. The same happens when the feed has told a device of the end of a zone, and when the sweep finds that a
+// notice was lost.
 
 extension PushCenter {
     // MARK: Changes

@@ -44,13 +44,13 @@ package struct SessionSettings: Sendable {
     /// Requests with large answers (fetches and queries) that run at once for one connection. Together with
     /// `Limits.answerBytesMax` it bounds how much memory a connection can occupy.
     package var fetchesRunningMax = 4
-    /// Room for the fetches that run at once for all connections of a hub, and for those of one account: one
+    /// Room for the fetches that run at once for all connections of a hub, and for those of one account. One
     /// that may bring a whole page takes four times as much as one that brings a record. Others wait for their
     /// account's turn. What runs at once takes turns on the loop, step by step, with everybody else's requests.
     package var fetches = FairBounds(
         room: 32, roomPerOwner: 16, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
-    /// Reads of all zones of a database that run at once, and those of one account: for the changes of a database,
-    /// and for the mark of one whose first device connects. PostgreSQL takes up to 60 ms for one. A hub has three
+    /// Reads of all zones of a database that run at once, and those of one account. They are for the changes of a
+    /// database, and for the mark of one whose first device connects. PostgreSQL takes up to 60 ms for one. A hub has three
     /// connections for reads, so others' reads always have one, however many accounts there are.
     package var wholeDatabases = FairBounds(
         room: 2, roomPerOwner: 1, waitingMax: 8_192, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))

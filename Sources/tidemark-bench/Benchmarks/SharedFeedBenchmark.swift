@@ -2,8 +2,8 @@
 
 internal import TidemarkTLS
 
-/// What a participant reads of a shared zone, compared with its owner in the same run: a page of 200 records that is
-/// the whole zone, and a first fetch of 100,000 records. The server has one core, as for ``ChangeFeedBenchmark``.
+/// What a participant reads of a shared zone, compared with its owner in the same run. It is a page of 200 records that
+/// is the whole zone, and a first fetch of 100,000 records. The server has one core, as for ``ChangeFeedBenchmark``.
 enum SharedFeedBenchmark: Benchmark {
     static let name = "shared-feed"
     private static let pageRecordCount = 200
