@@ -75,7 +75,7 @@ import TidemarkScheduling
         }
     }
 
-    @Test func `R-778: what lanes wait to do comes before what they make ready, so that it goes on together`() async throws {
+    @Test func `R-778: what lanes have to do comes before what they make ready`() async throws {
         try await withLoop { loop in
             let lane = loop.makeLane()
             // Whether each piece was made ready by the lane.

@@ -38,7 +38,8 @@ struct FeedReader: Sendable {
     private func refusal(
         _ reason: FailureReason, of question: ZoneQuestion
     ) async throws(StorageError) -> FailureReason {
-        guard reason != .zoneNameInvalid, let reader = question.reader, let viewer = reader.viewer else { return reason }
+        guard reason != .zoneNameInvalid, let reader = question.reader, let viewer = reader.viewer
+        else { return reason }
         let read = try await storage.shareAccess(of: viewer, to: question.key)
         return reader.sharing(read?.sharing) == nil ? .zoneNotFound : reason
     }

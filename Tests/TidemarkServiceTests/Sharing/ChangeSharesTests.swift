@@ -56,6 +56,28 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-716: who accepts is shown the shares in a turn of the fetches`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            try await fixture.share(counter: 1, by: service)
+            let secret = try await fixture.secret()
+            let bounds = FairBounds(room: 4, roomPerOwner: 4, waitingMax: 9, waitingPerOwnerMax: 9)
+            let gate = FairGate(bounds, patience: .seconds(6), scheduler: fixture.scheduler)
+            let other = try await gate.enter(.nobody)
+            let reading = WorkTurn(of: .account(1), at: gate, room: 4)
+            let refused = await service.acceptShares(ofLinks: [secret], for: bob.bearer, reading: reading)
+            #expect(refused.reason == .tooManyRequests, "no turn came")
+            let zones = try await service.sharedZonesPage(of: bob.sharedDatabase, for: bob.user, after: nil).get().zones
+            #expect(zones.map(\.key) == [fixture.key()], "accepted all the same")
+            gate.leave(other)
+            let shown = await service.acceptShares(ofLinks: [secret], for: bob.bearer, reading: reading)
+            #expect(try shown.get().reasons == [nil])
+            reading.leave()
+        }
+    }
+
     @Test func `F-13, R-316: everything that is not for a user is one answer, after as many questions to the store`()
         throws
     {
