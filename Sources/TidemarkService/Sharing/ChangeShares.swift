@@ -7,7 +7,7 @@ internal import TidemarkScheduling
 
 extension CloudService {
     /// Accepts the shares to which links lead: one result for each, in order, as the user sees the share
-    /// afterwards. Repeating it does no harm.
+    /// afterwards. Repeating it does no harm. A share that is accepted but has no room in the answer is `tooMuchAtOnce`.
     ///
     /// - Parameters:
     ///   - secrets: of the links. Nil: a text that is no link.

@@ -6,7 +6,8 @@ internal import TidemarkTranslation
 internal import TidemarkWire
 
 // What a viewpoint must know before a request about shared zones or shares is read, and before its answer is written. That is
-// the owners of zones, the people who are invited, and what comes with CKShare records. In the private database this costs nothing unless a share
+// the owners of zones, the people who are invited, and what comes with CKShare records. In the private database this costs
+// nothing unless a share
 // is among the records.
 
 extension RequestRouter {
