@@ -68,7 +68,7 @@ package final class LocalPostgres: Sendable {
             let keeper = try PostgresKeeper(
                 launch: { () throws(LocalPostgresError) in
                     try launch(binaries, arguments: arguments, in: directory)
-                }, onEvent: onEvent)
+                }, wasReady: { PostmasterFile.saysReady(directory.processIDFile, processID: $0) }, onEvent: onEvent)
             let server = LocalPostgres(directory: directory, socket: socket, keeper: keeper)
             try server.waitUntilReady()
             return server
@@ -105,8 +105,8 @@ package final class LocalPostgres: Sendable {
     private func waitUntilReady() throws(LocalPostgresError) {
         let deadline = MonotonicTime.seconds + Self.readySeconds
         while MonotonicTime.seconds < deadline, keeper.failureCount < Self.startFailureCountMax {
-            let file = PostmasterFile.read(directory.processIDFile)
-            if let file, file.isReady, file.processID == keeper.processID { return keeper.markReady() }
+            let isReady = PostmasterFile.saysReady(directory.processIDFile, processID: keeper.processID)
+            if isReady { return keeper.markReady() }
             usleep(2000)
         }
         keeper.stop(seconds: Self.stopSeconds)

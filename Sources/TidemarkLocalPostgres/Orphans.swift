@@ -65,6 +65,12 @@ struct PostmasterFile {
         guard let id = lines.first.flatMap({ Int32($0) }) else { return nil }
         return PostmasterFile(processID: id, isReady: lines.count > 7 && lines[7].hasPrefix("ready"))
     }
+
+    /// Whether that process accepts connections, or did until it was killed. One that ends in order removes the file.
+    static func saysReady(_ path: String, processID: Int32) -> Bool {
+        guard let file = read(path) else { return false }
+        return file.isReady && file.processID == processID
+    }
 }
 
 /// Seconds since an arbitrary origin.

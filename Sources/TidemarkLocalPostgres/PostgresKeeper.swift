@@ -17,6 +17,8 @@ final class PostgresKeeper: Sendable {
 
     /// Starts the program; called on the keeper's thread.
     private let launch: @Sendable () throws(LocalPostgresError) -> ChildProcess
+    /// Whether the program with that process ID was ready until it was killed; called on the keeper's thread.
+    private let wasReady: @Sendable (Int32) -> Bool
     private let onEvent: @Sendable (LocalPostgres.Event) -> Void
     private let state = Mutex(State())
     /// `stop` writes to it, so that a wait between two starts ends at once.
@@ -31,9 +33,11 @@ final class PostgresKeeper: Sendable {
 
     init(
         launch: @escaping @Sendable () throws(LocalPostgresError) -> ChildProcess,
+        wasReady: @escaping @Sendable (Int32) -> Bool,
         onEvent: @escaping @Sendable (LocalPostgres.Event) -> Void
     ) throws(LocalPostgresError) {
         self.launch = launch
+        self.wasReady = wasReady
         self.onEvent = onEvent
         guard let wakeUp = Pipe(), let finished = Pipe() else {
             throw LocalPostgresError(.startFailed, "A pipe cannot be made.", detail: systemErrorText())
@@ -105,9 +109,10 @@ final class PostgresKeeper: Sendable {
             if isStopping { kill(process.id, SIGINT) }
             onEvent(.started(processID: process.id))
             process.waitForEnd()
+            let didStart = wasReady(process.id) || MonotonicTime.seconds - startTime > Self.stableSeconds
             let exit = state.withLock { state in
                 state.process = nil
-                if MonotonicTime.seconds - startTime > Self.stableSeconds { state.failureCount = 0 }
+                if didStart { state.failureCount = 0 }
                 state.failureCount += 1
                 return process.reap()
             }

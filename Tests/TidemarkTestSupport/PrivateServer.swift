@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import Synchronization
 package import TidemarkLocalPostgres
 
@@ -37,6 +38,30 @@ package func withServer<Result>(
         } catch {
             try await blocking { server.stop() }
             throw error
+        }
+    }
+}
+
+extension LocalPostgres {
+    /// Kills all of its processes, as the end of the machine would. It starts again by itself.
+    ///
+    /// The first process is stopped before: it starts no more, and keeps the process IDs of its children from others.
+    package func killNow() {
+        let first = processID
+        guard first > 0 else { return }
+        kill(first, SIGSTOP)
+        for child in Self.children(of: first) { kill(child, SIGKILL) }
+        kill(first, SIGKILL)
+    }
+
+    private static func children(of parent: Int32) -> [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { Int32($0) }.filter { id in
+            // proc_pid_stat(5): the state and the parent follow the name in parentheses.
+            guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+                let end = text.lastIndex(of: ")")
+            else { return false }
+            return text[end...].split(separator: " ").dropFirst(2).first.flatMap { Int32($0) } == parent
         }
     }
 }
