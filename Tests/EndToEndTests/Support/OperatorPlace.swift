@@ -43,7 +43,7 @@ struct OperatorPlace {
             flags + protection + (keepsAssets ? ["--asset-directory", "\(directory.path)/assets"] : [])
             + (keepsKeys ? ["--master-key-file", "\(directory.path)/master.key"] : [])
         let database = try await TestPostgres.database(template)
-        let token = try makeAccounts(["alice"], database)[0]
+        let token = try makeAccounts(["alice"], url: database.url)[0]
         let server = try Program(
             "tidemark", ["serve", "--listen", "127.0.0.1:0"] + flags,
             environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
@@ -67,9 +67,9 @@ struct OperatorPlace {
     }
 
     /// Further accounts at once, without a program for each; returns a credential of each.
-    func makeAccounts(_ names: [String]) throws -> [String] { try Self.makeAccounts(names, database) }
+    func makeAccounts(_ names: [String]) throws -> [String] { try Self.makeAccounts(names, url: database.url) }
 
-    static func makeAccounts(_ names: [String], _ database: TestDatabase) throws -> [String] {
+    static func makeAccounts(_ names: [String], url: String) throws -> [String] {
         let credentials = names.map { ($0, Credential.make()) }
         let statements = credentials.map { name, credential in
             """
@@ -77,7 +77,7 @@ struct OperatorPlace {
             INSERT INTO credential (account_id, hash) SELECT id, '\\x\(Hex.encode(credential.hash))' FROM made
             """
         }
-        try PostgresAdministration.execute(statements, url: database.url)
+        try PostgresAdministration.execute(statements, url: url)
         return credentials.map { $0.1.text }
     }
 
