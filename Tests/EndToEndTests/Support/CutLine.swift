@@ -83,10 +83,10 @@ final class CutLine: @unchecked Sendable {
         get async { await loop.run { [self] in links.count }.value }
     }
 
-    /// Ends the connection that is cut, or all if none is. Everything passes on the others again.
+    /// Ends the connection that is cut, if one is. Everything passes on the others again.
     func resume(endingAll: Bool = false) async {
         await loop.run { [self] in
-            for link in links where endingAll || cutLink == nil || link === cutLink { link.end() }
+            for link in links where endingAll || link === cutLink { link.end() }
             (cutNumber, cutLink) = (nil, nil)
             for link in links { link.pass() }
         }.value
@@ -273,7 +273,8 @@ extension [UInt8] {
     fileprivate mutating func takeMessage(hasType: Bool = true) -> [UInt8]? {
         let start = hasType ? 1 : 0
         guard count >= start + 4 else { return nil }
-        let length = start + self[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+        let size = self[start..<start + 4].reduce(0) { size, byte in size << 8 | Int(byte) }
+        let length = start + size
         guard length > start, count >= length else { return nil }
         defer { removeFirst(length) }
         return Array(prefix(length))

@@ -33,7 +33,8 @@ final class CutServer: @unchecked Sendable {
     /// Runs `body` with a server and a database of its own, with alice and bob.
     static func with(_ victim: Victim, _ body: (CutServer) async throws -> Void) async throws {
         guard victim == .postgres else {
-            return try await with(victim, nil, try await TestPostgres.database(OperatorPlace.template).url, body)
+            let database = try await TestPostgres.database(OperatorPlace.template)
+            return try await with(victim, nil, database.url, body)
         }
         try await withServer { postgres, _, _ in
             let url = postgres.databaseURL("postgres")
