@@ -140,13 +140,16 @@ package struct Limits: Sendable, Equatable {
     /// rows too. More: `tooManySharedZones` for who wants to accept another share.
     package var sharedZonesMax = 1_000
     /// CKShare records of one page of a query. Each comes with up to ``participantsMax`` participants, so a page of them has
-    /// two megabytes at most beside its fields.
+    /// three megabytes at most beside its fields.
     package var pageSharesMax = 40
     /// Addresses that one account looks up in a minute. More: `requestRateLimited` with a time; in one request
     /// `limitExceeded`.
     package var addressLookupsMax = 60
     /// Bytes of the address of an invited person. An e-mail address has at most 254. More: `invalidArguments`.
     package var addressBytesMax = 320
+    /// Bytes of the given name and of the family name of an account's person. The table has the same bound. A longer
+    /// one is refused.
+    package var personNameBytesMax = 128
 
     package init() {}
 }

@@ -51,7 +51,10 @@ struct LeaveFolder: AsyncParsableCommand {
 struct ListMembers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "members", abstract: "Show who takes part in a shared folder, and its link.",
-        discussion: "Who may change the share sees everybody. Others see those who have joined.")
+        discussion: """
+            Who may change the share sees everybody. Others see those who have joined. People who have joined are shown \
+            with the names that the operator of the server has set.
+            """)
 
     @Argument(help: "The folder.") var folder: String
     @Option(help: "The zone that holds the folder. Not needed if the folder was in sync before.") var zone: String?
@@ -67,7 +70,9 @@ struct ListMembers: AsyncParsableCommand {
             if let url = share.url { print("\(url.absoluteString) (\(share.publicPermission.words(for: nil)))") }
             for participant in share.participants {
                 let isCaller = participant == share.currentUserParticipant
-                let names = participant.names.prefix(1) + (isCaller ? ["you"] : [])
+                var names = Array(participant.names.prefix(1))
+                if let name = participant.userIdentity.nameComponents?.inOneLine { names.insert(name, at: 0) }
+                if isCaller { names.append("you") }
                 let columns = [
                     names.joined(separator: ", "), participant.role.word,
                     participant.permission.words(for: participant), participant.acceptanceStatus.word,
@@ -77,6 +82,10 @@ struct ListMembers: AsyncParsableCommand {
             }
         }
     }
+}
+
+extension PersonNameComponents {
+    fileprivate var inOneLine: String { [givenName, familyName].compactMap { $0 }.joined(separator: " ") }
 }
 
 extension CKShare.ParticipantPermission {

@@ -45,6 +45,26 @@ extension StorageConformance {
             await transaction.rollback()
             try expectEqual(transaction.snapshots.map(\.sharing), [nil], "nobody asked under the lock")
         },
+        Scenario("R-779: a share that is shown has the names of its owner and of those who have accepted") { store in
+            let (alice, bob) = (try await store.alice().user, try await store.bob().user)
+            let rows = [
+                Participant(id: participant(1), user: bob, addedAt: StorageFixture.now),
+                Participant(id: participant(2), address: Addresses.email, addedAt: StorageFixture.now),
+            ]
+            let zone = try await store.shareZone("notes", publicPermission: .noAccess, inviting: rows)
+            var names = [alice: try require(PersonNames.alice, "alice's name")]
+            try await store.expectNames(names, in: zone, "nobody has accepted")
+            _ = try await store.changeShares(in: zone.key) { accepting(bob, in: $0, at: $1) }
+            names[bob] = try require(PersonNames.bob, "bob's name")
+            try await store.expectNames(names, in: zone, "bob has accepted")
+            try await store.leave(zone)
+            names[bob] = nil
+            try await store.expectNames(names, in: zone, "bob has left")
+            let plain = try require(try await store.createZones("plain", in: zone.key.database).first, "a zone")
+            let found = try await store.second.sharings(of: [zone.key, plain.key], .shown(to: bob))
+            for (_, sharing) in found { try expectEqual(sharing.personNames, names, "each zone has its owner's") }
+            try expectEqual(found.count, 2, "both zones")
+        },
         Scenario("R-312: the shares of several zones are read together, of those that live") { store in
             let zones = [try await store.shareZone("a"), try await store.shareZone("b")]
             try await store.accept(zones[1])
@@ -255,6 +275,20 @@ extension StorageFixture {
         }
         let page = try await second.zonePage(zone.key.page(for: zone.viewer.user))
         try expectSharing(page.sharing, whole.reduced(to: zone.access), "\(promise), with a page")
+    }
+
+    /// Whether each read that is to be shown has these names, and no other read has any.
+    fileprivate func expectNames(
+        _ names: [UserID: PersonName], in zone: SharedZone, _ promise: String
+    ) async throws {
+        let shown = SharingRead.shown(to: zone.viewer.user)
+        for read in [shown, .whole, zone.access] {
+            let expected = read == shown ? names : [:]
+            let alone = try await second.sharing(of: zone.key, read)
+            try expectEqual(alone?.sharing.personNames, expected, "\(promise), \(read), alone")
+            let records = try await second.records(named: ["a"], in: zone.key, bytesMax: 1_000, sharing: read)
+            try expectEqual(records.sharing?.personNames, expected, "\(promise), \(read), with records")
+        }
     }
 
     private func sharings(of key: ZoneKey, _ read: SharingRead) async throws -> [(String, ZoneSharing?)] {

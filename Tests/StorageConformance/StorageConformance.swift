@@ -8,7 +8,8 @@ package import TidemarkService
 /// stays like the real store.
 ///
 /// A scenario gets two handles on one empty store, which stand for two servers. Its caller makes the store with the
-/// credentials of ``Credentials`` and the ``Addresses``, and calls `run` in a task of the fixture's scheduler.
+/// credentials of ``Credentials``, the ``Addresses`` and the ``PersonNames``, and calls `run` in a task of the fixture's
+/// scheduler.
 package enum StorageConformance {
     /// The SHA-256 values under which credentials must be stored.
     package enum Credentials {
@@ -25,6 +26,12 @@ package enum StorageConformance {
     package enum Addresses {
         package static let email = "alice@example.org"
         package static let telephone = "+4915550100"
+    }
+
+    /// The names that the accounts must have.
+    package enum PersonNames {
+        package static let alice = PersonName(given: "Alice", family: "Liddell")
+        package static let bob = PersonName(given: "", family: "Þórðarson")
     }
 
     /// One scenario of the suite.

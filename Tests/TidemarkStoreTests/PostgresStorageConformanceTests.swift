@@ -29,6 +29,8 @@ import TidemarkTestKit
             typealias Addresses = StorageConformance.Addresses
             #expect(try await admin.addAddress(Addresses.email, kind: .email, to: alice))
             #expect(try await admin.addAddress(Addresses.telephone, kind: .phone, to: alice))
+            try await admin.setPersonName(StorageConformance.PersonNames.alice, of: alice)
+            try await admin.setPersonName(StorageConformance.PersonNames.bob, of: bob)
             let loop = fixture.loop
             try await loop.runThrowing { try await scenario.run(first: first, second: second, scheduler: loop) }.value
             await first.stop()

@@ -7,6 +7,8 @@ package struct ShownParticipant: Sendable, Hashable {
     package let user: UserID?
     /// The address that was invited; nil for viewers who may not change the share.
     package let address: String?
+    /// The person's name. Nil: they have none, or they have not accepted.
+    package let name: PersonName?
     package let role: ParticipantRole
     package let permission: SharePermission
     package let status: ParticipantStatus
@@ -39,20 +41,25 @@ extension ZoneSharing {
         }
         let sorted = shown.sorted { ($0.addedAt, $0.id) < ($1.addedAt, $1.id) }
         return [shownOwner(to: viewer)]
-            + sorted.map { $0.shown(in: share, isViewer: $0.id == own?.id, withAddress: seesAll) }
+            + sorted.map {
+                $0.shown(in: share, isViewer: $0.id == own?.id, withAddress: seesAll, named: personNames)
+            }
     }
 
     private func shownOwner(to viewer: UserID) -> ShownParticipant {
         ShownParticipant(
-            id: .owner, user: owner, address: nil, role: .owner, permission: .readWrite, status: .accepted,
-            isViewer: viewer == owner)
+            id: .owner, user: owner, address: nil, name: personNames[owner], role: .owner, permission: .readWrite,
+            status: .accepted, isViewer: viewer == owner)
     }
 }
 
 extension Participant {
-    fileprivate func shown(in share: Share, isViewer: Bool, withAddress seesAll: Bool) -> ShownParticipant {
+    /// whoever is only invited has no name, so that an invitation tells nobody whose an address or a record name is.
+    fileprivate func shown(
+        in share: Share, isViewer: Bool, withAddress seesAll: Bool, named names: [UserID: PersonName]
+    ) -> ShownParticipant {
         ShownParticipant(
-            id: id, user: user, address: seesAll ? address : nil, role: role, permission: permission(in: share),
-            status: status, isViewer: isViewer)
+            id: id, user: user, address: seesAll ? address : nil, name: hasAccepted ? user.flatMap { names[$0] } : nil,
+            role: role, permission: permission(in: share), status: status, isViewer: isViewer)
     }
 }

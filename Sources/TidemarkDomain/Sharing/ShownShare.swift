@@ -10,7 +10,7 @@ package struct ShownShare: Sendable, Hashable {
 
     /// What it takes in an answer, roughly.
     package var byteCount: Int {
-        participants.reduce(100) { $0 + 100 + ($1.address?.utf8.count ?? 0) }
+        participants.reduce(100) { $0 + 100 + ($1.address?.utf8.count ?? 0) + ($1.name?.byteCount ?? 0) }
     }
 
     /// The users among the participants, but for one.

@@ -11,12 +11,15 @@ package struct ZoneSharing: Hashable, Sendable {
     /// Whether all participants of living shares were read. For the access of some users their own rows are enough. For
     /// a change of a share they are not.
     package let isWhole: Bool
+    /// The names of the owner and of those who have accepted, as far as they have some. Empty unless the shares were
+    /// read to be shown (``SharingRead/shown(to:)``).
+    package let personNames: [UserID: PersonName]
     /// The rows of users, so that a user's access is found as fast among many participants as among few.
     private var rowIDs: [ShareNumber: [UserID: ParticipantID]]
 
     package init(
         owner: UserID, shares: [Share] = [], participants: [ShareNumber: [Participant]] = [:],
-        secret: [UInt8]? = nil, isWhole: Bool = true
+        secret: [UInt8]? = nil, isWhole: Bool = true, personNames: [UserID: PersonName] = [:]
     ) {
         self.owner = owner
         self.shares = Dictionary(shares.map { ($0.number, $0) }) { _, last in last }
@@ -27,6 +30,7 @@ package struct ZoneSharing: Hashable, Sendable {
         rowIDs = participants.mapValues(Self.rowsOfUsers)
         self.secret = secret
         self.isWhole = isWhole
+        self.personNames = personNames
     }
 
     /// The living share of the zone. There is at most one.

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The identity of a user, as far as others may know it.
+/// The identity of a user, as far as others may know it.
 ///
 /// Servers make identities. Two are equal if user and lookup are.
 public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
@@ -12,7 +12,8 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The lookup that found the user.
     public let lookupInfo: CKUserIdentity.LookupInfo?
 
-    /// The user's name, for the app to show. Servers of this version know none: nil.
+    /// The user's name, for the app to show: given name, family name or both, as an operator has set them. Nil if the user has
+    /// none, or takes no part in the share yet.
     public let nameComponents: PersonNameComponents?
 
     /// Whether there is an account: false for an address that belongs to no user.

@@ -54,7 +54,7 @@ extension CKUserIdentity {
         }
         self.init(
             userRecordID: user.isEmpty ? nil : CKRecord.ID(recordName: user), lookupInfo: lookup,
-            hasiCloudAccount: !user.isEmpty)
+            nameComponents: PersonNameComponents(wire), hasiCloudAccount: !user.isEmpty)
     }
 
     /// By what a server finds the person: one of the three. Nothing for the current user, whom the server knows.
@@ -64,6 +64,16 @@ extension CKUserIdentity {
         }
         if let email = lookupInfo?.emailAddress { return ("", email, "") }
         return ("", "", lookupInfo?.phoneNumber ?? "")
+    }
+}
+
+extension PersonNameComponents {
+    /// The parts that the server told; nil if it told none.
+    fileprivate init?(_ wire: WireParticipant) {
+        guard !wire.givenName.isEmpty || !wire.familyName.isEmpty else { return nil }
+        self.init()
+        givenName = wire.givenName.isEmpty ? nil : wire.givenName
+        familyName = wire.familyName.isEmpty ? nil : wire.familyName
     }
 }
 

@@ -187,15 +187,22 @@ struct AccountStatements: Sendable {
         SELECT a.id, a.name, a.created_at,
                (SELECT count(*) FROM credential c WHERE c.account_id = a.id AND c.revoked_at IS NULL
                                                     AND (c.expires_at IS NULL OR c.expires_at > now())) AS credential_count,
-               (SELECT count(*) FROM device d WHERE d.account_id = a.id) AS device_count, a.encryption_mode
+               (SELECT count(*) FROM device d WHERE d.account_id = a.id) AS device_count, a.encryption_mode,
+               a.given_name, a.family_name
           FROM account a ORDER BY a.name
         """
     ) { row throws(PostgresError) in
         AdminStore.Account(
             id: try row["id"], name: try row["name"], createdAt: try row["created_at"],
             credentialCount: try row["credential_count"], deviceCount: try row["device_count"],
-            encryptionMode: EncryptionMode(rawValue: try row["encryption_mode"]) ?? .escrowed)
+            encryptionMode: EncryptionMode(rawValue: try row["encryption_mode"]) ?? .escrowed,
+            personName: PersonName(storedGiven: try row["given_name"], family: try row["family_name"]))
     }
+
+    /// Null: no such part.
+    let setPersonName = DeclaredStatement<(account: AccountID, given: String?, family: String?), Void>(
+        .write, "set_person_name",
+        "UPDATE account SET given_name = \(\.given), family_name = \(\.family) WHERE id = \(\.account)")
 
     let findAccount = DeclaredStatement<String, AccountID>(
         .read, "find_account",

@@ -13,6 +13,8 @@ extension AdminStore {
         package let credentialCount: Int
         package let deviceCount: Int
         package let encryptionMode: EncryptionMode
+        /// Nil: the account has none.
+        package let personName: PersonName?
     }
 
     /// A row of the operator's list of an account's credentials.
@@ -44,6 +46,13 @@ extension AdminStore {
     /// By name.
     package func accounts() async throws(StorageError) -> [Account] {
         try await storage.read(sql.accounts.listAccounts())
+    }
+
+    /// Sets the name of an account's person; nil: it has none any more. Servers keep no names, so they need not hear of
+    /// it. Repeating it does no harm.
+    package func setPersonName(_ name: PersonName?, of account: AccountID) async throws(StorageError) {
+        let (given, family) = (name?.storedGiven, name?.storedFamily)
+        _ = try await storage.writeRepeatably(sql.accounts.setPersonName((account, given, family)))
     }
 
     /// Stores the SHA-256 of a credential. The credential itself is shown once and never stored.

@@ -140,5 +140,9 @@ package enum Migrations {
             "0030_keep_last_ends", "c533d4012d56a2b2529a04a18b0dbcfefad2b8d96b90bf64a91fa4e34729e879",
             PackageResources._030_keep_last_ends_sql
         ),
+        (
+            "0031_add_account_names", "56ab0857871e3e58c9a789cd679844fc4e6770a974f945f12e064cd6b012518f",
+            PackageResources._031_add_account_names_sql
+        ),
     ]
 }

@@ -13,6 +13,9 @@ struct SharingRow {
     let secret: [UInt8]?
     let share: Share?
     let participant: Participant?
+    /// The names of the owner and of the participant. Nil if they have none, or the statement does not read names.
+    private(set) var ownerName: PersonName?
+    private(set) var participantName: PersonName?
 
     init(_ row: PostgresRow) throws(PostgresError) {
         ordinal = try row["ordinal"]
@@ -21,6 +24,13 @@ struct SharingRow {
         secret = try row["secret"]
         share = try Self.share(row)
         participant = try Self.participant(row)
+    }
+
+    /// A row of the statement that also reads names.
+    init(named row: PostgresRow) throws(PostgresError) {
+        try self.init(row)
+        ownerName = PersonName(storedGiven: try row["owner_given_name"], family: try row["owner_family_name"])
+        participantName = PersonName(storedGiven: try row["given_name"], family: try row["family_name"])
     }
 
     private static func share(_ row: PostgresRow) throws(PostgresError) -> Share? {
@@ -50,6 +60,7 @@ struct SharingRow {
 struct SharingRows {
     /// Whether all participants are read.
     let isWhole: Bool
+    private var personNames: [UserID: PersonName] = [:]
     private var owner: UserID?
     private var secret: [UInt8]?
     private var shares: [Share] = []
@@ -62,6 +73,8 @@ struct SharingRows {
     mutating func add(_ row: SharingRow) {
         owner = row.owner
         secret = row.secret
+        if let name = row.ownerName { personNames[row.owner] = name }
+        if let user = row.participant?.user, let name = row.participantName { personNames[user] = name }
         guard let share = row.share else { return }
         if shares.last?.number != share.number {
             shares.append(share)
@@ -73,7 +86,9 @@ struct SharingRows {
     /// Nil if there was no row: no such zone lives, or it is no user's.
     var sharing: ZoneSharing? {
         owner.map {
-            ZoneSharing(owner: $0, shares: shares, participants: participants, secret: secret, isWhole: isWhole)
+            ZoneSharing(
+                owner: $0, shares: shares, participants: participants, secret: secret, isWhole: isWhole,
+                personNames: personNames)
         }
     }
 }
@@ -100,7 +115,8 @@ extension SharingRead {
     func call(for zones: [ZoneKey]) -> Call<SharingRow>? {
         switch self {
         case .nothing: return nil
-        case .whole, .shown: return sql.sharing.readWhole(zones)
+        case .whole: return sql.sharing.readWhole(zones)
+        case .shown: return sql.sharing.readShown(zones)
         case .access(let users):
             let wanted = zones.indices.flatMap { index in
                 users.map { AccessQuery.WantedUser(place: Int32(index + 1), user: $0) }

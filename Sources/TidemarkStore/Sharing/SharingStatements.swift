@@ -30,6 +30,11 @@ struct SharingStatements: Sendable {
     /// All shares of zones, with all participants of the living ones and the secret of the URL.
     let readWhole = reading("read_sharing", \.self, link: link, participants: allParticipants)
 
+    /// The same with the names of the owner and of those who have accepted (R-779). Changes of shares do not need names, and
+    /// read none.
+    let readShown = reading(
+        "read_shown_sharing", \.self, link: link, participants: namedParticipants, withNames: true)
+
     /// All shares of zones, with the rows of some users in the living ones. One look-up for each user, however many take
     /// part.
     let readAccess = reading("read_share_access", \.zones, link: noLink, participants: someParticipants)
@@ -37,19 +42,20 @@ struct SharingStatements: Sendable {
     /// At least one row for each zone that lives and has an owner. Participants of a share that has ended are not read:
     /// their rows grant nothing.
     private static func reading<Input>(
-        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, link: SQL<Input>, participants: SQL<Input>
+        _ name: String, _ zones: any KeyPath<Input, [ZoneKey]> & Sendable, link: SQL<Input>, participants: SQL<Input>,
+        withNames isNamed: Bool = false
     ) -> DeclaredStatement<Input, SharingRow> {
-        DeclaredStatement(
+        let (owner, names) = isNamed ? (Self.namedOwner, Self.nameColumns) : (Self.owner, "")
+        return DeclaredStatement(
             .read, name,
             """
             SELECT k.ordinal, z.id AS zone_id, d.user_id AS owner_id, l.secret, s.number AS share_number,
                    s.ended_number AS share_ended_number, s.public_permission, s.record_name, p.id, p.user_id, p.address,
-                   p.role, p.permission, p.status, p.accepted_number, p.ended_number, p.added_at
+                   p.role, p.permission, p.status, p.accepted_number, p.ended_number, p.added_at\(names)
               FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
              CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
              CROSS JOIN LATERAL (
-                   SELECT user_id FROM database
-                    WHERE id BETWEEN k.database_id AND k.database_id AND user_id IS NOT NULL ORDER BY id LIMIT 1) AS d
+                   \(owner)) AS d
               LEFT JOIN LATERAL (\(link)) AS l ON true
               LEFT JOIN LATERAL (
                    SELECT * FROM share WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
@@ -57,7 +63,33 @@ struct SharingStatements: Sendable {
               LEFT JOIN LATERAL (
                    \(participants)) AS p ON true
             """
-        ) { row throws(PostgresError) in try SharingRow(row) }
+        ) { row throws(PostgresError) in try isNamed ? SharingRow(named: row) : SharingRow(row) }
+    }
+
+    private static let owner = """
+        SELECT user_id FROM database
+         WHERE id BETWEEN k.database_id AND k.database_id AND user_id IS NOT NULL ORDER BY id LIMIT 1
+        """
+
+    /// NB: `OFFSET 0` keeps the look-up of the name here. Further out it would be repeated for each participant.
+    private static let namedOwner = """
+        SELECT o.user_id, n.given_name, n.family_name
+          FROM (\(owner)) AS o LEFT JOIN LATERAL (\(personName(of: "o.user_id"))) AS n ON true
+         OFFSET 0
+        """
+
+    private static let nameColumns =
+        ", d.given_name AS owner_given_name, d.family_name AS owner_family_name, p.given_name, p.family_name"
+
+    /// The name of a user's account: one row at most, and none if the user is null.
+    private static func personName(of user: String) -> String {
+        """
+        SELECT a.given_name, a.family_name
+          FROM (SELECT account_id FROM container_user WHERE id BETWEEN \(user) AND \(user) ORDER BY id LIMIT 1) AS u
+         CROSS JOIN LATERAL (
+               SELECT given_name, family_name FROM account
+                WHERE id BETWEEN u.account_id AND u.account_id ORDER BY id LIMIT 1) AS a
+        """
     }
 
     /// NB: a join, because a column would be looked up for each participant.
@@ -73,6 +105,13 @@ struct SharingStatements: Sendable {
          WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
            AND s.ended_number IS NULL
          ORDER BY share_number OFFSET 0
+        """
+
+    /// Whoever is only invited is shown without a name, so none is looked up.
+    private static let namedParticipants: SQL<[ZoneKey]> = """
+        SELECT f.*, n.given_name, n.family_name
+          FROM (\(allParticipants)) AS f
+          LEFT JOIN LATERAL (\(personName(of: "CASE WHEN f.status = 2 THEN f.user_id END"))) AS n ON true
         """
 
     private static let someParticipants: SQL<AccessQuery> = """

@@ -77,6 +77,19 @@ public final class TestAccount: Sendable {
 
     // MARK: What an operator does
 
+    /// Sets the name of the account's person, as an operator does. Those who see the person in a share are told it, once the
+    /// person has accepted. A device hears of it with the next version of the share, or when it fetches its record.
+    ///
+    /// - Parameters:
+    ///   - given: the given name; nil: none. Without both parts the account has no name.
+    ///   - family: the family name; nil: none. A part that is longer than 128 bytes, or has a line break, is a mistake in the
+    ///     test, and stops it.
+    public func setName(given: String?, family: String?) {
+        let name = PersonName(given: given ?? "", family: family ?? "")
+        precondition(name?.isValid(limits: Limits()) ?? true, "\(self.name) cannot have this name.")
+        core.database.setPersonName(name, account: self.name)
+    }
+
     /// From now on the server refuses the account's credential as expired. Connections end, the account's status is
     /// `temporarilyUnavailable`, calls fail with `accountTemporarilyUnavailable`, and engines wait without an
     /// account change.

@@ -76,6 +76,18 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
+    /// Sets the name of an account's person; nil: it has none any more.
+    ///
+    /// - Returns: whether there is such an account.
+    @discardableResult
+    package func setPersonName(_ name: PersonName?, account accountName: String) -> Bool {
+        withState { state in
+            guard let account = state.tables.accounts[accountName] else { return false }
+            state.tables.personNames[account] = name
+            return true
+        }
+    }
+
     /// Makes a container, as an operator does.
     package func createContainer(_ key: ContainerKey) {
         withState { $0.tables.createContainer(key) }

@@ -145,13 +145,25 @@ extension MemoryTables {
         guard case .access(let users) = read else {
             return ZoneSharing(
                 owner: stored.owner, shares: shares, participants: living.mapValues { Array($0.values) },
-                secret: stored.secret)
+                secret: stored.secret, personNames: shownNames(of: stored.owner, living, read))
         }
         let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }
         }
         return ZoneSharing(
             owner: stored.owner, shares: shares, participants: rows.filter { !$0.value.isEmpty }, isWhole: false)
+    }
+
+    /// the names of the owner and of those who have accepted, if shares are read to be shown.
+    private func shownNames(
+        of owner: UserID, _ living: [ShareNumber: [ParticipantID: Participant]], _ read: SharingRead
+    ) -> [UserID: PersonName] {
+        guard case .shown = read else { return [:] }
+        let accepted = living.values.flatMap { $0.values.filter(\.hasAccepted).compactMap(\.user) }
+        let named = Set([owner] + accepted).compactMap { user -> (UserID, PersonName)? in
+            userKeys[user].flatMap { personNames[$0.account] }.map { (user, $0) }
+        }
+        return Dictionary(named) { first, _ in first }
     }
 
     /// The shares of a living zone to which the one who is asked about has no access: nothing else of it is read.

@@ -92,6 +92,8 @@ struct MemoryTables {
     var links: [[UInt8]: ZoneID] = [:]
     /// The verified addresses of accounts.
     var addresses: [String: AccountID] = [:]
+    /// The names of accounts' people.
+    var personNames: [AccountID: PersonName] = [:]
     /// Changes that PostgreSQL would have refused, or that break the rules of numbers. They were not written.
     var complaints: [String] = []
     var observe: @Sendable (MemoryCommit) -> Void = { _ in }
@@ -102,12 +104,13 @@ struct MemoryTables {
         return lastID
     }
 
-    /// Accounts, their credentials and addresses stay, because a test's devices are signed in.
+    /// Accounts, their credentials, addresses and names stay, because a test's devices are signed in.
     mutating func restore(_ old: MemoryTables) {
         let current = self
         self = old
         accounts = old.accounts.merging(current.accounts) { old, _ in old }
         (credentials, addresses) = (current.credentials, current.addresses)
+        personNames = current.personNames
         (complaints, observe) = (current.complaints, current.observe)
     }
 

@@ -140,6 +140,8 @@ extension WireParticipant {
         role = WireParticipantRole(participant.role)
         permission = WireSharePermission(participant.permission)
         status = WireParticipantStatus(participant.status)
+        givenName = participant.name?.given ?? ""
+        familyName = participant.name?.family ?? ""
     }
 }
 

@@ -8,7 +8,8 @@ struct AdminAccounts: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts", abstract: "Accounts: who may sign in.",
         subcommands: [
-            Create.self, List.self, SetEncryption.self, Quota.self, AddAddress.self, RemoveAddress.self, Addresses.self,
+            Create.self, List.self, SetName.self, SetEncryption.self, Quota.self, AddAddress.self, RemoveAddress.self,
+            Addresses.self,
         ])
 
     struct Create: ParsableCommand {
@@ -38,15 +39,62 @@ struct AdminAccounts: ParsableCommand {
         func run() throws {
             let accounts = try database.withAdminStore { try await $0.accounts() }
             Table.print(
-                ["ACCOUNT", "CREATED", "CREDENTIALS", "DEVICES", "ENCRYPTION"],
+                ["ACCOUNT", "CREATED", "CREDENTIALS", "DEVICES", "ENCRYPTION", "NAME"],
                 accounts.map { account in
                     [
                         account.name, Table.date(account.createdAt), "\(account.credentialCount)",
                         "\(account.deviceCount)", SetEncryption.Mode(account.encryptionMode).rawValue,
+                        account.personName?.text ?? "",
                     ]
                 })
         }
     }
+}
+
+extension AdminAccounts {
+    struct SetName: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set-name", abstract: "Set the name of an account's person, which others in a share see.",
+            discussion: """
+                A share shows it of its owner and of those who have accepted. Both parts are replaced. Devices have the new \
+                name once the share changes, or when they fetch it.
+                """)
+
+        @Argument(help: "The account's name.") var name: String
+        @Option(help: ArgumentHelp("The given name.", valueName: "name")) var given: String?
+        @Option(help: ArgumentHelp("The family name.", valueName: "name")) var family: String?
+        @Flag(help: "Remove the name.") var clear = false
+        @OptionGroup var database: DatabaseOption
+
+        private var personName: PersonName? { PersonName(given: given ?? "", family: family ?? "") }
+
+        func validate() throws {
+            let hasPart = given != nil || family != nil
+            if clear, hasPart { throw ValidationError("--clear takes no other choice.") }
+            guard !clear else { return }
+            guard let personName else {
+                throw ValidationError("Give --given NAME, --family NAME or both. To remove the name: --clear")
+            }
+            guard personName.isValid(limits: Limits()) else {
+                throw ValidationError(
+                    "A part of a name has 1 to \(Limits().personNameBytesMax) bytes, not only spaces, and no line breaks "
+                        + "or control characters.")
+            }
+        }
+
+        func run() throws {
+            let (name, personName) = (name, personName)
+            try database.withAdminStore { store in
+                try await store.setPersonName(personName, of: try await AccountName.find(name, in: store))
+            }
+            print(personName.map { "\(name) is \($0.text)." } ?? "\(name) has no name any more.")
+        }
+    }
+}
+
+extension PersonName {
+    /// As an operator reads it.
+    fileprivate var text: String { [given, family].filter { !$0.isEmpty }.joined(separator: " ") }
 }
 
 extension AdminAccounts {

@@ -102,6 +102,14 @@ actor ShoppingLists: TidemarkSyncEngineDelegate {
         return share.recordID.zoneID
     }
 
+    func people(in list: CKRecordZone.ID) -> [String] {
+        (shares[list]?.participants ?? []).map { person in
+            let name = person.userIdentity.nameComponents
+            let parts = [name?.givenName, name?.familyName].compactMap { $0 }
+            return parts.isEmpty ? person.userIdentity.lookupInfo?.emailAddress ?? "?" : parts.joined(separator: " ")
+        }
+    }
+
     func remove(_ person: CKShare.Participant, from list: CKRecordZone.ID) async throws {
         guard let share = shares[list] else { return }
         share.removeParticipant(person)

@@ -112,6 +112,58 @@ import TidemarkKit
         }
     }
 
+    private func names(_ share: CKShare?) -> [String?] {
+        (share?.participants ?? []).map { participant in
+            participant.userIdentity.nameComponents.map { "\($0.givenName ?? "-") \($0.familyName ?? "-")" }
+        }
+    }
+
+    @Test func `R-779: an operator names people, and those who take part in a share see each other's names`()
+        async throws
+    {
+        try await with { shared in
+            func set(_ arguments: String...) async throws -> (status: Int32, output: String) {
+                try await shared.place.admin(["accounts", "set-name"] + arguments)
+            }
+            func hers() async throws -> CKShare? {
+                try await shared.alice.privateCloudDatabase.record(for: shared.share.recordID) as? CKShare
+            }
+            let named = try await set("alice", "--given", "Alice", "--family", "Liddell")
+            #expect(named.status == 0 && named.output.contains("Alice Liddell"), "\(named.output)")
+            #expect(try await set("bob", "--given", "Bob").status == 0)
+            #expect(try await shared.place.admin("accounts", "list").output.contains("Alice Liddell"))
+            let wrong = [
+                ["bob"], ["bob", "--given", ""], ["bob", "--clear", "--given", "B"], ["bob", "--family", "a\nb"],
+                ["bob", "--given", String(repeating: "a", count: 129)],
+            ]
+            for arguments in wrong {
+                let refused = try await shared.place.admin(["accounts", "set-name"] + arguments)
+                #expect(refused.status != 0, "\(arguments): \(refused.output)")
+            }
+            #expect(try await set("nobody", "--clear").output.contains("tidemark admin accounts create nobody"))
+
+            // Whoever is only invited has no name, and a lookup tells none.
+            let found = try await shared.alice.shareParticipant(forEmailAddress: "bob@example.org")
+            #expect(found.userIdentity.hasiCloudAccount && found.userIdentity.nameComponents == nil)
+            let byID = try await shared.alice.shareParticipant(
+                forUserRecordID: try await shared.carol.userRecordID())
+            #expect(byID.userIdentity.nameComponents == nil)
+            #expect(try await names(hers()) == ["Alice Liddell", nil])
+            let metadata = try await shared.bob.shareMetadata(for: shared.url)
+            #expect(metadata.ownerIdentity.nameComponents?.givenName == "Alice")
+            #expect(names(metadata.share) == ["Alice Liddell", nil])
+
+            #expect(try await names(shared.bob.accept(metadata)) == ["Alice Liddell", "Bob -"])
+            #expect(try await names(hers()) == ["Alice Liddell", "Bob -"])
+            let members = try await Program.run(
+                "foldersync", ["members", shared.place.directory.path, "--zone", "Notes"],
+                environment: shared.place.site.environment(), directory: shared.place.directory.path)
+            #expect(members.output.contains("Alice Liddell, ") && members.output.contains("Bob, bob@example.org"))
+            #expect(try await set("bob", "--clear").status == 0)
+            #expect(try await names(hers()) == ["Alice Liddell", nil])
+        }
+    }
+
     @Test func `R-009, R-313, R-316, R-317, R-323: explain tells what an account may do, and the rule that says so`()
         async throws
     {

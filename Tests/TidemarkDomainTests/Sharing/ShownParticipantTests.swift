@@ -64,6 +64,35 @@ import TidemarkDomain
         #expect(users(zone.shown(to: UserID(6))) == [alice])
     }
 
+    @Test func `R-779: whoever sees the owner and those who have accepted sees their names, and nobody else's`()
+        throws
+    {
+        let zone = sharedZone()
+        let (sharing, number) = (try #require(zone.sharing), try #require(zone.share?.number))
+        // As if a store had read more names than it should.
+        let names = [alice: "Alice", bob: "Bob", carol: "Carol", dave: "Dave", erin: "Erin"].compactMapValues {
+            PersonName(given: $0, family: "")
+        }
+        let named = ZoneSharing(
+            owner: alice, shares: Array(sharing.shares.values),
+            participants: sharing.participants.mapValues { Array($0.values) }, secret: sharing.secret,
+            personNames: names)
+        func shown(to viewer: UserID, invitedAs id: ParticipantID? = nil) -> [String?] {
+            named.participants(of: number, shownTo: viewer, invitedAs: id).map { $0.name?.given }
+        }
+        for viewer in [alice, bob] { #expect(shown(to: viewer) == ["Alice", "Bob", "Carol", nil, nil]) }
+        #expect(shown(to: carol) == ["Alice", "Bob", "Carol"])
+        #expect(shown(to: dave) == ["Alice", nil], "not even their own, as long as they are only invited")
+        #expect(shown(to: erin, invitedAs: zone.livingRows.last?.id) == ["Alice", nil])
+        #expect(shown(to: erin) == [])
+        #expect(zone.shown(to: alice).allSatisfy { $0.name == nil }, "without names there are none")
+        let (bare, full) = (
+            sharing.share(named: Share.zoneWideName, shownTo: alice),
+            named.share(named: Share.zoneWideName, shownTo: alice)
+        )
+        #expect(full?.byteCount == bare.map { $0.byteCount + "AliceBobCarol".utf8.count }, "R-155")
+    }
+
     @Test func `R-312, R-316: all others see nobody, whatever they were`() {
         var zone = sharedZone()
         #expect(zone.shown(to: erin).isEmpty)

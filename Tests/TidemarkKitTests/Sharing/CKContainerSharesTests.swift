@@ -71,6 +71,7 @@ import TidemarkWire
         (result.metadata.role, result.metadata.status) = (.privateUser, status)
         result.metadata.permission = .readWrite
         result.metadata.owner = .owner("_bob")
+        result.metadata.owner.givenName = "Bob"
         return result
     }
 
@@ -114,7 +115,9 @@ import TidemarkWire
         #expect(metadata.participantRole == .privateUser && metadata.participantStatus == .pending)
         #expect(metadata.participantPermission == .readWrite)
         #expect(metadata.ownerIdentity.userRecordID?.recordName == "_bob")
-        #expect(metadata.ownerIdentity.nameComponents == nil && metadata.ownerIdentity.hasiCloudAccount)
+        #expect(metadata.ownerIdentity.hasiCloudAccount)
+        #expect(metadata.ownerIdentity.nameComponents?.givenName == "Bob", "R-779")
+        #expect(metadata.ownerIdentity.nameComponents?.familyName == nil)
         #expect(metadata.share[CKShare.SystemFieldKey.title] as? String == "Plans")
         #expect(metadata.share.encryptedValues["secret"] == nil, "nobody who is only invited has the key")
         #expect(metadata.share.url?.absoluteString == "https://cloud.example.org:8443/share/open")

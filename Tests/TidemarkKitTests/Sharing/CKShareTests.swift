@@ -154,6 +154,20 @@ import TidemarkWire
         #expect(other.userIdentity.nameComponents == nil && !other.participantID.isEmpty)
     }
 
+    @Test func `R-779: identities have the parts of a name that the server tells`() throws {
+        var wire = WireRecord.share(owner: "_owner", [.person(1, "", .accepted), .person(2, "_c", .accepted)])
+        (wire.share.participants[0].givenName, wire.share.participants[0].familyName) = ("Alice", "Liddell")
+        wire.share.participants[1].familyName = "B"
+        let share = try #require(try CKRecord.make(wire, in: zoneID).get() as? CKShare)
+        for share in [share, try archived(share)] {
+            let names = share.participants.map(\.userIdentity.nameComponents)
+            #expect(names.map { $0?.givenName } == ["Alice", nil, nil])
+            #expect(names.map { $0?.familyName } == ["Liddell", "B", nil])
+            #expect(names[2] == nil && share.currentUserParticipant?.userIdentity.nameComponents == names[1])
+        }
+        #expect(!share.owner.userIdentity.description.contains("Alice"))
+    }
+
     @Test func `R-052: a copy is independent, its participants too`() throws {
         let share = CKShare(recordZoneID: zoneID)
         share.addParticipant(participant("_a"))

@@ -21,6 +21,8 @@ import TidemarkTestSupport
             for address in [StorageConformance.Addresses.email, StorageConformance.Addresses.telephone] {
                 #expect(database.addAddress(address, account: "alice"))
             }
+            #expect(database.setPersonName(StorageConformance.PersonNames.alice, account: "alice"))
+            #expect(database.setPersonName(StorageConformance.PersonNames.bob, account: "bob"))
             do {
                 try scheduler.simulate {
                     try await scenario.run(

@@ -4,6 +4,7 @@ import SessionTestSupport
 import Testing
 import TidemarkDomain
 import TidemarkSessions
+import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 
@@ -224,6 +225,40 @@ import TidemarkWire
         #expect(persons.results.map(\.failure.code) == [.unspecified, .unknownItem, .unspecified])
         let nobody = try world.enter("")
         #expect(try nobody.ask(.fetchShareMetadata(metadata))?.code == .notAuthenticated)
+    }
+
+    @Test func `R-779: a share has the names of people as they are now, for whoever sees them in it`() throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        func names(_ record: WireRecord?) -> [String] {
+            (record?.share.participants ?? []).map { "\($0.givenName) \($0.familyName)" }
+        }
+        func shared() throws -> WireRecord? {
+            try pair.bob.changes(of: pair.zone).changes.map(\.record).first { $0.name == Share.zoneWideName }
+        }
+        #expect(try names(shared()) == [" ", " "])
+        world.database.setPersonName(PersonName(given: "Alice", family: "Liddell"), account: "alice")
+        world.database.setPersonName(PersonName(given: "Bob", family: ""), account: "bob")
+        #expect(try names(shared()) == ["Alice Liddell", "Bob "])
+        // With the answer to a save, and by name.
+        let saved = try pair.alice.share("notes", .readOnly, tag: try pair.newestTag())
+        #expect(names(saved) == ["Alice Liddell", "Bob "])
+        world.database.setPersonName(PersonName(given: "Robert", family: "B"), account: "bob")
+        let fetched = try pair.alice.ask(ShareRequests.records([Share.zoneWideName], in: ShareRequests.zone("notes")))
+        guard case .fetchRecords(let records)? = fetched else { throw SessionWorld.Unexpected(fetched) }
+        #expect(names(records.results.first?.record) == ["Alice Liddell", "Robert B"])
+
+        // Who has the link sees whose it is.
+        world.issue("carol")
+        let carol = try world.enter("carol", device: 1)
+        let found = try carol.ask(ShareRequests.metadata(pair.share.share.link))
+        guard case .fetchShareMetadata(let answer)? = found else { throw SessionWorld.Unexpected(found) }
+        #expect(answer.results.map(\.metadata.owner.givenName) == ["Alice"])
+        #expect(names(answer.results.first?.metadata.share) == ["Alice Liddell"])
+        let accepted = try carol.accept(pair.share.share.link)
+        #expect(names(accepted.metadata.share) == ["Alice Liddell", " "])
+        world.database.setPersonName(nil, account: "alice")
+        #expect(try names(shared()) == [" ", "Robert B"])
     }
 
     @Test func `R-775: an account looks up 60 addresses a minute, on all connections, and is told when it may go on`()

@@ -142,6 +142,13 @@ import TidemarkTestSupport
             [living, shares, "(share_number = share.number) AND (user_id >= w.user_id)", "using database_pkey"]
         ),
         (sql.sharing.readWhole, [living, shares, "(share_number >= share.number)", "using share_link_pkey"]),
+        (
+            sql.sharing.readShown,
+            [
+                living, shares, "(share_number >= share.number)", "using share_link_pkey", "using container_user_pkey",
+                "using account_pkey",
+            ]
+        ),
         (sql.sharing.pointLink, ["using share_link_target_zone", "using share_link_pkey", "TID Cond"]),
         (
             sql.sharing.linkedZones,

@@ -29,6 +29,32 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-779: an operator sets a person's name, replaces it and clears it, and no long one is stored`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            let admin = AdminStore(fixture.storage)
+            let (alice, shown) = (fixture.alice, SharingRead.shown(to: fixture.alice.user))
+            func name() async throws -> PersonName? {
+                let listed = try await admin.accounts().first(where: { $0.id == alice.account })?.personName
+                let sharing = try await fixture.storage.sharing(of: fixture.zone, shown)?.sharing
+                let expected: [UserID: PersonName] = listed.map { [alice.user: $0] } ?? [:]
+                #expect(sharing?.personNames == expected)
+                return listed
+            }
+            #expect(try await name() == nil)
+            for (given, family) in [("Alice", "Liddell"), ("Alice", ""), ("", "Pleasance"), ("", "")] {
+                let set = PersonName(given: given, family: family)
+                for _ in 0..<2 { try await admin.setPersonName(set, of: alice.account) }
+                #expect(try await name() == set)
+            }
+            let long = PersonName(given: String(repeating: "a", count: 129), family: "")
+            await #expect(throws: StorageError.self) { try await admin.setPersonName(long, of: alice.account) }
+            #expect(try await name() == nil)
+            #expect(try await admin.accounts().filter { $0.personName != nil }.isEmpty, "nobody else has one")
+        }
+    }
+
     @Test func `R-353: owners are found by their names and by their databases`() async throws {
         try await SharingFixture.run { fixture in
             let (storage, alice) = (fixture.storage, fixture.alice)

@@ -66,6 +66,24 @@ import TidemarkTestKit
         #expect(try await bob.sharedDatabase.allRecordZones().count == 1)
     }
 
+    @Test func `R-779: a test names its accounts, and a new name is there when the share is fetched`() async throws {
+        func names() async throws -> [String?] {
+            (try await share()?.participants ?? []).map { $0.userIdentity.nameComponents?.givenName }
+        }
+        try await alice.share(zoneID, with: bob)
+        #expect(try await names() == [nil, nil])
+        alice.setName(given: "Alice", family: "Liddell")
+        bob.setName(given: "Bob", family: nil)
+        #expect(try await names() == ["Alice", "Bob"])
+        bob.setName(given: nil, family: nil)
+        try await cloud.settle()
+        let backup = cloud.backUp()
+        bob.setName(given: "Robert", family: nil)
+        cloud.restore(backup)
+        try await cloud.settle()
+        #expect(try await names() == ["Alice", "Robert"], "accounts stay as they are")
+    }
+
     @Test func `R-157, R-317: whoever loses the answer to their acceptance has joined, once`() async throws {
         let url = try await alice.invite(bob, to: zoneID)
         let phone = bob.device("phone")

@@ -94,7 +94,7 @@ import TidemarkWire
 
     // MARK: What is shown
 
-    private func share() throws -> ShownShare {
+    private func share(named names: [UserID: PersonName] = [:]) throws -> ShownShare {
         let sharing = ZoneSharing(
             owner: Examples.user, shares: [Share(number: ShareNumber(4), publicPermission: .noAccess)],
             participants: [
@@ -109,7 +109,7 @@ import TidemarkWire
                         id: ParticipantID(high: 1, low: 3), address: "+3545550100", addedAt: Timestamp(milliseconds: 30)
                     ),
                 ]
-            ], secret: [0xAB, 1])
+            ], secret: [0xAB, 1], personNames: names)
         return try #require(sharing.share(named: Share.zoneWideName, shownTo: Examples.user))
     }
 
@@ -143,6 +143,28 @@ import TidemarkWire
         answer.append(.success(record()), in: ZoneID(7))
         let envelope = try WireServerEnvelope(reading: answer.message(1))
         #expect(envelope.fetchRecords.results.map(\.record) == [wire])
+    }
+
+    @Test func `R-779: names come with the people who have some, also with the owner of metadata`() throws {
+        let names = [
+            Examples.user: PersonName(given: "Alice", family: "Liddell"), Self.bob: PersonName(given: "", family: "B"),
+        ].compactMapValues { $0 }
+        let share = try share(named: names)
+        var viewpoint = Self.viewpoint
+        viewpoint.shares = [ZoneID(7): share]
+        let wire = try #require(RecordWriter(viewpoint, in: ZoneID(7)).message(of: record()))
+        #expect(wire.share.participants.map(\.givenName) == ["Alice", "", "", ""])
+        #expect(wire.share.participants.map(\.familyName) == ["Liddell", "B", "", ""])
+
+        viewpoint.zoneOwners = [DatabaseID(9): "_owner"]
+        let zone = ZoneState(
+            id: ZoneID(7), key: ZoneKey(database: DatabaseID(9), name: "notes"), createdAt: Timestamp(milliseconds: 0))
+        let metadata = ShareMetadata(
+            owner: ZoneOwner(user: Examples.user, recordName: "_owner", privateDatabase: DatabaseID(9)), zone: zone,
+            record: record(), share: share, role: .privateUser, status: .pending, permission: .readOnly)
+        let found = Result<ShareMetadata, FailureReason>.success(metadata)
+        let result = WireShareMetadataResult(found, seenFrom: viewpoint, within: Examples.limits)
+        #expect(result.metadata.owner.givenName == "Alice" && result.metadata.owner.familyName == "Liddell")
     }
 
     @Test func `R-155: the shares that come with records count in the bytes of an answer`() throws {
