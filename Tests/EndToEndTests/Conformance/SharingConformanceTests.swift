@@ -10,7 +10,7 @@ import Testing
     /// A new share of the notes.
     ///
     /// - Parameter guest: whom it invites; nil: everybody with its URL.
-    private static func share(
+    static func share(
         of owner: any ConformingDevice, _ permission: CKShare.ParticipantPermission = .readWrite,
         inviting guest: (any ConformingDevice)? = nil
     ) async throws -> URL {
@@ -28,7 +28,7 @@ import Testing
         return try #require(saved?.url)
     }
 
-    private static func join(_ guest: any ConformingDevice, _ url: URL) async throws -> CKRecordZone.ID {
+    static func join(_ guest: any ConformingDevice, _ url: URL) async throws -> CKRecordZone.ID {
         let metadata = try await guest.container.shareMetadata(for: url)
         return try await guest.container.accept(metadata).recordID.zoneID
     }
