@@ -33,6 +33,14 @@ package enum ZoneKeyWrap {
     }
 }
 
+/// The id of an account's key.
+package enum AccountKeyID {
+    /// 16 bytes that reveal nothing of the key. A device that is given a key compares them.
+    package static func make(of key: [UInt8]) -> [UInt8] {
+        Array(SHA256.hash(Array("tidemark account key 1".utf8) + key).prefix(16))
+    }
+}
+
 /// The data that is authenticated with a ciphertext: where it belongs ("Fields.proto").
 package enum SealingContext {
     package static func bytes(_ texts: String...) -> [UInt8] {

@@ -11,7 +11,7 @@ struct AccountSecret: Sendable, Equatable {
     /// - Returns: nil unless there are 32 bytes.
     init?(_ key: [UInt8]) {
         guard key.count == AESGCM.keyByteCount else { return nil }
-        id = Array(SHA256.hash(Array("tidemark account key 1".utf8) + key).prefix(16))
+        id = AccountKeyID.make(of: key)
         self.key = key
     }
 

@@ -45,40 +45,74 @@ extension CloudService {
         let linked = await retry.run { () async throws(StorageError) in
             .success(try await storage.linkedZones(secretHashes: hashes, for: viewer))
         }
-        return await linked.asyncMap { zones in
-            var results: [Result<ShareMetadata, FailureReason>] = []
-            var room = limits.answerBytesMax
-            // What opened nothing is not read again, wherever it led. The empty secret stands for all that lead nowhere.
-            var refused: Set<[UInt8]> = []
-            for (secret, hash) in zip(secrets, hashes) {
-                let zone = zones[hash]
-                let place = zone == nil ? [] : secret
-                var result: Result<ShareMetadata, FailureReason> = .failure(.shareUnknown)
-                if asker.hasLeft {
-                    result = .failure(.storeUnavailable)
-                } else if room <= 0 {
-                    result = .failure(.tooMuchAtOnce)
-                } else if !refused.contains(place) {
-                    result = await shareMetadata(ofLink: secret, to: zone, for: visitor)
-                }
-                switch result {
-                case .success(let metadata): room -= metadata.byteCount
-                case .failure(let reason): if reason == .shareUnknown { refused.insert(place) }
-                }
-                results.append(result)
+        return await linked.asyncFlatMap { zones in
+            let links = zip(secrets, hashes).map { LinkedSecret(secret: $0, zone: zones[$1]) }
+            return await openable(among: links, for: visitor, askedBy: asker).asyncMap { openable in
+                await shareMetadata(of: links, openable, for: visitor, askedBy: asker)
             }
-            return results
         }
     }
 
-    /// The same for one link.
+    /// Those of the links that led to shares to which the visitor may come. Of each, what is told is read anew.
     ///
-    /// - Parameter zone: to which it leads; nil: nowhere.
+    /// The shares are read together, and one that nobody has in the place of each that is not there. So it depends on the
+    /// number of links alone how often the store is asked about those that are not for the visitor.
+    private func openable(
+        among links: [LinkedSecret], for visitor: ShareVisitor, askedBy asker: Asker
+    ) async -> Result<Set<LinkedSecret>, FailureReason> {
+        var openable: Set<LinkedSecret> = []
+        let distinct = links.filter { openable.insert($0).inserted }
+        // A single share is read with its record at once, wherever the link leads.
+        guard distinct.count > 1 else { return .success(openable) }
+        openable = []
+        for start in stride(from: 0, to: distinct.count, by: limits.pageSharesMax) where !asker.hasLeft {
+            let together = distinct[start...].prefix(limits.pageSharesMax)
+            let keys = Set(together.map(\.key)).sorted()
+            let read: Result<[ZoneKey: ZoneSharing], FailureReason> = await retry.run {
+                () async throws(StorageError) in
+                let found = try await storage.sharings(of: keys, .shown(to: visitor.user))
+                return .success(Dictionary(found.map { ($0.zone.key, $0.sharing) }) { $1 })
+            }
+            switch read {
+            case .failure(let reason): return .failure(reason)
+            case .success(let sharings):
+                openable.formUnion(
+                    together.filter { sharings[$0.key]?.entry(of: visitor.bringing($0.secret)) != nil })
+            }
+        }
+        return .success(openable)
+    }
+
+    /// - Parameter openable: the others open nothing, and are not read again.
     private func shareMetadata(
-        ofLink secret: [UInt8], to zone: ZoneKey?, for visitor: ShareVisitor
+        of links: [LinkedSecret], _ openable: Set<LinkedSecret>, for visitor: ShareVisitor, askedBy asker: Asker
+    ) async -> [Result<ShareMetadata, FailureReason>] {
+        var results: [Result<ShareMetadata, FailureReason>] = []
+        var (room, openable) = (limits.answerBytesMax, openable)
+        for link in links {
+            var result: Result<ShareMetadata, FailureReason> = .failure(.shareUnknown)
+            if asker.hasLeft {
+                result = .failure(.storeUnavailable)
+            } else if room <= 0 {
+                result = .failure(.tooMuchAtOnce)
+            } else if openable.contains(link) {
+                result = await shareMetadata(of: link, for: visitor)
+            }
+            switch result {
+            case .success(let metadata): room -= metadata.byteCount
+            case .failure(let reason): if reason == .shareUnknown { openable.remove(link) }
+            }
+            results.append(result)
+        }
+        return results
+    }
+
+    /// The same for one link.
+    private func shareMetadata(
+        of link: LinkedSecret, for visitor: ShareVisitor
     ) async -> Result<ShareMetadata, FailureReason> {
         let opened = await retry.run { () async throws(StorageError) in
-            .success(try await openedLink(secret, to: zone, for: visitor))
+            .success(try await openedLink(link, for: visitor))
         }
         switch opened {
         case .failure(let reason): return .failure(reason)
@@ -116,21 +150,29 @@ extension CloudService {
         // As in `shareMetadata(ofLinks:for:)`.
         let secret = secret ?? []
         let zone = try await storage.linkedZone(secretHash: SHA256.hash(secret), for: viewer)
-        return try await openedLink(secret, to: zone, for: visitor)
+        return try await openedLink(LinkedSecret(secret: secret, zone: zone), for: visitor)
     }
 
     /// The same for a link that was looked up.
     private func openedLink(
-        _ secret: [UInt8], to zone: ZoneKey?, for visitor: ShareVisitor
+        _ link: LinkedSecret, for visitor: ShareVisitor
     ) async throws(StorageError) -> OpenedLink? {
-        // Nobody has this database.
-        let key = zone ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default)
-        let read = try await sharedZone(key, for: visitor.user, bytesMax: limits.recordBytesMax)
+        let read = try await sharedZone(link.key, for: visitor.user, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
-        let visitor = visitor.bringing(secret)
+        let visitor = visitor.bringing(link.secret)
         guard let read, let (share, entry) = read.sharing.entry(of: visitor) else { return nil }
         return OpenedLink(visitor: visitor, read: read, share: share, entry: entry)
     }
+}
+
+/// The secret of a link that was looked up.
+private struct LinkedSecret: Hashable, Sendable {
+    let secret: [UInt8]
+    /// To which the link leads; nil: nowhere.
+    let zone: ZoneKey?
+
+    /// The zone that is read. If the link leads nowhere: one in a database that nobody has.
+    var key: ZoneKey { zone ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default) }
 }
 
 /// A living share, for somebody who may come to it.

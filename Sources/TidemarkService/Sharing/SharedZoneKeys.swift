@@ -87,8 +87,8 @@ extension CloudService {
         switch await owner(of: zone, for: caller) {
         case .failure(let reason): return .failure(reason)
         case .success(let owner):
-            for user in [owner, user] {
-                switch await accountKey(of: user) {
+            for key in [await ownersKey(of: owner), await accountKey(of: user)] {
+                switch key {
                 case .failure(let reason): return .failure(reason)
                 case .success(let key): accountKeys.append(key)
                 }
@@ -114,6 +114,21 @@ extension CloudService {
             let read = try await storage.sharing(of: zone, SharingRead(for: caller))
             guard let read, let access = caller.sharing(read.sharing) else { return .failure(.zoneNotFound) }
             return access.mayCreateRecords ? .success(read.sharing.owner) : .failure(.notPermitted)
+        }
+    }
+
+    /// The key of an owner's account. If it has none yet, because the owner has saved no encrypted values so far, the server
+    /// makes one. It would have the one that a device makes as well. Nil if this server can never have it.
+    private func ownersKey(of owner: UserID) async -> Result<AccountKey?, FailureReason> {
+        let found = await accountKey(of: owner)
+        guard escrow != nil, case .success(let key?) = found, key.mode == .escrowed, key.id == nil else { return found }
+        let fresh = SecureRandom.bytes(AccountKey.keyByteCount)
+        let made = AccountKey(mode: .escrowed, id: AccountKeyID.make(of: fresh), key: fresh)
+        switch await saveAccountKey(made, of: owner) {
+        case .success(let saved): return .success(saved)
+        // An operator has changed the mode meanwhile.
+        case .failure(.encryptionModeDiffers): return .success(nil)
+        case .failure(let reason): return .failure(reason)
         }
     }
 

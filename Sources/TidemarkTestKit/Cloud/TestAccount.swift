@@ -121,6 +121,19 @@ public final class TestAccount: Sendable {
         try end(zoneID, .encryptedDataReset)
     }
 
+    /// From now on the account is end-to-end encrypted: no server has its key, and its devices keep it.
+    ///
+    /// A device without the key cannot read or save encrypted values before it imports the recovery key
+    /// (`CKContainer.importRecoveryKey(_:)`). In a zone that this account shares, or that others share with it, each record
+    /// with encrypted values fails for participants, and the others do not.
+    ///
+    /// Call this before the account has encrypted values. Later it is a mistake in the test, and stops it.
+    public func encryptEndToEnd() {
+        precondition(
+            core.keepNoKeys(ofAccount: name),
+            "\(name) has encrypted values already. Call encryptEndToEnd() before its devices save some.")
+    }
+
     private func end(_ zoneID: CKRecordZone.ID, _ reason: ZoneRemovalReason) throws(TestCloudError) {
         guard core.endZone(zoneID.zoneName, ofAccount: name, reason) else {
             throw TestCloudError(

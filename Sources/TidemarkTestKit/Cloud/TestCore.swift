@@ -108,6 +108,9 @@ final class TestCore: Sendable {
         }.channel
     }
 
+    /// - Returns: false if the account has keys.
+    func keepNoKeys(ofAccount account: String) -> Bool { database.keepNoKeys(ofAccount: account) }
+
     // MARK: What happens to the server
 
     func cutConnections() {

@@ -146,6 +146,16 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.masterKeyCheck = check }
     }
 
+    /// No server has the keys of the account from now on: it is end-to-end encrypted.
+    ///
+    /// - Returns: false, with nothing changed, if there is no such account, or if a server has keys of it.
+    package func keepNoKeys(ofAccount name: String) -> Bool {
+        withState { state in
+            guard let account = state.tables.accounts[name] else { return false }
+            return state.tables.keepNoKeys(of: account)
+        }
+    }
+
     /// A user's private database; nil before the user's first connection.
     package func privateDatabase(ofAccount name: String, in container: ContainerKey) -> DatabaseID? {
         withState { state in

@@ -5,14 +5,14 @@ package import TidemarkService
 
 extension MemoryStore {
     package func accountKey(of user: UserID) async throws(StorageError) -> StoredAccountKey {
-        try await call { $0.accountKeys[user] ?? StoredAccountKey(mode: .escrowed) }
+        try await call { $0.accountKey(of: user) }
     }
 
     package func saveAccountKey(
         _ key: StoredAccountKey, of user: UserID, masterKeyCheck: [UInt8], now: Timestamp
     ) async throws(StorageError) -> StoredAccountKey {
         try await call { tables in
-            let current = tables.accountKeys[user] ?? StoredAccountKey(mode: .escrowed)
+            let current = tables.accountKey(of: user)
             let isClosedAsOthers = key.escrow == nil || tables.masterKeyCheck == masterKeyCheck
             guard current.id == nil, current.mode == key.mode, isClosedAsOthers else { return current }
             tables.accountKeys[user] = key
@@ -57,6 +57,20 @@ extension MemoryStore {
 }
 
 extension MemoryTables {
+    func accountKey(of user: UserID) -> StoredAccountKey {
+        if let key = accountKeys[user] { return key }
+        let isEndToEnd = userKeys[user].map { endToEndAccounts.contains($0.account) } ?? false
+        return StoredAccountKey(mode: isEndToEnd ? .endToEnd : .escrowed)
+    }
+
+    /// False, with nothing changed, if the account has keys.
+    mutating func keepNoKeys(of account: AccountID) -> Bool {
+        if endToEndAccounts.contains(account) { return true }
+        guard !accountKeys.keys.contains(where: { userKeys[$0]?.account == account }) else { return false }
+        endToEndAccounts.insert(account)
+        return true
+    }
+
     func zoneKeys(of key: ZoneKey, _ sharing: SharingRead = .nothing) -> ZoneKeysRead {
         if let refused = refusedSharing(of: key, sharing) {
             var read = ZoneKeysRead(keys: nil)

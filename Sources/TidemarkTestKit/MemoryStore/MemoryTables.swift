@@ -82,7 +82,9 @@ struct MemoryTables {
     var assetUses: [AssetKey: Set<AssetUser>] = [:]
     /// Who sent which asset of a public database, and when.
     var assetSenders: [AssetKey: [UserID: Timestamp]] = [:]
-    /// Here the mode of an account is stored with its users.
+    /// Those whose keys no server has.
+    var endToEndAccounts: Set<AccountID> = []
+    /// Here the mode of an account that has a key is stored with its users.
     var accountKeys: [UserID: StoredAccountKey] = [:]
     var zoneKeys: [ZoneID: [WrappedZoneKey]] = [:]
     var masterKeyCheck: [UInt8]?

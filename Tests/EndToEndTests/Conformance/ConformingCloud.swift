@@ -17,6 +17,8 @@ protocol ConformingCloud: Sendable {
 
     func purge(_ zoneID: CKRecordZone.ID, of account: String) async throws
     func resetEncryptedData(in zoneID: CKRecordZone.ID, of account: String) async throws
+    /// No server has the account's key from now on. It has no encrypted values yet.
+    func encryptEndToEnd(_ account: String) async throws
     /// The server refuses the account's credential.
     func suspend(_ account: String) async throws
     /// It is good again, and devices with it connect at once.

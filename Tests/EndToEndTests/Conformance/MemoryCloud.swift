@@ -35,6 +35,7 @@ final class MemoryCloud: ConformingCloud {
         try cloud.account(account).resetEncryptedData(in: zoneID)
     }
 
+    func encryptEndToEnd(_ account: String) { cloud.account(account).encryptEndToEnd() }
     func suspend(_ account: String) { cloud.account(account).suspend() }
     func resume(_ account: String) { cloud.account(account).resume() }
     func expireTokens() { cloud.expireTokens() }

@@ -18,6 +18,7 @@ import TidemarkTestSupport
 /// A real server with PostgreSQL, TLS and sockets on a loopback address, in this process.
 final class RealCloud: ConformingCloud {
     private struct Account {
+        let id: AccountID
         let token: String
         let credential: CredentialID
     }
@@ -110,7 +111,7 @@ final class RealCloud: ConformingCloud {
             throw NeverHappened(description: "no account \(account)")
         }
         let issued = try await admin.issueCredential(hash: credential.hash, label: "test", expiresAt: nil, for: id)
-        state.withLock { $0.accounts[account] = Account(token: credential.text, credential: issued) }
+        state.withLock { $0.accounts[account] = Account(id: id, token: credential.text, credential: issued) }
         return credential.text
     }
 
@@ -134,6 +135,14 @@ final class RealCloud: ConformingCloud {
         guard let database = try await admin.privateDatabase(ofAccount: account, in: key),
             try await admin.endZone(ZoneKey(database: database, name: zoneID.zoneName), reason: reason)
         else { throw NeverHappened(description: "no zone \(zoneID.zoneName)") }
+    }
+
+    func encryptEndToEnd(_ account: String) async throws {
+        _ = try await token(of: account)
+        guard let known = state.withLock({ $0.accounts[account] }),
+            try await AdminStore(storage).setEncryptionMode(.endToEnd, of: known.id, resets: false)
+                == .done(endedZoneCount: 0)
+        else { throw NeverHappened(description: "\(account) has keys") }
     }
 
     func suspend(_ account: String) async throws {

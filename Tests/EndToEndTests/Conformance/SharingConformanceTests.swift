@@ -10,7 +10,7 @@ import Testing
     /// A new share of the notes.
     ///
     /// - Parameter guest: whom it invites; nil: everybody with its URL.
-    private static func share(
+    static func share(
         of owner: any ConformingDevice, _ permission: CKShare.ParticipantPermission = .readWrite,
         inviting guest: (any ConformingDevice)? = nil
     ) async throws -> URL {
@@ -28,7 +28,7 @@ import Testing
         return try #require(saved?.url)
     }
 
-    private static func join(_ guest: any ConformingDevice, _ url: URL) async throws -> CKRecordZone.ID {
+    static func join(_ guest: any ConformingDevice, _ url: URL) async throws -> CKRecordZone.ID {
         let metadata = try await guest.container.shareMetadata(for: url)
         return try await guest.container.accept(metadata).recordID.zoneID
     }
@@ -78,6 +78,68 @@ import Testing
             return ["told"]
         }
         #expect(seen == ["told"])
+    }
+
+    @Test func `R-306, R-518, R-555: an engine saves a share, which has its URL then, changes it and deletes it`()
+        async throws
+    {
+        let seen = try await Both.clouds { cloud in
+            let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
+            let app = Device(alice.container, automatically: false)
+            let guest = Device(bob.container, .shared, automatically: false)
+            let share = CKShare(recordZoneID: Both.notes)
+            let user = try await bob.container.userRecordID()
+            let person = try await alice.container.shareParticipant(forUserRecordID: user)
+            person.permission = .readOnly
+            share.addParticipant(person)
+            app.makeZone(Both.notes)
+            app.write("1", to: "a", in: Both.notes)
+            app.save(share)
+            #expect(app.engine?.state.pendingRecordZoneChanges.contains(.saveRecord(Self.shareID)) == true)
+            try await app.engine?.sendChanges()
+            let url = try #require(share.url)
+            #expect((app.record(Self.shareID) as? CKShare)?.url == url, "what the event tells")
+            let zoneID = try await Self.join(bob, url)
+            try await guest.engine?.fetchChanges()
+            #expect(guest.texts["a"] == "1")
+            func edit() async -> String {
+                guest.write("2", to: "a", in: zoneID)
+                _ = await Both.code { try await guest.engine?.sendChanges() }
+                return guest.heard.last { $0.hasPrefix("sent records") } ?? "nothing sent"
+            }
+            var seen = [await edit()]
+
+            // Bob's acceptance has changed the share, so the app's object is old.
+            person.permission = .readWrite
+            app.save(share)
+            seen.append(await Both.code { try await app.engine?.sendChanges() })
+            let newer = try #require(app.record(Self.shareID) as? CKShare)
+            let guests = newer.participants.filter { $0.role != .owner }
+            #expect(newer.url == url && guests.map(\.acceptanceStatus) == [.accepted])
+            for participant in guests { participant.permission = .readWrite }
+            app.save(newer)
+            try await app.engine?.sendChanges()
+            #expect(newer.url == url)
+            seen.append(await edit())
+
+            app.delete(CKRecordNameZoneWideShare, in: Both.notes)
+            try await app.engine?.sendChanges()
+            #expect(app.engine?.state.pendingRecordZoneChanges.isEmpty == true)
+            seen.append(await Both.code { _ = try await bob.container.shareMetadata(for: url) })
+            try await guest.engine?.fetchChanges()
+            let kept = try await alice.database.record(for: Both.id("a"))
+            seen.append(Both.text(kept))
+            return seen + app.heard.filter { $0.hasPrefix("sent") }
+                + guest.heard.filter { $0.hasPrefix("zones") || $0.hasPrefix("records") }
+        }
+        let share = CKRecordNameZoneWideShare
+        #expect(
+            seen == [
+                "sent records a=2 permissionFailure", "partialFailure", "sent records a=2", "unknownItem", "text=2",
+                "sent zones Notes", "sent records a=1 \(share)=", "sent records \(share)= serverRecordChanged",
+                "sent records \(share)=", "sent records -\(share)",
+                "zones Notes", "records a=1 \(share)=", "zones -Notes deleted",
+            ])
     }
 
     @Test func `R-327: an owner who deletes everything that is shared ends one zone for the others`() async throws {

@@ -9,6 +9,8 @@ final class Device: CKSyncEngineDelegate, Sendable {
     private struct State {
         var texts: [CKRecord.ID: String] = [:]
         var records: [CKRecord.ID: CKRecord] = [:]
+        /// Records that are sent as they are.
+        var whole: [CKRecord.ID: CKRecord] = [:]
         var events: [CKSyncEngine.Event] = []
         var heard: [String] = []
         var serialization: CKSyncEngine.State.Serialization?
@@ -96,9 +98,22 @@ final class Device: CKSyncEngineDelegate, Sendable {
         engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
     }
 
+    /// Saves a record as it is, such as a CKShare.
+    func save(_ record: CKRecord) {
+        let id = record.recordID
+        state.withLock { $0.whole[id] = record }
+        engine?.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+    }
+
+    /// As it came last, or was saved.
+    func record(_ id: CKRecord.ID) -> CKRecord? { state.withLock { $0.records[id] } }
+
     func delete(_ name: String, in zoneID: CKRecordZone.ID) {
         let id = CKRecord.ID(recordName: name, zoneID: zoneID)
-        state.withLock { $0.texts[id] = nil }
+        state.withLock { state in
+            state.texts[id] = nil
+            state.whole[id] = nil
+        }
         engine?.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
     }
 
@@ -110,6 +125,7 @@ final class Device: CKSyncEngineDelegate, Sendable {
         let changes = syncEngine.state.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
         var batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             self.state.withLock { state in
+                if let record = state.whole[id] { return record }
                 guard let text = state.texts[id] else { return nil }
                 let record = state.records[id] ?? CKRecord(recordType: "Note", recordID: id)
                 if self.isEncrypted { record.encryptedValues["secret"] = text } else { record["text"] = text }

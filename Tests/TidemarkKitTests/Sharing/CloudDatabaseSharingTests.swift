@@ -61,10 +61,10 @@ import TidemarkWire
         }
     }
 
-    private func engine(_ delegate: RecordingDelegate) -> CKSyncEngine {
+    private func engine(_ delegate: RecordingDelegate, automatically: Bool = false) -> CKSyncEngine {
         var configuration = CKSyncEngine.Configuration(
             database: container.sharedCloudDatabase, stateSerialization: nil, delegate: delegate)
-        configuration.automaticallySync = false
+        configuration.automaticallySync = automatically
         return CKSyncEngine(configuration)
     }
 
@@ -169,6 +169,45 @@ import TidemarkWire
             }
         }
         #expect(databases.count == 2 && databases.allSatisfy { $0 == .shared })
+    }
+
+    @Test func `F-23, R-508, R-584: an engine that syncs by itself sends what has no access any more once`() throws {
+        let hasEnded = Locked(false)
+        serve(hasEnded)
+        let delegate = RecordingDelegate()
+        var failed: [CKRecord.ID: [CKError.Code]] = [:]
+        var zoneFailures: [CKError.Code] = []
+        delegate.onEvent = { event, _ in
+            switch event {
+            case .sentRecordZoneChanges(let sent):
+                for failure in sent.failedRecordSaves {
+                    failed[failure.record.recordID, default: []].append(failure.error.code)
+                }
+            case .sentDatabaseChanges(let sent): zoneFailures += sent.failedZoneSaves.map(\.error.code)
+            default: break
+            }
+        }
+        let engine = engine(delegate, automatically: true)
+        scheduler.advance(by: .seconds(30))
+        #expect(tokens.first == [], "the zone is known")
+        let ids = (0..<100).map { CKRecord.ID(recordName: "r\($0)", zoneID: Self.zoneID) }
+        for id in ids { delegate.records[id] = CKRecord(recordType: "Note", recordID: id) }
+        hasEnded.withLock { $0 = true }
+        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zoneID))])
+        engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
+        scheduler.advance(by: .seconds(60))
+        #expect(zoneFailures == [.badDatabase] && engine.state.pendingDatabaseChanges.isEmpty)
+        #expect(failed.count == 100 && failed.values.allSatisfy { $0 == [.zoneNotFound] })
+        #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+        #expect(server.log.count { $0.contains(" modify") } == 2, "\(server.log)")
+        let count = server.log.count
+        scheduler.advance(by: .seconds(60))
+        #expect(server.log.count == count, "nothing is asked for: \(server.log.suffix(3))")
+        // it looks four times an hour, and sends nothing.
+        scheduler.advance(by: .seconds(3_600))
+        let later = server.log.dropFirst(count)
+        #expect(!later.contains { $0.contains(" modify") } && (1...10).contains(later.count), "\(later)")
+        #expect(failed.values.allSatisfy { $0.count == 1 } && zoneFailures.count == 1)
     }
 
     @Test(arguments: [true, false])

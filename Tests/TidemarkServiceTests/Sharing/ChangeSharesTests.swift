@@ -128,30 +128,51 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `F-13, R-316: many links that are not for a user ask the store no more than one does`() throws {
+    @Test func `F-13, R-316: how often links that are not for a user ask the store depends on their number alone`()
+        throws
+    {
         let script = FaultScript()
-        let fixture = try ServiceFixture(zones: ["closed", "open"])
-        let service = fixture.server(faults: script.plan)
+        let zones = (1...12).map { "closed \($0)" }
+        let fixture = try ServiceFixture(zones: zones + ["open"])
+        var limits = Limits()
+        limits.pageSharesMax = 5
+        let service = fixture.server(faults: script.plan, limits: limits)
         try fixture.scheduler.simulate {
             let bob = try await fixture.user("bob", by: service)
             let carol = try await fixture.user("carol", by: service)
-            try await fixture.share(.noAccess, [carol.invited()], zone: "closed", counter: 1, by: service)
-            try await fixture.share(zone: "open", counter: 2, by: service)
-            let (closed, open) = (try await fixture.secret(zone: "closed"), try await fixture.secret(zone: "open"))
-            let unknown: [[UInt8]?] = (UInt8(1)...100).map { [$0] }
-            let again = [[UInt8]?](repeating: closed, count: 100)
-            let before = script.count(.callSent)
-            _ = try await service.shareMetadata(ofLinks: [nil], for: bob.bearer).get()
-            let usual = script.count(.callSent) - before
-            #expect(usual > 0)
-            let lists: [[[UInt8]?]] = [unknown, unknown + [nil, nil], [closed], again]
-            for links in lists {
+            var closed: [[UInt8]?] = []
+            for (index, zone) in zones.enumerated() {
+                try await fixture.share(
+                    .noAccess, [carol.invited()], zone: zone, counter: UInt64(index) + 1, by: service)
+                closed.append(try await fixture.secret(zone: zone))
+            }
+            try await fixture.share(zone: "open", counter: 100, by: service)
+            let open = try await fixture.secret(zone: "open")
+            let unknown: [[UInt8]?] = (UInt8(1)...12).map { [$0] }
+            /// How often the store is asked for the answer to these links, of which none is for the user.
+            func questions(_ links: [[UInt8]?]) async throws -> Int {
                 let before = script.count(.callSent)
                 let found = try await service.shareMetadata(ofLinks: links, for: bob.bearer).get()
                 #expect(found.count == links.count && found.reasons.allSatisfy { $0 == .shareUnknown })
-                #expect(script.count(.callSent) - before == usual, "\(links.count)")
+                return script.count(.callSent) - before
             }
-            let mixed: [[UInt8]?] = [unknown[0], closed, open, unknown[1], closed, open]
+            let usual = try await questions([nil])
+            #expect(usual > 0)
+            let again = [[UInt8]?](repeating: closed[0], count: 100)
+            let few: [[[UInt8]?]] = [
+                [closed[0]], again, Array(unknown.prefix(5)), Array(closed.prefix(5)), [nil, [], closed[0]],
+            ]
+            // Those of a page are read together.
+            let many: [[[UInt8]?]] = [
+                unknown, closed, closed + closed, Array(closed.prefix(6)) + Array(unknown.prefix(6)),
+            ]
+            for (lists, more) in [(few, 0), (many, 2)] {
+                for links in lists {
+                    let count = try await questions(links)
+                    #expect(count == usual + more, "\(links.count)")
+                }
+            }
+            let mixed: [[UInt8]?] = [unknown[0], closed[0], open, unknown[1], closed[0], open]
             let found = try await service.shareMetadata(ofLinks: mixed, for: bob.bearer).get()
             #expect(found.reasons == [.shareUnknown, .shareUnknown, nil, .shareUnknown, .shareUnknown, nil])
             #expect(found.compactMap { try? $0.get().zone.key.name } == ["open", "open"])

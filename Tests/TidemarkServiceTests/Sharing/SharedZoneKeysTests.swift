@@ -157,4 +157,37 @@ import TidemarkTestSupport
                     == .failure(.zoneNotFound))
         }
     }
+
+    @Test func `R-067: a participant adds the first key, and an owner whose account had none can open it`() throws {
+        let fixture = try ServiceFixture()
+        let service = self.service(fixture)
+        try fixture.scheduler.simulate {
+            _ = try await MemoryStore(fixture.database).claimMasterKey(check: MemoryKeyEscrow().check)
+            let bob = try await fixture.user("bob", by: service)
+            _ = try await service.saveAccountKey(accountKey(2), of: bob.user).get()
+            try await fixture.share(.readOnly, counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            let key = try wrapped(id, for: accountKey(2))
+            func save() async -> Result<[WrappedZoneKey], FailureReason> {
+                await service.saveSharedZoneKey(
+                    key, in: fixture.key(), after: nil, by: bob.sharedAccess, in: "iCloud.test")
+            }
+            func owners() async throws -> (account: AccountKey, zone: [WrappedZoneKey]) {
+                let found = try await service.keys(of: fixture.identity.user, zones: [fixture.key()]).get()
+                return (found.account, try found.zones[0].get())
+            }
+            #expect(await save() == .failure(.notPermitted))
+            #expect(try await owners().account.id == nil, "who may only read makes nothing")
+            try await fixture.share(.readWrite, tag: try await fixture.shareTag(), counter: 2, by: service)
+            #expect(try await save().get().map(\.id) == [id])
+            let found = try await owners()
+            let hers = try #require(found.account.key)
+            #expect(found.account.mode == .escrowed && found.account.id == AccountKeyID.make(of: hers))
+            let secrets = found.zone.map {
+                ZoneKeyWrap.unwrap($0.wrapped, id: $0.id, with: hers, container: "iCloud.test", zoneName: "notes")
+            }
+            #expect(secrets == [[UInt8](repeating: 4, count: 32)])
+            #expect(try await owners().account == found.account, "it stays")
+        }
+    }
 }

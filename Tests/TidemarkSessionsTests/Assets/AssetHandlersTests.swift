@@ -405,6 +405,43 @@ import TidemarkWire
         }
     }
 
+    @Test(arguments: [false, true])
+    func `R-011, R-324, R-751: a participant's upload is refused for want of room without the owner's figures`(
+        isOfAccount: Bool
+    ) throws {
+        let world = SessionWorld()
+        let alice = try world.enter("alice", device: 1)
+        try alice.makeZone("notes")
+        let bob = try world.enter("bob", device: 2)
+        let zone = try bob.join(try alice.share("notes", .readWrite).share.link)
+        // Begun while there was room.
+        guard case .uploadAssetChunk? = try bob.ask(shared(chunk(0..<600, of: content), zone)) else {
+            throw SessionWorld.Unexpected(nil)
+        }
+        // The CKShare record takes some.
+        if isOfAccount {
+            let store = MemoryStore(world.database)
+            let isSet = try world.scheduler.complete { try await store.setAccountQuota(1_000, of: nil) }
+            #expect(isSet)
+        } else {
+            let container = ContainerKey(identifier: SessionWorld.container, environment: .development)
+            #expect(world.database.setQuota(StorageQuota(privateBytes: 1_000), of: container))
+        }
+        func refusal(_ client: TestClient, _ request: WireClientEnvelope.OneOfRequest) throws -> WireFailure {
+            let answer = try client.ask(request)
+            guard case .failure(let failure)? = answer else { throw SessionWorld.Unexpected(answer) }
+            return failure
+        }
+        for request in [prepare(asset(content)), chunk(600..<1_000, of: content)] {
+            let failure = try refusal(bob, shared(request, zone))
+            #expect(failure.code == .quotaExceeded && failure.message == FailureReason.quotaExceeded.text)
+            #expect(!failure.message.contains(where: \.isNumber))
+        }
+        let hers = try refusal(alice, prepare(asset(content)))
+        #expect(hers.code == .quotaExceeded)
+        #expect(hers.message.contains("of 1000 bytes, and this needs 1000 more"), "\(hers.message)")
+    }
+
     @Test func `F-12, R-743, I-5: who knows a hash of the owner's other assets learns and gets nothing by it`() throws {
         let world = SessionWorld()
         let alice = try world.enter("alice", device: 1)

@@ -52,6 +52,43 @@ import TidemarkWire
         #expect(try bob.changes(of: zones[1]).changes.count == 3)
     }
 
+    @Test func `F-17, R-189: a query and its next page are of one of two owners' zones of one name`() throws {
+        let world = SessionWorld()
+        world.issue("carol")
+        let bob = try world.enter("bob", device: 1)
+        var zones: [WireZoneID] = []
+        for (index, name) in ["alice", "carol"].enumerated() {
+            let owner = try world.enter(name, device: UInt64(index + 2))
+            try owner.makeZone("notes")
+            for number in 1...3 { try owner.save("\(name) \(number)", in: "notes") }
+            zones.append(try bob.join(try owner.share("notes", .readWrite).share.link))
+        }
+        func page(_ zone: Int, after cursor: [UInt8] = []) throws -> WireQueryRecordsAnswer {
+            let answer = try bob.ask(ShareRequests.notes(in: zones[zone], after: cursor, atMost: 2))
+            guard case .queryRecords(let page)? = answer else { throw SessionWorld.Unexpected(answer) }
+            return page
+        }
+        let names = [["alice 1", "alice 2", "alice 3"], ["carol 1", "carol 2", "carol 3"]]
+        var cursors: [[UInt8]] = []
+        for index in zones.indices {
+            let first = try page(index)
+            #expect(first.matches.count == 2 && first.matches.allSatisfy { !$0.hasZone || $0.zone == zones[index] })
+            let rest = try page(index, after: first.cursor)
+            #expect(rest.cursor.isEmpty)
+            #expect((first.matches + rest.matches).map(\.record.name).sorted() == names[index])
+            cursors.append(first.cursor)
+        }
+        for index in zones.indices {
+            let answer = try bob.ask(ShareRequests.notes(in: zones[index], after: cursors[1 - index], atMost: 2))
+            guard case .failure(let failure)? = answer else { throw SessionWorld.Unexpected(answer) }
+            #expect(failure.code == .invalidArguments && failure.message == FailureReason.cursorInvalid.text)
+        }
+        // What bob adds to one is in that one alone.
+        #expect(try bob.save("z", in: zones[1]) == nil)
+        #expect(try page(1, after: cursors[1]).matches.map(\.record.name) == ["carol 3", "z"])
+        #expect(try page(0, after: cursors[0]).matches.count == 1)
+    }
+
     /// What became of a zone whose link somebody has.
     private enum LinkStory: CaseIterable {
         case neverInvited, removed, left, ended, deleted

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import Testing
+
+/// `encryptedValues` in a zone of two accounts, on TestKit and on a real server.
+@Suite struct SharedEncryptionTests {
+    private static func secret(_ record: CKRecord?) -> String {
+        record?.encryptedValues["secret"] as? String ?? "none"
+    }
+
+    /// A note with an encrypted value.
+    private static func sealed(_ name: String, _ secret: String, in zoneID: CKRecordZone.ID) -> CKRecord {
+        let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
+        record.encryptedValues["secret"] = secret
+        return record
+    }
+
+    private static func open(_ name: String, _ text: String, in zoneID: CKRecordZone.ID) -> CKRecord {
+        let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
+        record["text"] = text
+        return record
+    }
+
+    @Test(arguments: [true, false])
+    func `R-067, R-111, R-320: owner and participant read and write each other's encrypted values`(
+        ownerBegins: Bool
+    ) async throws {
+        let seen = try await Both.clouds { cloud in
+            let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
+            let shared = bob.container.sharedCloudDatabase
+            let zoneID = try await SharingConformanceTests.join(bob, try await SharingConformanceTests.share(of: alice))
+            // Who writes first makes the zone's key. Neither account has a key yet.
+            if ownerBegins {
+                try await alice.database.save(Self.sealed("n", "first", in: Both.notes))
+            } else {
+                try await shared.save(Self.sealed("n", "first", in: zoneID))
+            }
+            let (hers, his) = (Both.id("n"), CKRecord.ID(recordName: "n", zoneID: zoneID))
+            let mine = try await alice.database.record(for: hers)
+            let theirs = try await shared.record(for: his)
+            var seen = [Self.secret(mine), Self.secret(theirs)]
+            theirs.encryptedValues["secret"] = "bob's"
+            try await shared.save(theirs)
+            // All three records of a conflict are decrypted.
+            mine.encryptedValues["secret"] = "alice's"
+            do {
+                try await alice.database.save(mine)
+            } catch let error as CKError {
+                seen.append("\(error.code)")
+                seen += [error.serverRecord, error.clientRecord, error.ancestorRecord].map(Self.secret)
+            }
+            let newer = try await alice.database.record(for: hers)
+            newer.encryptedValues["secret"] = "alice's"
+            try await alice.database.save(newer)
+            let page = try await shared.recordZoneChanges(inZoneWith: zoneID, since: nil)
+            seen.append(Self.secret(try page.modificationResultsByID[his]?.get().record))
+            return seen
+        }
+        #expect(seen == ["first", "first", "serverRecordChanged", "bob's", "alice's", "first", "alice's"])
+    }
+
+    @Test func `R-067, R-555: engines of owner and participant bring each other's encrypted values`() async throws {
+        let seen = try await Both.clouds { cloud in
+            let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
+            let zoneID = try await SharingConformanceTests.join(bob, try await SharingConformanceTests.share(of: alice))
+            let own = Device(alice.container, automatically: false, isEncrypted: true)
+            let guest = Device(bob.container, .shared, automatically: false, isEncrypted: true)
+            try await guest.engine?.fetchChanges()
+            guest.write("bob's", to: "b", in: zoneID)
+            try await guest.engine?.sendChanges()
+            try await own.engine?.fetchChanges()
+            own.write("alice's", to: "a", in: Both.notes)
+            own.write("changed", to: "b", in: Both.notes)
+            try await own.engine?.sendChanges()
+            try await guest.engine?.fetchChanges()
+            // Other devices of both have no key before.
+            for (device, zone) in [(try await cloud.device(of: "alice"), Both.notes), (bob, zoneID)] {
+                let database = zone == zoneID ? device.container.sharedCloudDatabase : device.database
+                #expect(Self.secret(try await database.record(for: .init(recordName: "b", zoneID: zone))) == "changed")
+            }
+            return [own, guest].map { device in
+                device.texts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+            }
+        }
+        #expect(seen == ["a=alice's b=changed", "a=alice's b=changed"])
+    }
+
+    @Test(arguments: ["alice", "bob"])
+    func `R-067, R-219: if either account is end-to-end encrypted, records with encrypted values fail one by one`(
+        endToEnd: String
+    ) async throws {
+        let seen = try await Both.clouds { cloud in
+            try await cloud.encryptEndToEnd(endToEnd)
+            let (alice, bob) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
+            let shared = bob.container.sharedCloudDatabase
+            let zoneID = try await SharingConformanceTests.join(bob, try await SharingConformanceTests.share(of: alice))
+            try await alice.database.save(Self.sealed("s", "alice's", in: Both.notes))
+            try await alice.database.save(Self.open("o", "1", in: Both.notes))
+            let ids = ["s", "o"].map { CKRecord.ID(recordName: $0, zoneID: zoneID) }
+            var seen = Both.told(try await shared.records(for: ids))
+            let page = try await shared.recordZoneChanges(inZoneWith: zoneID, since: nil)
+            seen += Both.told(page.modificationResultsByID)
+            let saves = try await shared.modifyRecords(
+                saving: [Self.sealed("t", "bob's", in: zoneID), Self.open("p", "2", in: zoneID)], deleting: [],
+                atomically: false)
+            seen += Both.told(saves.saveResults)
+
+            let guest = Device(bob.container, .shared, automatically: false, isEncrypted: true)
+            try await guest.engine?.fetchChanges()
+            guest.write("bob's", to: "u", in: zoneID)
+            for _ in 0..<3 { _ = await Both.code { try await guest.engine?.sendChanges() } }
+            #expect(guest.engine?.state.pendingRecordZoneChanges.isEmpty == true)
+            seen += guest.heard.filter { $0.hasPrefix("records") || $0.hasPrefix("sent") }
+            // The owner has what she had, and what came without encrypted values.
+            seen.append(Self.secret(try await alice.database.record(for: Both.id("s"))))
+            seen.append(Both.text(try await alice.database.record(for: Both.id("p"))))
+            return seen
+        }
+        let read = ["o done", "s serverRejectedRequest"]
+        #expect(
+            seen == read + ["cloudkit.zoneshare done"] + read + [
+                "p done", "t serverRejectedRequest", "records cloudkit.zoneshare= o=1 p=2",
+                "sent records u= serverRejectedRequest", "alice's", "text=2",
+            ])
+    }
+}
