@@ -86,74 +86,111 @@ extension ZoneRead {
     /// with their ancestors, and everything that deletions reach. Names that cannot exist are
     /// left out.
     package init(of requests: [RecordsRequest], in key: ZoneKey, limits: Limits) {
-        var names: [String] = []
-        var userNames: [String] = []
-        var deletes: [String] = []
-        var parents: [String] = []
-        var holders: [String] = []
-        var targets: [String] = []
-        var lives: [DeviceID] = []
-        var hasRepeats = false
-        var assets: Set<FieldAsset> = []
-        var claimants: Set<AssetClaimant> = []
-        var users: Set<UserID> = []
-        var sharing = SharingRead.nothing
-        var zoneKeyIDs: Set<[UInt8]> = []
+        var needs = ZoneNeeds(limits: limits)
         for request in requests {
             precondition(request.key == key)
-            lives.append(request.memoryLife)
-            hasRepeats = hasRepeats || request.id.isRepeated
-            switch request.access.scope {
-            case .private: break
-            case .public: users.insert(request.user)
-            case .shared: sharing = sharing.and(.access(of: [request.user]))
-            }
-            if request.deletesShare { sharing = .whole }
-            if request.access.scope == .shared, request.deletesShare {
-                // that is no deletion. The CKShare record gets a new version, with the fields that it has.
-                names.append(Share.zoneWideName)
-                deletes += request.deletes.filter { !Share.isZoneWide(named: $0) }
-            } else {
-                deletes += request.deletes
-            }
-            for save in request.saves {
-                if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
-                if case .set(let parent) = save.parent { parents.append(parent) }
-                // the public database has no shares.
-                if save.isShare, request.access.scope != .public { sharing = .whole }
-                if !save.assets.isEmpty {
-                    assets.formUnion(save.assets)
-                    if request.access.scope != .private {
-                        claimants.formUnion(save.assets.map { AssetClaimant(asset: $0, user: request.user) })
-                    }
-                }
-                if !save.zoneKeyIDs.isEmpty { zoneKeyIDs.formUnion(save.zoneKeyIDs) }
-                guard save.fields.mayNameOthers else { continue }
-                let held = save.fields.deleteSelfTargets
-                // the save will be refused.
-                if held.count > limits.targetsMax { continue }
-                if !held.isEmpty { holders.append(save.name) }
-                targets += held
-            }
+            needs.take(request)
         }
-        func existing(_ names: [String], and others: [String] = []) -> [String] {
-            (names.filter { RecordName.isValid($0, limits: limits) } + others).sortedOnce()
-        }
+        self.init(needs, in: key, limits: limits)
+    }
+
+    private init(_ needs: ZoneNeeds, in key: ZoneKey, limits: Limits) {
+        let named = needs.names + needs.deletes + needs.parents
         self.init(
-            key: key, recordNames: existing(names + deletes + parents, and: userNames), parentNames: existing(deletes),
-            newParentNames: existing(parents), holderNames: existing(holders), referenceTargets: existing(targets),
-            lives: lives.sortedOnce(),
-            assets: assets.isEmpty ? [] : assets.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) },
-            needsZoneKeys: !zoneKeyIDs.isEmpty, users: users.sorted { $0.rawValue < $1.rawValue },
+            key: key, recordNames: needs.existing(named, and: needs.userNames),
+            parentNames: needs.existing(needs.deletes), newParentNames: needs.existing(needs.parents),
+            holderNames: needs.existing(needs.holders), referenceTargets: needs.existing(needs.targets),
+            lives: needs.lives.sortedOnce(),
+            assets: needs.assets.isEmpty ? [] : needs.assets.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) },
+            needsZoneKeys: !needs.zoneKeyIDs.isEmpty, users: needs.users.sorted { $0.rawValue < $1.rawValue },
             referencesFollowedMax: limits.cascadeReferencesMax)
-        if !deletes.isEmpty || !parents.isEmpty {
-            fieldlessNames = Set(deletes + parents).subtracting(names).subtracting(userNames)
-        }
-        self.sharing = sharing
+        fieldlessNames = needs.fieldlessNames
+        sharing = needs.sharing
         storedBytesMax = limits.storedBytesMax
-        namedZoneKeyIDs = zoneKeyIDs
-        self.hasRepeats = hasRepeats
-        assetClaimants = Array(claimants)
+        namedZoneKeyIDs = needs.zoneKeyIDs
+        hasRepeats = needs.hasRepeats
+        assetClaimants = Array(needs.claimants)
+    }
+}
+
+/// What requests to one zone need, collected request by request. A name may be there several times.
+private struct ZoneNeeds {
+    let limits: Limits
+    var names: [String] = []
+    var userNames: [String] = []
+    var deletes: [String] = []
+    var parents: [String] = []
+    var holders: [String] = []
+    var targets: [String] = []
+    var lives: [DeviceID] = []
+    var hasRepeats = false
+    var assets: Set<FieldAsset> = []
+    var claimants: Set<AssetClaimant> = []
+    var users: Set<UserID> = []
+    var sharing = SharingRead.nothing
+    var zoneKeyIDs: Set<[UInt8]> = []
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    mutating func take(_ request: RecordsRequest) {
+        lives.append(request.memoryLife)
+        hasRepeats = hasRepeats || request.id.isRepeated
+        switch request.access.scope {
+        case .private: break
+        case .public: users.insert(request.user)
+        case .shared: sharing = sharing.and(.access(of: [request.user]))
+        }
+        takeDeletes(of: request)
+        for save in request.saves { take(save, of: request) }
+    }
+
+    private mutating func takeDeletes(of request: RecordsRequest) {
+        let deletesShare = request.deletesShare
+        if deletesShare { sharing = .whole }
+        guard deletesShare, request.access.scope == .shared else {
+            deletes += request.deletes
+            return
+        }
+        // that is no deletion. The CKShare record gets a new version, with the fields that it has.
+        names.append(Share.zoneWideName)
+        deletes += request.deletes.filter { !Share.isZoneWide(named: $0) }
+    }
+
+    private mutating func take(_ save: RecordSave, of request: RecordsRequest) {
+        if save.isOwnUser { userNames.append(save.name) } else { names.append(save.name) }
+        if case .set(let parent) = save.parent { parents.append(parent) }
+        // the public database has no shares.
+        if save.isShare, request.access.scope != .public { sharing = .whole }
+        if !save.assets.isEmpty { take(save.assets, of: request) }
+        if !save.zoneKeyIDs.isEmpty { zoneKeyIDs.formUnion(save.zoneKeyIDs) }
+        if save.fields.mayNameOthers { takeReferences(of: save) }
+    }
+
+    private mutating func take(_ named: [FieldAsset], of request: RecordsRequest) {
+        assets.formUnion(named)
+        guard request.access.scope != .private else { return }
+        claimants.formUnion(named.map { AssetClaimant(asset: $0, user: request.user) })
+    }
+
+    private mutating func takeReferences(of save: RecordSave) {
+        let held = save.fields.deleteSelfTargets
+        // the save will be refused.
+        if held.count > limits.targetsMax { return }
+        if !held.isEmpty { holders.append(save.name) }
+        targets += held
+    }
+
+    /// Records that are not saved.
+    var fieldlessNames: Set<String> {
+        if deletes.isEmpty, parents.isEmpty { return [] }
+        return Set(deletes + parents).subtracting(names).subtracting(userNames)
+    }
+
+    /// Sorted, each once, without names that cannot exist.
+    func existing(_ names: [String], and others: [String] = []) -> [String] {
+        (names.filter { RecordName.isValid($0, limits: limits) } + others).sortedOnce()
     }
 }
 

@@ -8,14 +8,7 @@ extension SyncEngineMachine {
             return chooseZone(&fetch)
 
         case .openingZone:
-            if fetch.isCancelled { return close(&fetch) }
-            // The delegate's answer may have changed the choice.
-            guard let zoneID = nextZone(of: fetch) else {
-                fetch.phase = .choosingZone
-                return .proceed
-            }
-            fetch.phase = .readingZone(zoneID)
-            return .act(.deliver(.willFetchRecordZoneChanges(.init(zoneID: zoneID))))
+            return openZone(&fetch)
 
         case .askingForZone(let zoneID):
             if fetch.isCancelled { return endZone(zoneID, error: CKError(.operationCancelled), &fetch) }
@@ -29,13 +22,7 @@ extension SyncEngineMachine {
             return .proceed
 
         case .readingZone(let zoneID):
-            if fetch.isCancelled { return endZone(zoneID, error: CKError(.operationCancelled), &fetch) }
-            fetch.phase = .awaitingZone(zoneID)
-            // What was pushed after the feed was requested may be missing in the page that came with it.
-            let asOfFeed = fetch.pushedZones.remove(zoneID) == nil
-            let token = snapshot.zoneTokens[zoneID]
-            return .act(
-                start(.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, fetch.options.operationGroup)))
+            return readZone(zoneID, &fetch)
 
         case .awaitingZone(let zoneID):
             guard let outcome = takeOutcome() else { return .wait }
@@ -45,18 +32,7 @@ extension SyncEngineMachine {
             return deliver(page, zoneID, &fetch)
 
         case .tookZonePage(let zoneID, let token, let moreComing):
-            takeZoneToken(token, zoneID, at: moment)
-            if moreComing {
-                fetch.phase = .askingForZone(zoneID)
-                return .proceed
-            }
-            // what was pushed after the page was requested is not in it.
-            if !fetch.pushedZones.contains(zoneID), snapshot.unfetchedZones.remove(key: zoneID) {
-                noteChange(at: moment)
-            }
-            guard let fullFetch = endedFullFetch(of: zoneID, token) else { return endZone(zoneID, error: nil, &fetch) }
-            fetch.phase = .toldFullFetch(zoneID, fullFetch)
-            return .act(.deliverStoreEvent(.didFetchFromNothing(fullFetch)))
+            return pageTaken(token, moreComing: moreComing, zoneID, &fetch, at: moment)
 
         case .toldFullFetch(let zoneID, let fullFetch):
             return endZone(zoneID, error: nil, fullFetch: fullFetch, &fetch)
@@ -91,6 +67,26 @@ extension SyncEngineMachine {
             snapshot.unfetchedZones.contains(key: $0) && isOpen($0)
         }
         return preferred ?? snapshot.unfetchedZones.elements.first(where: isOpen)
+    }
+
+    private mutating func openZone(_ fetch: inout SyncEngineFetch) -> StepOutcome {
+        if fetch.isCancelled { return close(&fetch) }
+        // The delegate's answer may have changed the choice.
+        guard let zoneID = nextZone(of: fetch) else {
+            fetch.phase = .choosingZone
+            return .proceed
+        }
+        fetch.phase = .readingZone(zoneID)
+        return .act(.deliver(.willFetchRecordZoneChanges(.init(zoneID: zoneID))))
+    }
+
+    private mutating func readZone(_ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch) -> StepOutcome {
+        if fetch.isCancelled { return endZone(zoneID, error: CKError(.operationCancelled), &fetch) }
+        fetch.phase = .awaitingZone(zoneID)
+        // What was pushed after the feed was requested may be missing in the page that came with it.
+        let asOfFeed = fetch.pushedZones.remove(zoneID) == nil
+        let token = snapshot.zoneTokens[zoneID]
+        return .act(start(.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, fetch.options.operationGroup)))
     }
 
     private mutating func zoneAnswered(
@@ -143,6 +139,25 @@ extension SyncEngineMachine {
                     .init(
                         modifications: page.modifications, deletions: page.deletions,
                         fullFetchReason: fullFetchReason(of: zoneID)))))
+    }
+
+    /// The delegate has handled the page's event.
+    private mutating func pageTaken(
+        _ token: CKServerChangeToken, moreComing: Bool, _ zoneID: CKRecordZone.ID, _ fetch: inout SyncEngineFetch,
+        at moment: SyncEngineMoment
+    ) -> StepOutcome {
+        takeZoneToken(token, zoneID, at: moment)
+        if moreComing {
+            fetch.phase = .askingForZone(zoneID)
+            return .proceed
+        }
+        // what was pushed after the page was requested is not in it.
+        if !fetch.pushedZones.contains(zoneID), snapshot.unfetchedZones.remove(key: zoneID) {
+            noteChange(at: moment)
+        }
+        guard let fullFetch = endedFullFetch(of: zoneID, token) else { return endZone(zoneID, error: nil, &fetch) }
+        fetch.phase = .toldFullFetch(zoneID, fullFetch)
+        return .act(.deliverStoreEvent(.didFetchFromNothing(fullFetch)))
     }
 
     private mutating func takeZoneToken(

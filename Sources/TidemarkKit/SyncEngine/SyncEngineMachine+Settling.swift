@@ -90,43 +90,33 @@ extension SyncEngineMachine {
         noteSuspects(of: batch, results)
         noteRoom(of: batch, outcome)
         let waiting = recordsThatWait(in: batch, results, send)
-        var (saved, failedSaves) = ([CKRecord](), [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave]())
-        var (deleted, failedDeletes) = ([CKRecord.ID](), [CKRecord.ID: CKError]())
-        var retried: [CKSyncEngine.PendingRecordZoneChange] = []
-        var hasFailed = false
-        for record in batch.recordsToSave {
-            switch results.saves[record.recordID] ?? .failure(.leftOut) {
-            case .success(let record):
-                saved.append(record)
-                noteSent(to: record.recordID.zoneID)
-            case .failure where waiting[record.recordID] != nil: continue
-            case .failure(let error):
-                hasFailed = true
-                failedSaves.append(.init(record: record, error: error))
-                if send.note(error, of: .record(record.recordID), isAlone) {
-                    retried.append(.saveRecord(record.recordID))
-                }
-            }
-        }
-        for recordID in batch.recordIDsToDelete {
-            switch results.deletes[recordID] ?? .failure(.leftOut) {
-            case .success: deleted.append(recordID)
-            case .failure where waiting[recordID] != nil: continue
-            case .failure(let error):
-                hasFailed = true
-                failedDeletes[recordID] = error
-                if send.note(error, of: .record(recordID), isAlone) { retried.append(.deleteRecord(recordID)) }
-            }
-        }
-        let failures = failedSaves.map { ($0.record.recordID, $0.error) } + failedDeletes.map { ($0.key, $0.value) }
-        for (recordID, error) in failures where error.code == .zoneNotFound && recordID.zoneID.isOfOther {
+        let fates = SentRecordFates(of: batch, results, waiting: waiting, isAlone: isAlone, noting: &send)
+        for record in fates.saved { noteSent(to: record.recordID.zoneID) }
+        for (recordID, error) in fates.failures where error.code == .zoneNotFound && recordID.zoneID.isOfOther {
             loseAccess(to: recordID.zoneID, at: moment)
         }
-        send.successCount += saved.count + deleted.count
-        if !send.waiting.isEmpty {
-            for recordID in saved.map(\.recordID) + deleted { send.waiting[recordID] = nil }
-        }
+        send.noteSuccess(of: fates)
         snapshot.inFlightRecords = []
+        restore(fates.retried, after: outcome)
+        addBehind(batch.changes.filter { waiting[$0.recordID] != nil })
+        let isStuck = keepWaiting(&send, waiting)
+        journalWhenTold(batch.recordIDs)
+        noteChange(at: moment)
+        if case .failure(let error) = outcome { send.noteRequestError(error) }
+        send.phase = fates.hasFailed || isStuck ? .closing : .sendingZones
+        if waiting.count == batch.itemCount { return nil }
+        return .deliver(.sentRecordZoneChanges(fates.event))
+    }
+
+    /// A zone with a token has been in a list.
+    private mutating func noteSent(to zoneID: CKRecordZone.ID) {
+        guard snapshot.zoneTokens[zoneID] == nil, zoneID.zoneName != CKRecordZone.ID.defaultZoneName else { return }
+        snapshot.tokenlessZones.insert(zoneID)
+    }
+
+    private mutating func restore(
+        _ retried: [CKSyncEngine.PendingRecordZoneChange], after outcome: SyncEngineOutcome
+    ) {
         if case .failure(let error) = outcome, error.code != .internalError {
             snapshot.pendingRecords.restore(retried)
         } else {
@@ -134,24 +124,6 @@ extension SyncEngineMachine {
             // A full batch of others is then sent without them.
             addBehind(retried)
         }
-        addBehind(batch.changes.filter { waiting[$0.recordID] != nil })
-        let isStuck = keepWaiting(&send, waiting)
-        journalWhenTold(batch.recordIDs)
-        noteChange(at: moment)
-        if case .failure(let error) = outcome { send.noteRequestError(error) }
-        send.phase = hasFailed || isStuck ? .closing : .sendingZones
-        if waiting.count == batch.itemCount { return nil }
-        return .deliver(
-            .sentRecordZoneChanges(
-                .init(
-                    savedRecords: saved, failedRecordSaves: failedSaves, deletedRecordIDs: deleted,
-                    failedRecordDeletes: failedDeletes)))
-    }
-
-    /// A zone with a token has been in a list.
-    private mutating func noteSent(to zoneID: CKRecordZone.ID) {
-        guard snapshot.zoneTokens[zoneID] == nil, zoneID.zoneName != CKRecordZone.ID.defaultZoneName else { return }
-        snapshot.tokenlessZones.insert(zoneID)
     }
 
     private mutating func addBehind(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {
@@ -179,7 +151,63 @@ extension SyncEngineMachine {
     }
 }
 
+/// The records of a batch, by what became of them. Those that only wait for another change are left out.
+private struct SentRecordFates {
+    private(set) var saved: [CKRecord] = []
+    private(set) var failedSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
+    private(set) var deleted: [CKRecord.ID] = []
+    private(set) var failedDeletes: [CKRecord.ID: CKError] = [:]
+    /// Those that failed and are tried again.
+    private(set) var retried: [CKSyncEngine.PendingRecordZoneChange] = []
+
+    /// - Parameters:
+    ///   - isAlone: whether it is one record that went alone because it had failed with others.
+    ///   - send: hears of each failure.
+    init(
+        of batch: CKSyncEngine.RecordZoneChangeBatch, _ results: SyncEngineRecordResults,
+        waiting: [CKRecord.ID: CKError], isAlone: Bool, noting send: inout SyncEngineSend
+    ) {
+        for record in batch.recordsToSave {
+            let recordID = record.recordID
+            switch results.saves[recordID] ?? .failure(.leftOut) {
+            case .success(let record): saved.append(record)
+            case .failure where waiting[recordID] != nil: continue
+            case .failure(let error):
+                failedSaves.append(.init(record: record, error: error))
+                if send.note(error, of: .record(recordID), isAlone) { retried.append(.saveRecord(recordID)) }
+            }
+        }
+        for recordID in batch.recordIDsToDelete {
+            switch results.deletes[recordID] ?? .failure(.leftOut) {
+            case .success: deleted.append(recordID)
+            case .failure where waiting[recordID] != nil: continue
+            case .failure(let error):
+                failedDeletes[recordID] = error
+                if send.note(error, of: .record(recordID), isAlone) { retried.append(.deleteRecord(recordID)) }
+            }
+        }
+    }
+
+    var hasFailed: Bool { !failedSaves.isEmpty || !failedDeletes.isEmpty }
+
+    var failures: [(CKRecord.ID, CKError)] {
+        failedSaves.map { ($0.record.recordID, $0.error) } + failedDeletes.map { ($0.key, $0.value) }
+    }
+
+    var event: CKSyncEngine.Event.SentRecordZoneChanges {
+        .init(
+            savedRecords: saved, failedRecordSaves: failedSaves, deletedRecordIDs: deleted,
+            failedRecordDeletes: failedDeletes)
+    }
+}
+
 extension SyncEngineSend {
+    fileprivate mutating func noteSuccess(of fates: SentRecordFates) {
+        successCount += fates.saved.count + fates.deleted.count
+        guard !waiting.isEmpty else { return }
+        for recordID in fates.saved.map(\.recordID) + fates.deleted { waiting[recordID] = nil }
+    }
+
     /// Notes the failure of one item.
     ///
     /// - Parameter isAlone: whether it went alone because it had failed with others.

@@ -9,7 +9,7 @@ internal import TidemarkFairness
 /// There is one overlay for each zone, so that a request of the group sees what earlier ones did.
 struct GroupDecision: Sendable {
     /// One for each request, in order.
-    private(set) var outcomes: [Result<RecordsOutcome, FailureReason>] = []
+    let outcomes: [Result<RecordsOutcome, FailureReason>]
     /// Only zones in which something must be written, even if only a remembered outcome.
     let changes: [ZoneChanges]
     /// The zones whose records changed, each once.
@@ -34,71 +34,50 @@ struct GroupDecision: Sendable {
                 snapshot.hasTooManyTombstones(within: limits) ? key.database : nil
             })
         let overlays = snapshots.map { ZoneOverlay(snapshot: $0, store: store, limits: limits) }
+        outcomes = Self.outcomes(of: entries, keys: keys, snapshots, overlays, now: now)
+        var effects = GroupEffects(of: entries, store: store)
+        changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
+            guard var changes = overlay.changes else { return nil }
+            effects.take(changes, of: snapshot)
+            if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
+                changes.indexColumns = schema.indexColumns(of: changes)
+            }
+            return changes
+        }
+        memoryGrowth = effects.memoryGrowth
+        memoryElsewhere = effects.memoryElsewhere
+        moved = effects.moved(keys: keys, overlays)
+    }
+
+    /// Decides the requests, one after another. Each sees what earlier ones did, and has the room that they left.
+    private static func outcomes(
+        of entries: [WriteQueue.Entry], keys: [ZoneKey], _ snapshots: [ZoneSnapshot], _ overlays: [ZoneOverlay],
+        now: Timestamp
+    ) -> [Result<RecordsOutcome, FailureReason>] {
         let indices = Dictionary(uniqueKeysWithValues: zip(keys, overlays.indices))
-        // Zones of one database share its quota.
-        var uses = Dictionary(
-            zip(keys, snapshots).compactMap { key, snapshot in snapshot.storageUse.map { (key.database, $0) } },
-            uniquingKeysWith: { first, _ in first })
-        // And databases of one account that of the account.
-        var accountUses = Dictionary(
-            snapshots.compactMap { $0.accountUse.map { ($0.account, $0.use) } }, uniquingKeysWith: { first, _ in first }
-        )
+        var uses = GroupUses(of: keys, snapshots)
+        var outcomes: [Result<RecordsOutcome, FailureReason>] = []
         outcomes.reserveCapacity(entries.count)
         for part in entries.zones {
             guard let key = part.first?.key, let index = indices[key] else {
                 outcomes += part.map { _ in .failure(.serverFault) }
                 continue
             }
+            let overlay = overlays[index]
             for entry in part {
                 let arrivalEpoch = entry.arrivalEpoch
-                guard !uses.isEmpty || !accountUses.isEmpty else {
-                    outcomes.append(overlays[index].apply(entry.request, arrivalEpoch: arrivalEpoch, now: now))
+                guard !uses.isEmpty else {
+                    outcomes.append(overlay.apply(entry.request, arrivalEpoch: arrivalEpoch, now: now))
                     continue
                 }
-                let byteGrowth = overlays[index].byteGrowth
+                let byteGrowth = overlay.byteGrowth
                 let account = snapshots[index].accountUse?.account
-                let use = StorageUse.tighter(uses[key.database], account.flatMap { accountUses[$0] })
-                outcomes.append(overlays[index].apply(entry.request, arrivalEpoch: arrivalEpoch, now: now, use: use))
-                uses[key.database]?.byteCount += overlays[index].byteGrowth - byteGrowth
-                if let account { accountUses[account]?.byteCount += overlays[index].byteGrowth - byteGrowth }
+                let use = uses.tightest(of: key.database, account)
+                outcomes.append(overlay.apply(entry.request, arrivalEpoch: arrivalEpoch, now: now, use: use))
+                uses.grow(by: overlay.byteGrowth - byteGrowth, in: key.database, account)
             }
         }
-        var news: [ZoneNews] = []
-        var growth: [DatabaseID: Int64] = [:]
-        let owners = Dictionary(entries.lazy.map { ($0.request.memoryLife, $0.owner) }) { first, _ in first }
-        // A device has another life in zones of others than in its own (`RecordAccess.marking`), so no life is in both.
-        let guests = Set(entries.lazy.filter { $0.request.access.scope == .shared }.map(\.request.memoryLife))
-        var memoryGrowth: [WorkOwner: Int] = [:]
-        var memoryElsewhere: [WorkOwner: Int] = [:]
-        var reshared: Set<ZoneKey> = []
-        changes = zip(overlays, snapshots).compactMap { overlay, snapshot in
-            guard var changes = overlay.changes else { return nil }
-            // A zone's change number is its part of the database's mark.
-            growth[changes.database, default: 0] += changes.changeNumber - (snapshot.zone?.changeNumber ?? 0)
-            if !changes.sharing.isEmpty, let zone = snapshot.zone { reshared.insert(zone.key) }
-            if let some = ZoneNews(of: changes, before: snapshot.zone, store: store) { news.append(some) }
-            for (life, memory) in changes.memories {
-                let owner: WorkOwner = owners[life] ?? .nobody
-                let bytes = memory.growth(since: snapshot.memories[life])
-                memoryGrowth[owner, default: 0] += bytes
-                if !guests.isEmpty, guests.contains(life) { memoryElsewhere[owner, default: 0] += bytes }
-            }
-            if let schema = snapshot.schema.flatMap({ schemas[$0.container] }) {
-                changes.indexColumns = schema.indexColumns(of: changes)
-            }
-            return changes
-        }
-        self.memoryGrowth = memoryGrowth
-        self.memoryElsewhere = memoryElsewhere
-        let notices = zip(keys, overlays).compactMap { key, overlay -> ZoneNotice? in
-            guard let first = overlay.movedBy.first else { return nil }
-            // If several devices changed the zone, each of them is told, like everybody else.
-            let life = overlay.movedBy.count == 1 ? first : .nobody
-            return ZoneNotice(
-                database: key.database, life: life, zoneName: key.name,
-                changesShares: !reshared.isEmpty && reshared.contains(key))
-        }
-        moved = ZonesMoved(notices, news: news, growth: growth)
+        return outcomes
     }
 
     /// One for each zone: everything that its requests need.
@@ -107,5 +86,82 @@ struct GroupDecision: Sendable {
         var requests: [ZoneKey: [RecordsRequest]] = [:]
         for part in entries.zones { requests[part[part.startIndex].key, default: []] += part.lazy.map(\.request) }
         return keys.map { ZoneRead(of: requests[$0] ?? [], in: $0, limits: limits) }
+    }
+}
+
+/// How full the databases and accounts of a group are, with what its requests have changed so far.
+private struct GroupUses {
+    /// Zones of one database share its quota.
+    private var databases: [DatabaseID: StorageUse]
+    /// Databases of one account share that of the account.
+    private var accounts: [AccountID: StorageUse]
+
+    init(of keys: [ZoneKey], _ snapshots: [ZoneSnapshot]) {
+        databases = Dictionary(
+            zip(keys, snapshots).compactMap { key, snapshot in snapshot.storageUse.map { (key.database, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        accounts = Dictionary(
+            snapshots.compactMap { $0.accountUse.map { ($0.account, $0.use) } }, uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// Whether there is no quota.
+    var isEmpty: Bool { databases.isEmpty && accounts.isEmpty }
+
+    /// The quota that leaves less room.
+    func tightest(of database: DatabaseID, _ account: AccountID?) -> StorageUse? {
+        StorageUse.tighter(databases[database], account.flatMap { accounts[$0] })
+    }
+
+    mutating func grow(by byteCount: Int64, in database: DatabaseID, _ account: AccountID?) {
+        databases[database]?.byteCount += byteCount
+        if let account { accounts[account]?.byteCount += byteCount }
+    }
+}
+
+/// What the changes of a group mean to others: to devices and servers that hear of them, and to the owners of memory.
+private struct GroupEffects {
+    private let store: StoreIncarnation
+    private let owners: [DeviceID: WorkOwner]
+    private let guests: Set<DeviceID>
+    private var news: [ZoneNews] = []
+    private var growth: [DatabaseID: Int64] = [:]
+    /// Zones whose shares changed.
+    private var reshared: Set<ZoneKey> = []
+    private(set) var memoryGrowth: [WorkOwner: Int] = [:]
+    private(set) var memoryElsewhere: [WorkOwner: Int] = [:]
+
+    init(of entries: [WriteQueue.Entry], store: StoreIncarnation) {
+        self.store = store
+        owners = Dictionary(entries.lazy.map { ($0.request.memoryLife, $0.owner) }) { first, _ in first }
+        // A device has another life in zones of others than in its own (`RecordAccess.marking`), so no life is in both.
+        guests = Set(entries.lazy.filter { $0.request.access.scope == .shared }.map(\.request.memoryLife))
+    }
+
+    /// Takes in the changes of one zone.
+    mutating func take(_ changes: ZoneChanges, of snapshot: ZoneSnapshot) {
+        // A zone's change number is its part of the database's mark.
+        growth[changes.database, default: 0] += changes.changeNumber - (snapshot.zone?.changeNumber ?? 0)
+        if !changes.sharing.isEmpty, let zone = snapshot.zone { reshared.insert(zone.key) }
+        if let some = ZoneNews(of: changes, before: snapshot.zone, store: store) { news.append(some) }
+        for (life, memory) in changes.memories {
+            let owner: WorkOwner = owners[life] ?? .nobody
+            let bytes = memory.growth(since: snapshot.memories[life])
+            memoryGrowth[owner, default: 0] += bytes
+            if !guests.isEmpty, guests.contains(life) { memoryElsewhere[owner, default: 0] += bytes }
+        }
+    }
+
+    /// Whom to tell, once the changes of all zones are taken in.
+    func moved(keys: [ZoneKey], _ overlays: [ZoneOverlay]) -> ZonesMoved {
+        let notices = zip(keys, overlays).compactMap { key, overlay -> ZoneNotice? in
+            guard let first = overlay.movedBy.first else { return nil }
+            // If several devices changed the zone, each of them is told, like everybody else.
+            let life = overlay.movedBy.count == 1 ? first : .nobody
+            return ZoneNotice(
+                database: key.database, life: life, zoneName: key.name,
+                changesShares: !reshared.isEmpty && reshared.contains(key))
+        }
+        return ZonesMoved(notices, news: news, growth: growth)
     }
 }

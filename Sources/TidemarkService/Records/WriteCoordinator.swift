@@ -246,13 +246,8 @@ final class WriteCoordinator: Sendable {
         var found: [ContainerID: KnownSchema] = [:]
         for _ in 0..<Self.schemaRoundsMax {
             let transaction = try await storage.beginWrite(reads)
-            let visitCount =
-                part.count * zip(reads, transaction.snapshots).reduce(0) { $0 + $1.1.relativeCount(of: $1.0) }
-            // what a request gets must not depend on the others of its group.
-            if part.count > 1,
-                visitCount > shared.settings.groupVisitsMax
-                    || transaction.snapshots.contains(where: \.areRelativesCut)
-            {
+            let visitCount = Self.visitCount(of: part, reads, transaction.snapshots)
+            if isTooMuchTogether(part, visitCount: visitCount, transaction.snapshots) {
                 await transaction.rollback()
                 throw StorageError(.groupTooLarge)
             }
@@ -272,25 +267,21 @@ final class WriteCoordinator: Sendable {
                 if case .unknown = check { isFresh = true }
                 continue
             }
-            guard visitCount > shared.settings.visitsOnLoopMax else {
-                let storedBytes = Self.storedBytes(for: reads, in: transaction.snapshots)
-                let decision =
-                    if indexesMuch(of: part, storedBytes: storedBytes, known) {
-                        try await elsewhere { () async throws(StorageError) in
-                            try await self.write(part, keys: keys, in: transaction, schemas: known)
-                        }
-                    } else {
-                        try await write(part, keys: keys, in: transaction, schemas: known)
-                    }
-                shared.knownZones.withLock {
-                    $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
-                }
-                return .decided(decision)
-            }
+            let isLong = visitCount > shared.settings.visitsOnLoopMax
             // The cache learns nothing: all loops would wait while it takes in so many records.
-            shared.knownZones.withLock { $0.forget(keys) }
-            let decision = try await elsewhere { () async throws(StorageError) in
-                try await self.write(part, keys: keys, in: transaction, schemas: known)
+            if isLong { shared.knownZones.withLock { $0.forget(keys) } }
+            let storedBytes = Self.storedBytes(for: reads, in: transaction.snapshots)
+            let decision =
+                if isLong || indexesMuch(of: part, storedBytes: storedBytes, known) {
+                    try await elsewhere { () async throws(StorageError) in
+                        try await self.write(part, keys: keys, in: transaction, schemas: known)
+                    }
+                } else {
+                    try await write(part, keys: keys, in: transaction, schemas: known)
+                }
+            if isLong { return .decided(decision) }
+            shared.knownZones.withLock {
+                $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
             }
             return .decided(decision)
         }
@@ -299,6 +290,21 @@ final class WriteCoordinator: Sendable {
 
     /// One round to load the schema, one to learn, one because an operator changed it meanwhile; and the same again.
     private static let schemaRoundsMax = 6
+
+    /// How many relatives the rules may look at for these requests.
+    private static func visitCount(
+        of part: [WriteQueue.Entry], _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot]
+    ) -> Int {
+        part.count * zip(reads, snapshots).reduce(0) { $0 + $1.1.relativeCount(of: $1.0) }
+    }
+
+    /// what a request gets must not depend on the others of its group.
+    private func isTooMuchTogether(
+        _ part: [WriteQueue.Entry], visitCount: Int, _ snapshots: [ZoneSnapshot]
+    ) -> Bool {
+        guard part.count > 1 else { return false }
+        return visitCount > shared.settings.groupVisitsMax || snapshots.contains(where: \.areRelativesCut)
+    }
 
     /// How many stored bytes a transaction of these requests may read. A large one is alone, and has a place.
     private func storedBytesMax(of part: [WriteQueue.Entry]) -> Int {

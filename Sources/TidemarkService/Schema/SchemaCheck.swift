@@ -24,43 +24,22 @@ enum SchemaCheck {
         _ entries: [WriteQueue.Entry], snapshots: [ZoneSnapshot], schemas: [ContainerID: KnownSchema],
         isFresh: Bool = false, taught: [SchemaTeacher: Int] = [:], limits: Limits
     ) {
-        var stamps: [DatabaseID: SchemaStamp] = [:]
-        var records: [ZoneKey: [String: RecordState]] = [:]
-        var roles: [UserID: Set<Role>] = [:]
-        var shares: [ZoneKey: ZoneSharing] = [:]
-        var unknown: Set<ContainerID> = []
-        for snapshot in snapshots {
-            guard let stamp = snapshot.schema else { continue }
-            stamps[snapshot.key.database] = stamp
-            records[snapshot.key] = snapshot.records
-            roles.merge(snapshot.roles) { $1 }
-            shares[snapshot.key] = snapshot.sharing
-            if schemas[stamp.container]?.schema.version != stamp.version { unknown.insert(stamp.container) }
-        }
-        guard unknown.isEmpty else {
-            self = .unknown(unknown)
+        let known = KnownForCheck(snapshots, schemas)
+        guard known.unknown.isEmpty else {
+            self = .unknown(known.unknown)
             return
         }
         let resharing = Self.resharing(entries)
         var reading = Reading(limits: limits, taught: taught)
         var checked = entries
         for (index, entry) in entries.enumerated() {
-            guard let stamp = stamps[entry.key.database], let schema = schemas[stamp.container] else { continue }
-            var access = entry.request.access
-            if access.scope == .public {
-                access.grants = schema.grants
-                access.roles = roles[entry.request.user] ?? []
-            }
-            var mayGain = false
-            if access.scope == .shared {
-                // Without access nothing is allowed, so that nothing is taught either.
-                access = access.sharing(shares[entry.key]) ?? access
-                // An earlier request of the group may allow a participant more. What that saves must be known then.
-                mayGain = access.share != nil && resharing.contains(entry.key)
-            }
+            guard let schema = known.schema(of: entry, in: schemas) else { continue }
+            let access = known.access(of: entry.request, by: schema)
+            // An earlier request of the group may allow a participant more. What that saves must be known then.
+            let mayGain = access.scope == .shared && access.share != nil && resharing.contains(entry.key)
             let refusals = reading.refusals(
                 of: entry.request, from: entry.owner, with: access, mayGain: mayGain,
-                over: records[entry.key] ?? [:], by: schema)
+                over: known.records[entry.key] ?? [:], by: schema)
             if access.scope != .private || !refusals.isEmpty {
                 checked[index].request = entry.request.with(access: access, refusals: refusals)
             }
@@ -76,6 +55,46 @@ enum SchemaCheck {
     private static func resharing(_ entries: [WriteQueue.Entry]) -> Set<ZoneKey> {
         guard entries.contains(where: { $0.request.access.scope == .shared }) else { return [] }
         return Set(entries.filter(\.request.savesShare).map(\.key))
+    }
+
+    /// What the snapshots of a group's zones say, by zone and by database.
+    private struct KnownForCheck {
+        private var stamps: [DatabaseID: SchemaStamp] = [:]
+        private(set) var records: [ZoneKey: [String: RecordState]] = [:]
+        private var roles: [UserID: Set<Role>] = [:]
+        private var shares: [ZoneKey: ZoneSharing] = [:]
+        /// Schemas that are not remembered in the version of the snapshots.
+        private(set) var unknown: Set<ContainerID> = []
+
+        init(_ snapshots: [ZoneSnapshot], _ schemas: [ContainerID: KnownSchema]) {
+            for snapshot in snapshots {
+                guard let stamp = snapshot.schema else { continue }
+                stamps[snapshot.key.database] = stamp
+                records[snapshot.key] = snapshot.records
+                roles.merge(snapshot.roles) { $1 }
+                shares[snapshot.key] = snapshot.sharing
+                if schemas[stamp.container]?.schema.version != stamp.version { unknown.insert(stamp.container) }
+            }
+        }
+
+        func schema(of entry: WriteQueue.Entry, in schemas: [ContainerID: KnownSchema]) -> KnownSchema? {
+            stamps[entry.key.database].flatMap { schemas[$0.container] }
+        }
+
+        /// The caller's access, with the grants and roles of the public database, or with the zone's shares.
+        func access(of request: RecordsRequest, by schema: KnownSchema) -> RecordAccess {
+            var access = request.access
+            switch access.scope {
+            case .private: break
+            case .public:
+                access.grants = schema.grants
+                access.roles = roles[request.user] ?? []
+            case .shared:
+                // Without access nothing is allowed, so that nothing is taught either.
+                access = access.sharing(shares[request.key]) ?? access
+            }
+            return access
+        }
     }
 
     private struct Reading {

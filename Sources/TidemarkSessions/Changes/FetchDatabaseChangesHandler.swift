@@ -41,11 +41,11 @@ extension RequestRouter {
             request.subscriptionID.isEmpty
             ? false : await lacksSubscription(request.subscriptionID, viewpoint)
         guard let zonePage = answer.zonePage else {
-            let message = WireFetchDatabaseChangesAnswer(
+            let message = try WireFetchDatabaseChangesAnswer(
                 answer.page, seenFrom: naming, lacksSubscription: lacks)
             return ServerMessage.answer(context.id, .fetchDatabaseChanges(message))
         }
-        return ZonePageEncoder.message(
+        return try ZonePageEncoder.message(
             context.id, answer.page, lacksSubscription: lacks, then: zonePage, selected: selected,
             seenFrom: naming)
     }

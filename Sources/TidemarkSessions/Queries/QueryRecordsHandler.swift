@@ -33,7 +33,8 @@ extension RequestRouter {
             let naming = try await naming(
                 page.users(besides: viewpoint.user), for: showing(page, of: search, for: viewpoint))
             let selected = await search.selection?.fields(of: page.matches.map(\.record))
-            return QueryPageEncoder.message(context.id, page, to: search, selected: selected, seenFrom: naming)
+            return try QueryPageEncoder.message(
+                context.id, page, to: search, selected: selected, seenFrom: naming)
         case .failure(let refusal): throw Refusal(refusal)
         }
     }

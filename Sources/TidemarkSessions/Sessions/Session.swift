@@ -216,9 +216,11 @@ package final class Session: Sendable {
 
     func push(_ push: WirePush, with seen: SeenPages) {
         let pages = seen.pages
-        let message = ZonePageEncoder.push(
+        let encoded = try? ZonePageEncoder.push(
             push, pages.database, then: pages.zone, after: (pages.databaseToken, pages.zoneToken),
             seenFrom: seen.viewpoint)
+        // I-4: a push without pages, so that the device fetches.
+        guard let message = encoded else { return self.push(SharedMessage(ServerMessage.push(push))) }
         guard let number = numberOfNextPush() else { return send { $0.send(message) } }
         self.push(consume message, number)
     }

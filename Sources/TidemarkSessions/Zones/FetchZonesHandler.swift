@@ -33,11 +33,9 @@ extension RequestRouter {
             hasDefaultZone ? try await service.feedsEverywhere(in: context.member.container).orRefusal() : false
         let shared = Set(living.filter(\.isShared).map(\.id))
         viewpoint = try await knowingOwners(of: Set(living.map(\.key.database)), for: viewpoint)
-        return ServerMessage.answer(
-            context.id,
-            .fetchZones(
-                WireFetchZonesAnswer(
-                    results, then: cursor, shared: shared, seenFrom: viewpoint, feedsEverywhere: feedsEverywhere)))
+        let answer = try WireFetchZonesAnswer(
+            results, then: cursor, shared: shared, seenFrom: viewpoint, feedsEverywhere: feedsEverywhere)
+        return ServerMessage.answer(context.id, .fetchZones(answer))
     }
 
     private func zonesPage(

@@ -52,15 +52,20 @@ package struct DatabaseChangesQuery: Sendable {
 
 extension WireFetchDatabaseChangesAnswer {
     /// - Parameter lacksSubscription: whether the subscription that the client relies on no longer exists.
-    package init(_ page: DatabasePage, seenFrom viewpoint: Viewpoint, lacksSubscription: Bool = false) {
+    /// - Throws: ``Refusal`` with `serverFault` if the viewpoint does not know the owner of a zone.
+    package init(
+        _ page: DatabasePage, seenFrom viewpoint: Viewpoint, lacksSubscription: Bool = false
+    ) throws(Refusal) {
         self.init()
-        ended = page.ended.map { entry in
+        ended = try page.ended.map { entry throws(Refusal) -> WireZoneEnd in
             var end = WireZoneEnd()
-            end.zone = WireZoneID(entry.key, seenFrom: viewpoint)
+            end.zone = try WireZoneID(entry.key, seenFrom: viewpoint)
             end.reason = WireZoneEndReason(entry.removal ?? .deleted)
             return end
         }
-        changed = page.changed.map { WireZoneID($0.key, seenFrom: viewpoint) }
+        changed = try page.changed.map { entry throws(Refusal) -> WireZoneID in
+            try WireZoneID(entry.key, seenFrom: viewpoint)
+        }
         token = page.token.bytes
         moreComing = page.moreComing
         subscriptionMissing = lacksSubscription

@@ -25,11 +25,12 @@ package enum ZonePageEncoder {
     /// - Parameters:
     ///   - lacksSubscription: whether the subscription that the client relies on no longer exists.
     ///   - selected: as above.
+    /// - Throws: as `WireFetchDatabaseChangesAnswer.init`.
     package static func message(
         _ id: UInt64, _ database: DatabasePage, lacksSubscription: Bool = false, then page: ZonePage,
         selected: [FieldMap]?, seenFrom viewpoint: Viewpoint
-    ) -> [UInt8] {
-        let answer = WireFetchDatabaseChangesAnswer(
+    ) throws(Refusal) -> [UInt8] {
+        let answer = try WireFetchDatabaseChangesAnswer(
             database, seenFrom: viewpoint, lacksSubscription: lacksSubscription)
         let size = answer.size
         return message(page, selected: selected, seenFrom: viewpoint, headLength: size) { writer, length in
@@ -44,11 +45,12 @@ package enum ZonePageEncoder {
     /// A push with a page of a database's feed and this page.
     ///
     /// - Parameter after: the tokens from which both pages continue.
+    /// - Throws: as `WireFetchDatabaseChangesAnswer.init`.
     package static func push(
         _ push: WirePush, _ database: DatabasePage, then page: ZonePage,
         after: (database: ChangeToken, zone: ChangeToken), seenFrom viewpoint: Viewpoint
-    ) -> [UInt8] {
-        let answer = WireFetchDatabaseChangesAnswer(database, seenFrom: viewpoint)
+    ) throws(Refusal) -> [UInt8] {
+        let answer = try WireFetchDatabaseChangesAnswer(database, seenFrom: viewpoint)
         var changes = WirePushedChanges()
         changes.databaseToken = after.database.bytes
         changes.zone = answer.changed.first ?? WireZoneID()

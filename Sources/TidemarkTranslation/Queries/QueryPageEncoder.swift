@@ -10,9 +10,12 @@ package enum QueryPageEncoder {
     /// The answer to request `id`.
     ///
     /// - Parameter selected: of each match the fields that the client wants. Nil: all.
+    /// - Throws: ``Refusal`` with `serverFault` if the viewpoint does not know the owner of the zones.
     package static func message(
         _ id: UInt64, _ page: QueryPage, to search: RecordsSearch, selected: [FieldMap]?, seenFrom viewpoint: Viewpoint
-    ) -> [UInt8] {
+    ) throws(Refusal) -> [UInt8] {
+        // A query of one zone does not name it with each match.
+        let owner = search.query.zoneName == nil ? try viewpoint.ownerName(ofZonesIn: search.database) : nil
         let allFields = selected ?? page.matches.map(\.record.fields)
         let fieldBytes = allFields.reduce(0) { $0 + $1.byteCount }
         var answer = WireWriter(capacity: fieldBytes + page.matches.count * 128)
@@ -20,17 +23,17 @@ package enum QueryPageEncoder {
         for (match, fields) in zip(page.matches, allFields) {
             records.zone = match.zone
             let length = records.size(of: match.record, fields)
-            let zone =
-                search.query.zoneName == nil ? ZoneKey(database: search.database, name: match.zoneName) : nil
-            let zoneLength = zone.map { zone in WireWriter.size { viewpoint.write(zone, to: &$0) } }
+            let zoneLength = owner.map { owner in
+                WireWriter.size { WireZoneID.write(name: match.zoneName, owner: owner, to: &$0) }
+            }
             WireQueryRecordsAnswer.begin(
                 matches: WireQueryMatch.size(record: length) + (zoneLength.map { WireQueryMatch.size(zone: $0) } ?? 0),
                 to: &answer)
             WireQueryMatch.begin(record: length, to: &answer)
             records.write(match.record, fields, to: &answer)
-            if let zone, let zoneLength {
+            if let owner, let zoneLength {
                 WireQueryMatch.begin(zone: zoneLength, to: &answer)
-                viewpoint.write(zone, to: &answer)
+                WireZoneID.write(name: match.zoneName, owner: owner, to: &answer)
             }
         }
         WireQueryRecordsAnswer.write(cursor: page.cursor?.bytes ?? [], to: &answer)

@@ -146,7 +146,8 @@ extension WireParticipant {
 }
 
 extension WireShareMetadataResult {
-    /// - Parameter viewpoint: it knows the zone's owner, and how the participants are named.
+    /// - Parameter viewpoint: it knows the zone's owner, and how the participants are named. Without the owner this is a
+    ///   failure, `serverFault`.
     package init(_ result: Result<ShareMetadata, FailureReason>, seenFrom viewpoint: Viewpoint, within limits: Limits) {
         self.init()
         switch result {
@@ -154,11 +155,13 @@ extension WireShareMetadataResult {
         case .success(let found):
             var viewpoint = viewpoint
             viewpoint.shares[found.zone.id] = found.share
-            guard let record = RecordWriter(viewpoint, in: found.zone.id).message(of: found.record) else {
+            guard let record = RecordWriter(viewpoint, in: found.zone.id).message(of: found.record),
+                let zone = try? WireZoneID(found.zone.key, seenFrom: viewpoint)
+            else {
                 failure = FailureReason.serverFault.wire()
                 return
             }
-            metadata.zone = WireZoneID(found.zone.key, seenFrom: viewpoint)
+            metadata.zone = zone
             metadata.share = record
             metadata.role = WireParticipantRole(found.role)
             metadata.status = WireParticipantStatus(found.status)

@@ -51,7 +51,7 @@ extension WireSubscription {
         kind = WireSubscriptionKind(subscription.kind)
         recordType = subscription.recordType ?? ""
         if let zoneName = subscription.zoneName {
-            zone = WireZoneID(ZoneKey(database: viewpoint.database, name: zoneName), seenFrom: viewpoint)
+            zone = WireZoneID(ownZone: zoneName)
         }
         // The initialiser above wrote what is stored. If it cannot be read, the subscription is silent.
         if !subscription.notificationInfo.isEmpty,
@@ -113,12 +113,13 @@ extension WireSubscriptionResult {
 extension WirePush {
     /// The push of a subscription.
     ///
-    /// - Parameter zones: those that changed. Empty: not known.
+    /// - Parameter zones: those that changed. Empty: not known. If the viewpoint does not know the owner of one, no zone is
+    ///   named, so that the device asks which have changed.
     package init(_ subscription: Subscription, zones: [ZoneKey], seenFrom viewpoint: Viewpoint) {
         self.init()
         subscriptionID = subscription.id
         database = WireDatabaseScope(subscription.scope)
         kind = WireSubscriptionKind(subscription.kind)
-        self.zones = zones.map { WireZoneID($0, seenFrom: viewpoint) }
+        self.zones = (try? zones.map { try WireZoneID($0, seenFrom: viewpoint) }) ?? []
     }
 }

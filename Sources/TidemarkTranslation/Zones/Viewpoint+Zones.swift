@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TidemarkBytes
 package import TidemarkDomain
 package import TidemarkWire
 
@@ -9,7 +8,7 @@ extension Viewpoint {
     /// database that is a zone of another owner. In the shared database it is one whose owner is not in ``zoneOwners``
     ///
     ///
-    /// This is the only place where a client's name of a zone becomes a ``ZoneKey``, and ``ownerName(of:)`` is the way back.
+    /// This is the only place where a client's name of a zone becomes a ``ZoneKey``, and ``ownerName(ofZonesIn:)`` is the way back.
     /// In the shared database an owner's name stands for the owner's private database. Who has a name takes a read of the
     /// store, and requests are translated without one. So whoever makes the viewpoint reads that before, and sets
     /// ``zoneOwners``. There a name that nobody has stands for a database that there is not, so that nobody can tell it
@@ -32,17 +31,14 @@ extension Viewpoint {
 
     /// The owner of a zone, as answers and pushes name it. Empty in the caller's own database, and in the public one.
     ///
-    /// - Precondition: the zone is in ``database``, or in one of ``zoneOwners``.
-    func ownerName(of zone: ZoneKey) -> String {
-        if zone.database == database { return "" }
-        // Without its owner a zone would be taken for one of the caller's own.
-        guard let owner = zoneOwners[zone.database] else { preconditionFailure("A zone of another has an owner.") }
+    /// - Throws: ``Refusal`` with `serverFault` for a zone that is neither in ``database`` nor in one of ``zoneOwners``: the
+    ///   handler has not looked up its owner. Without an owner the caller would take the zone for one of their own.
+    func ownerName(ofZonesIn database: DatabaseID) throws(Refusal) -> String {
+        if database == self.database { return "" }
+        guard let owner = zoneOwners[database] else {
+            throw Refusal(.serverFault, "The server has not looked up the owner of a zone. Report it to the operator.")
+        }
         return owner
-    }
-
-    /// Writes a `ZoneID` as `WireZoneID.init(_:seenFrom:)` makes it, or counts its bytes.
-    func write(_ zone: ZoneKey, to writer: inout WireWriter) {
-        WireZoneID.write(name: zone.name, owner: ownerName(of: zone), to: &writer)
     }
 
     /// The name of the caller's own user record, if this zone is the one that has it.
@@ -53,10 +49,17 @@ extension Viewpoint {
 
 extension WireZoneID {
     /// A zone as answers and pushes name it.
-    init(_ zone: ZoneKey, seenFrom viewpoint: Viewpoint) {
+    ///
+    /// - Throws: as ``Viewpoint/ownerName(ofZonesIn:)``.
+    init(_ zone: ZoneKey, seenFrom viewpoint: Viewpoint) throws(Refusal) {
+        self.init(ownZone: zone.name)
+        owner = try viewpoint.ownerName(ofZonesIn: zone.database)
+    }
+
+    /// A zone of the database that was asked for. Such a zone names no owner.
+    init(ownZone name: String) {
         self.init()
-        name = zone.name
-        owner = viewpoint.ownerName(of: zone)
+        self.name = name
     }
 }
 

@@ -31,10 +31,10 @@ extension WireModifyZonesAnswer {
     ) {
         self.init()
         saves = zip(request.saves, outcome.saves).map { name, outcome in
-            let key = ZoneKey(database: viewpoint.database, name: name)
+            let zone = WireZoneID(ownZone: name)
             return switch outcome {
-            case .done: WireZoneResult(key, seenFrom: viewpoint)
-            case .donePerZone: WireZoneResult(key, seenFrom: viewpoint, encryptedBy: .perZone)
+            case .done: WireZoneResult(zone, seenFrom: viewpoint)
+            case .donePerZone: WireZoneResult(zone, seenFrom: viewpoint, encryptedBy: .perZone)
             case .failed(let reason): WireZoneResult(reason, reason.text(within: limits))
             }
         }
@@ -53,20 +53,21 @@ extension WireFetchZonesAnswer {
     ///   - cursor: where the next page of all zones begins, if there is one.
     ///   - shared: the zones that are shared as a whole. All zones of the shared database are.
     ///   - feedsEverywhere: whether the default zone has a feed too.
+    /// - Throws: ``Refusal`` with `serverFault` if the viewpoint does not know the owner of a zone.
     package init(
         _ results: [Result<ZoneState, FailureReason>], then cursor: ZonesCursor? = nil,
         shared: Set<ZoneID> = [], seenFrom viewpoint: Viewpoint, feedsEverywhere: Bool = false
-    ) {
+    ) throws(Refusal) {
         self.init()
         self.cursor = cursor?.bytes ?? []
-        zones = results.map { result in
+        zones = try results.map { result throws(Refusal) -> WireZoneResult in
             switch result {
             case .success(let zone):
-                WireZoneResult(
-                    zone.key, seenFrom: viewpoint, encryptedBy: zone.encryptionScope,
-                    feedsEverywhere: feedsEverywhere,
+                return WireZoneResult(
+                    try WireZoneID(zone.key, seenFrom: viewpoint), seenFrom: viewpoint,
+                    encryptedBy: zone.encryptionScope, feedsEverywhere: feedsEverywhere,
                     isShared: viewpoint.access.scope == .shared || shared.contains(zone.id))
-            case .failure(let reason): WireZoneResult(reason)
+            case .failure(let reason): return WireZoneResult(reason)
             }
         }
     }
@@ -80,14 +81,14 @@ extension WireZoneResult {
     }
 
     init(
-        _ key: ZoneKey, seenFrom viewpoint: Viewpoint, encryptedBy encryption: ZoneEncryptionScope = .perRecord,
+        _ id: WireZoneID, seenFrom viewpoint: Viewpoint, encryptedBy encryption: ZoneEncryptionScope = .perRecord,
         feedsEverywhere: Bool = false, isShared: Bool = false
     ) {
         self.init()
-        zone.id = WireZoneID(key, seenFrom: viewpoint)
+        zone.id = id
         zone.capabilities =
             ZoneCapabilities.of(
-                zoneNamed: key.name, in: viewpoint.access.scope, encryptedBy: encryption,
+                zoneNamed: id.name, in: viewpoint.access.scope, encryptedBy: encryption,
                 feedsEverywhere: feedsEverywhere
             ).rawValue
         zone.encryptionScope = encryption == .perZone ? .perZone : .perRecord

@@ -68,11 +68,7 @@ private enum Envelopes {
             _ = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
             _ = ZonesCursor.opened(request.cursor, in: viewpoint.database)
         case .fetchZoneChanges(let request):
-            _ = try DatabaseScope(request.database)
-            let query = try ZoneChangesQuery(request, by: viewpoint)
-            _ = ZonePageQuery.make(
-                key: query.key ?? ZoneKey(database: viewpoint.database, name: ""), token: query.token,
-                limit: query.limit, device: viewpoint.device, reader: nil, store: viewpoint.store, limits: limits)
+            try checkZoneChanges(request)
         case .fetchDatabaseChanges(let request):
             let query = DatabaseChangesQuery(request, by: viewpoint)
             _ = ChangeToken.position(
@@ -82,14 +78,11 @@ private enum Envelopes {
                 _ = try Subscription(save, scope: .private).refusal(within: limits)
             }
         case .prepareAssetUpload(let request):
-            _ = try AssetKey(
-                sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+            try checkAsset(request.sha256, request.byteCount, request.zone)
         case .uploadAssetChunk(let request):
-            _ = try AssetKey(
-                sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+            try checkAsset(request.sha256, request.byteCount, request.zone)
         case .fetchAssetChunk(let request):
-            _ = try AssetKey(
-                sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
+            try checkAsset(request.sha256, request.byteCount, request.zone)
         case .fetchKeys(let request):
             _ = request.zones.map(viewpoint.zoneKey(of:))
         case .saveAccountKey(let request):
@@ -101,18 +94,39 @@ private enum Envelopes {
         case .acceptShares(let request):
             try checkLinks(request.links)
         case .fetchShareParticipants(let request):
-            for lookup in request.lookups {
-                guard case .address(let address?) = PersonLookup(lookup) else { continue }
-                try Finding.unless(PersonAddress(normal: address.text) == address, "\(address) is read as another")
-            }
+            try checkAddresses(request.lookups)
         case .fetchSubscriptions(let request):
             _ = SubscriptionsCursor.opened(request.cursor)
         case .queryRecords(let request):
-            let search = try RecordsSearch(request, by: viewpoint, limits: limits)
-            if search.query.refusal(fields: .unknown, scope: .private, limits: limits) != nil { return }
-            try Finding.unless(search.query.size.refusal(within: limits) == nil, "a query of any size")
-            _ = QueryEvaluator(search.query.predicate)
-            _ = QueryCursor.opened(search.cursor, for: search.query, in: viewpoint.database, viewer: nil)
+            try checkQuery(request)
+        }
+    }
+
+    private static func checkZoneChanges(_ request: WireFetchZoneChanges) throws {
+        _ = try DatabaseScope(request.database)
+        let query = try ZoneChangesQuery(request, by: viewpoint)
+        _ = ZonePageQuery.make(
+            key: query.key ?? ZoneKey(database: viewpoint.database, name: ""), token: query.token,
+            limit: query.limit, device: viewpoint.device, reader: nil, store: viewpoint.store, limits: limits)
+    }
+
+    private static func checkAsset(_ sha256: [UInt8], _ byteCount: UInt64, _ zone: WireZoneID) throws {
+        _ = try AssetKey(sha256: sha256, byteCount: byteCount, for: zone, by: viewpoint)
+    }
+
+    private static func checkQuery(_ request: WireQueryRecords) throws {
+        let search = try RecordsSearch(request, by: viewpoint, limits: limits)
+        if search.query.refusal(fields: .unknown, scope: .private, limits: limits) != nil { return }
+        try Finding.unless(search.query.size.refusal(within: limits) == nil, "a query of any size")
+        _ = QueryEvaluator(search.query.predicate)
+        _ = QueryCursor.opened(search.cursor, for: search.query, in: viewpoint.database, viewer: nil)
+    }
+
+    /// An address that was made normal is normal.
+    private static func checkAddresses(_ lookups: [WireParticipantLookup]) throws {
+        for lookup in lookups {
+            guard case .address(let address?) = PersonLookup(lookup) else { continue }
+            try Finding.unless(PersonAddress(normal: address.text) == address, "\(address) is read as another")
         }
     }
 

@@ -77,11 +77,11 @@ import TidemarkWire
         for records in [[], [Examples.record("a", number: 1), Examples.record("b", number: 2, isDeleted: true)]] {
             for selection in [nil, FieldSelection(["title"])] {
                 let page = try page(records)
-                let bytes = ZonePageEncoder.message(
+                let bytes = try ZonePageEncoder.message(
                     300, database, then: page, selected: selected(selection, of: page), seenFrom: Examples.viewpoint)
                 var expected = WireServerEnvelope()
                 expected.id = 300
-                expected.fetchDatabaseChanges = WireFetchDatabaseChangesAnswer(
+                expected.fetchDatabaseChanges = try WireFetchDatabaseChangesAnswer(
                     database, seenFrom: Examples.viewpoint)
                 expected.fetchDatabaseChanges.then = try reference(300, page, selection).fetchZoneChanges
                 #expect(try WireServerEnvelope(reading: bytes) == expected)
@@ -114,13 +114,13 @@ import TidemarkWire
             zone.name = "notes"
             return zone
         }
-        let bytes = ZonePageEncoder.push(push, database, then: page, after: after, seenFrom: Examples.viewpoint)
+        let bytes = try ZonePageEncoder.push(push, database, then: page, after: after, seenFrom: Examples.viewpoint)
         var expected = WireServerEnvelope()
         expected.push = push
         expected.push.changes.databaseToken = after.database.bytes
         expected.push.changes.zone.name = "notes"
         expected.push.changes.zoneToken = after.zone.bytes
-        expected.push.changes.answer = WireFetchDatabaseChangesAnswer(database, seenFrom: Examples.viewpoint)
+        expected.push.changes.answer = try WireFetchDatabaseChangesAnswer(database, seenFrom: Examples.viewpoint)
         expected.push.changes.answer.then = try reference(0, page, nil).fetchZoneChanges
         #expect(try WireServerEnvelope(reading: bytes) == expected)
         #expect(bytes == expected.encoded)

@@ -132,7 +132,7 @@ import TidemarkWire
                 by: .owner(UserID(1)), store: cursor.store, isTypeKnown: true
             ).get()
             let selected = search.selection.map { [match.record.fields.selecting($0)] }
-            let message = QueryPageEncoder.message(
+            let message = try QueryPageEncoder.message(
                 300, page, to: search, selected: selected, seenFrom: Examples.viewpoint)
             let envelope = try WireServerEnvelope(reading: message)
             #expect(envelope.encoded == message && envelope.id == 300)

@@ -24,9 +24,10 @@ import TidemarkWire
     private let zones = ["_bob", "_carol"].map { Examples.zoneID("notes", owner: $0) }
     private let keys = [Self.bob, Self.carol].map { ZoneKey(database: $0, name: "notes") }
 
-    @Test func `R-021, R-225: zones of two owners with one name are two zones`() {
+    @Test func `R-021, R-225: zones of two owners with one name are two zones`() throws {
         #expect(zones.map(Self.viewpoint.zoneKey(of:)) == keys)
-        #expect(keys.map { WireZoneID($0, seenFrom: Self.viewpoint) } == zones)
+        let named = try keys.map { try WireZoneID($0, seenFrom: Self.viewpoint) }
+        #expect(named == zones)
         for owner in ["", "__defaultOwner__", Self.viewpoint.userRecordName, "_dave"] {
             #expect(Self.viewpoint.zoneKey(of: Examples.zoneID("notes", owner: owner)) == nil, "\(owner)")
         }
@@ -34,7 +35,8 @@ import TidemarkWire
         var own = Examples.viewpoint
         own.zoneOwners = Self.viewpoint.zoneOwners
         #expect(zones.map(own.zoneKey(of:)) == [nil, nil])
-        #expect(WireZoneID(ZoneKey(database: own.database, name: "notes"), seenFrom: own).owner == "")
+        let ownZone = try WireZoneID(ZoneKey(database: own.database, name: "notes"), seenFrom: own)
+        #expect(ownZone == Examples.zoneID("notes") && ownZone.owner == "")
     }
 
     @Test func `R-150, R-225: each part of a request is in its owner's database`() throws {
@@ -74,7 +76,7 @@ import TidemarkWire
             of: DatabaseFeedRead(head: 2, entries: entries, hasMore: false), viewer: Self.viewpoint.database,
             after: nil, tellsEnds: true, entriesMax: 10, store: Self.viewpoint.store
         ).get()
-        let feed = WireFetchDatabaseChangesAnswer(page, seenFrom: Self.viewpoint)
+        let feed = try WireFetchDatabaseChangesAnswer(page, seenFrom: Self.viewpoint)
         #expect(feed.changed == [zones[0]] && feed.ended.map(\.zone) == [zones[1]])
 
         let subscription = Subscription(
@@ -85,6 +87,28 @@ import TidemarkWire
             Result<ZoneState, FailureReason>.success(
                 ZoneState(id: ZoneID(1), key: key, createdAt: Timestamp(milliseconds: 0)))
         }
-        #expect(WireFetchZonesAnswer(found, seenFrom: Self.viewpoint).zones.map(\.zone.id) == zones)
+        let list = try WireFetchZonesAnswer(found, seenFrom: Self.viewpoint)
+        #expect(list.zones.map(\.zone.id) == zones)
+    }
+
+    @Test func `R-225: a zone of an unknown owner is the server's error, never a zone of the caller`() throws {
+        var viewpoint = Self.viewpoint
+        viewpoint.zoneOwners = [Self.bob: "_bob"]
+        let fault = #expect(throws: Refusal.self) { try WireZoneID(keys[1], seenFrom: viewpoint) }
+        #expect(fault?.code == .serverFault)
+
+        let entry = DatabaseFeedEntry(number: 1, zone: ZoneID(1), key: keys[1], changeNumber: 1, removal: nil)
+        let page = try DatabasePage.make(
+            of: DatabaseFeedRead(head: 1, entries: [entry], hasMore: false), viewer: viewpoint.database, after: nil,
+            tellsEnds: true, entriesMax: 10, store: viewpoint.store
+        ).get()
+        #expect(throws: Refusal.self) { try WireFetchDatabaseChangesAnswer(page, seenFrom: viewpoint) }
+        let zone = ZoneState(id: ZoneID(1), key: keys[1], createdAt: Timestamp(milliseconds: 0))
+        #expect(throws: Refusal.self) { try WireFetchZonesAnswer([.success(zone)], seenFrom: viewpoint) }
+
+        // A push that names no zone makes the device ask.
+        let subscription = Subscription(
+            id: "all", scope: .shared, kind: .database, recordType: nil, notificationInfo: [])
+        #expect(WirePush(subscription, zones: keys, seenFrom: viewpoint).zones == [])
     }
 }

@@ -83,7 +83,7 @@ import TidemarkWire
         // A zone that is encrypted as a whole is shared only as a whole.
         #expect(answer.saves.map(\.zone.capabilities) == [11, 15, 15, 0])
         #expect(answer.saves[3].failure.code == .serverRejectedRequest)
-        let found = WireFetchZonesAnswer([.success(zone("a", .perZone))], seenFrom: Examples.viewpoint)
+        let found = try WireFetchZonesAnswer([.success(zone("a", .perZone))], seenFrom: Examples.viewpoint)
         #expect(found.zones[0].zone.encryptionScope == .perZone)
         request.encryptionScopes = [.unrecognized(9)]
         #expect(throws: Refusal.self) {
@@ -97,12 +97,12 @@ import TidemarkWire
         #expect(throws: Refusal.self) { try ZoneNames.read(zones, by: Examples.viewpoint, limits: Examples.limits) }
     }
 
-    @Test func `R-025: the default zone has no capabilities, custom zones all four`() {
-        let answer = WireFetchZonesAnswer(
+    @Test func `R-025: the default zone has no capabilities, custom zones all four`() throws {
+        let answer = try WireFetchZonesAnswer(
             [.success(zone("_defaultZone")), .success(zone("notes")), .failure(.zoneNotFound)],
             seenFrom: Examples.viewpoint)
         #expect(answer.zones.map(\.zone.capabilities) == [0, 15, 0])
-        let published = WireFetchZonesAnswer([.success(zone("_defaultZone"))], seenFrom: viewpoint(.public))
+        let published = try WireFetchZonesAnswer([.success(zone("_defaultZone"))], seenFrom: viewpoint(.public))
         #expect(published.zones[0].zone.capabilities == 0)
         #expect(answer.zones[2].failure.code == .zoneNotFound)
     }

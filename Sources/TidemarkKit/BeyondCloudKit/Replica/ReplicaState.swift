@@ -430,30 +430,16 @@ struct ReplicaState: Sendable {
         }
         for failure in sent.failedRecordSaves {
             let id = failure.record.recordID
-            switch failure.error.code {
-            case .serverRecordChanged:
-                // without the files of its assets, the record waits for the fetch that brings them.
-                guard let record = failure.error.serverRecord, record.hasFiles else { continue }
-                meet(record, isNews: false, rules, &plan, write)
-            case .unknownItem:
-                change(id) { $0.lostOnServer() }
-                plan.touched.append(id)
-            case .zoneNotFound where id.zoneID.isOfOther:
+            if failure.error.endsAccess(to: id) {
                 lost.append(id.zoneID)
-            case .zoneNotFound:
-                know(id.zoneID, isThere: false)
-                change(id) { $0.lostOnServer() }
-                plan.touched.append(id)
-            case .userDeletedZone:
-                zoneWasErased(id, &plan)
-            default:
-                settle(id, failure.error, &plan, isPending)
+            } else {
+                saveFailed(id, failure.error, rules, &plan, isPending, write)
             }
         }
         for id in sent.deletedRecordIDs { deletionEnded(id, &plan) }
         for id in Self.inOrder(sent.failedRecordDeletes.keys) {
             guard let error = sent.failedRecordDeletes[id] else { continue }
-            if error.code == .zoneNotFound, id.zoneID.isOfOther {
+            if error.endsAccess(to: id) {
                 lost.append(id.zoneID)
             } else if error.code == .unknownItem || error.saysZoneIsGone {
                 deletionEnded(id, &plan)
@@ -464,6 +450,24 @@ struct ReplicaState: Sendable {
         // they are not shared with this user any more.
         var told: Set<CKRecordZone.ID> = []
         for zoneID in lost where told.insert(zoneID).inserted { zoneEnded(zoneID, .deleted, &plan) }
+    }
+
+    private mutating func saveFailed(
+        _ id: CKRecord.ID, _ error: CKError, _ rules: TidemarkMerge, _ plan: inout ReplicaPlan,
+        _ isPending: (CKRecord.ID) -> Bool, _ write: Write
+    ) {
+        switch error.code {
+        case .serverRecordChanged:
+            // without the files of its assets, the record waits for the fetch that brings them.
+            guard let record = error.serverRecord, record.hasFiles else { return }
+            meet(record, isNews: false, rules, &plan, write)
+        case .unknownItem, .zoneNotFound:
+            if error.code == .zoneNotFound { know(id.zoneID, isThere: false) }
+            change(id) { $0.lostOnServer() }
+            plan.touched.append(id)
+        case .userDeletedZone: zoneWasErased(id, &plan)
+        default: settle(id, error, &plan, isPending)
+        }
     }
 
     private mutating func settle(
@@ -567,6 +571,7 @@ extension ReplicaState {
 
 extension CKError {
     fileprivate var saysZoneIsGone: Bool { code == .zoneNotFound || code == .userDeletedZone }
+    fileprivate func endsAccess(to id: CKRecord.ID) -> Bool { code == .zoneNotFound && id.zoneID.isOfOther }
 }
 
 extension CKSyncEngine.Event.AccountChange.ChangeType {
