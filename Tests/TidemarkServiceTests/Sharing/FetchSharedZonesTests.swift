@@ -39,25 +39,76 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-328, I-5: no page of a zone of others comes with a database's feed`() throws {
+    @Test func `R-328, I-5: a page of a zone of others comes with the list, by the access of that moment`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            _ = try await service.modify(
+                fixture.saving(["a"], id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
+            func ask(
+                _ user: Identity, feed: [UInt8] = [], token: [UInt8] = []
+            ) async throws -> DatabasePageAndZone {
+                let question = ZoneQuestion(
+                    key: fixture.key(), token: token, recordsMax: 0, device: device, reader: user.sharedAccess)
+                return try await service.databaseChanges(
+                    of: user.sharedDatabase, token: feed, zonesMax: 0, tellsEnds: false, then: question
+                ).get()
+            }
+            let stranger = try await ask(bob)
+            #expect(stranger.page.changed.isEmpty && stranger.zonePage == nil)
+            for user in [bob, carol] { try await fixture.accept(user, by: service) }
+            // The first time the list gives the zone a number. That is another transaction, and no page comes along.
+            let listed = try await ask(bob)
+            #expect(listed.page.changed.map(\.key) == [fixture.key()] && listed.zonePage == nil)
+            let feed = listed.page.token.bytes
+            let alone = try await service.zoneChanges(
+                in: fixture.key(), token: [], recordsMax: 0, device: device, reader: bob.sharedAccess
+            ).get()
+            let together = try await ask(bob, feed: feed)
+            #expect(together.page.changed.isEmpty && together.zonePage == alone)
+            // Tokens are each one's own.
+            #expect(try await ask(bob, feed: feed, token: alone.token.bytes).zonePage?.entries.isEmpty == true)
+            let carols = try await ask(carol).page.token.bytes
+            #expect(try await ask(carol, feed: carols).zonePage?.entries == alone.entries)
+            #expect(try await ask(carol, feed: carols, token: alone.token.bytes).zonePage == nil)
+
+            _ = await fixture.server().leaveZones([fixture.key()], for: bob.bearer)
+            for token in [[], alone.token.bytes] {
+                let ended = try await ask(bob, feed: feed, token: token)
+                #expect(ended.zonePage == nil && ended.page.ended.map(\.key) == [fixture.key()])
+            }
+            #expect(try await ask(carol, feed: carols).zonePage != nil)
+        }
+    }
+
+    @Test func `I-7: a page of a zone of others that comes with the list is cut at a moderate size`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()
         try fixture.scheduler.simulate {
             let bob = try await fixture.user("bob", by: service)
-            try await fixture.share(counter: 1, by: service)
+            let text = String(repeating: "x", count: 30_000)
+            _ = try await service.modify(
+                fixture.saving(["a", "b", "c", "d"], text: text, id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
             try await fixture.accept(bob, by: service)
-            let readers: [(DatabaseID, RecordAccess?)] = [
-                (bob.sharedDatabase, bob.sharedAccess), (fixture.key().database, nil),
-            ]
-            for (viewer, reader) in readers {
-                let answer = try await service.databaseChanges(
-                    of: viewer, token: [], zonesMax: 0, tellsEnds: false,
-                    then: ZoneQuestion(
-                        key: fixture.key(), token: [], recordsMax: 0, device: device, reader: reader)
-                ).get()
-                #expect(answer.page.changed.map(\.key) == [fixture.key()])
-                #expect((answer.zonePage == nil) == (reader != nil))
-            }
+            let feed = try await service.databaseChanges(of: bob.sharedDatabase, token: [], zonesMax: 0).get().token
+            let answer = try await service.databaseChanges(
+                of: bob.sharedDatabase, token: feed.bytes, zonesMax: 0, tellsEnds: false,
+                then: ZoneQuestion(
+                    key: fixture.key(), token: [], recordsMax: 0, device: device, reader: bob.sharedAccess)
+            ).get()
+            let page = try #require(answer.zonePage)
+            #expect(page.entries.map(\.name) == ["a", "b"] && page.moreComing)
+            let rest = try await service.zoneChanges(
+                in: fixture.key(), token: page.token.bytes, recordsMax: 0, device: device, reader: bob.sharedAccess
+            ).get()
+            #expect(rest.entries.map(\.name) == ["c", "d", Share.zoneWideName] && !rest.moreComing)
         }
     }
 
