@@ -39,6 +39,71 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-328, I-5: what was made of a page that was read ahead is dropped if access has ended`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            _ = try await service.modify(
+                fixture.saving((1...20).map { "r\($0)" }, id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
+            try await fixture.accept(bob, by: service)
+            let made = Log<String>()
+            func names(after token: [UInt8], by reader: RecordAccess?) async -> Result<[String], FailureReason> {
+                let question = ZoneQuestion(
+                    key: fixture.key(), token: token, recordsMax: 5, device: device, reader: reader)
+                return await service.zoneChanges(question) { page in
+                    let names = page.entries.map(\.name)
+                    made.append(names[0])
+                    return names
+                }
+            }
+            func token(by reader: RecordAccess?) async throws -> [UInt8] {
+                try await service.zoneChanges(
+                    in: fixture.key(), token: [], recordsMax: 5, device: device, reader: reader
+                ).get().token.bytes
+            }
+            let readers = [bob.sharedAccess, nil]
+            for reader in readers {
+                let found = await names(after: try await token(by: reader), by: reader)
+                #expect(try found.get() == (6...10).map { "r\($0)" })
+            }
+            #expect(made.all == ["r6", "r6"], "once for each")
+            let bobs = try await token(by: bob.sharedAccess)
+            for _ in 1...20 { await fixture.scheduler.pause() }
+            _ = await fixture.server().leaveZones([fixture.key()], for: bob.bearer)
+            #expect(await names(after: bobs, by: bob.sharedAccess) == .failure(.zoneNotFound))
+            #expect(made.all == ["r6", "r6", "r6"], "while the access was read")
+        }
+    }
+
+    @Test func `R-328, I-5: access is read after a page that was read ahead, also if that page is late`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript()
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            _ = try await service.modify(
+                fixture.saving((1...20).map { "r\($0)" }, id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
+            try await fixture.accept(bob, by: service)
+            let (device, key) = (self.device, fixture.key())
+            @Sendable func page(after token: [UInt8]) async -> Result<ZonePage, FailureReason> {
+                await service.zoneChanges(
+                    in: key, token: token, recordsMax: 5, device: device, reader: bob.sharedAccess)
+            }
+            // The first page comes at once, and the second, which is read ahead, a second later.
+            script.meet([.none, .delay(.seconds(1))], at: .callSent)
+            let first = try await page(after: []).get()
+            let asked = fixture.scheduler.run { await page(after: first.token.bytes) }
+            try await fixture.scheduler.sleep(for: .milliseconds(100))
+            _ = await fixture.server().leaveZones([key], for: bob.bearer)
+            #expect(await asked.value == .failure(.zoneNotFound))
+        }
+    }
+
     @Test func `R-328, I-5: a page of a zone of others comes with the list, by the access of that moment`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()
