@@ -23,7 +23,11 @@ extension CloudService {
     package func databaseChanges(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
     ) async -> Result<DatabasePageAndZone, FailureReason> {
-        await feedReader.databasePage(
+        let answer = await feedReader.databasePage(
             of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds, then: question)
+        if let question, case .success(let both) = answer, let page = both.zonePage, page.moreComing {
+            pagesAhead.forget(after: page, of: question)
+        }
+        return answer
     }
 }

@@ -60,6 +60,12 @@ final class PagesAhead: Sendable {
         return .success(made)
     }
 
+    /// A page was read just now for another answer. What was read ahead to follow an earlier page with the same end is
+    /// older (I-3).
+    func forget(after page: ZonePage, of question: ZoneQuestion) {
+        pages.withLock { $0.forget(after: page, of: question) }
+    }
+
     private func newAnswer<Made: Sendable>(
         _ question: ZoneQuestion, _ make: (ZonePage) async -> Made
     ) async -> Result<Made, FailureReason> {
@@ -92,7 +98,7 @@ final class PagesAhead: Sendable {
     private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, depth: Int) {
         // Nothing was read ahead of the end of a feed.
         guard case .success(let page) = page, page.moreComing else { return }
-        if isNew { pages.withLock { $0.forget(after: page, of: question) } }
+        if isNew { forget(after: page, of: question) }
         guard depth > 0, let next = Pages.next(after: page, of: question) else { return }
         let now = scheduler.now
         let (answer, isBegun) = pages.withLock { $0.begin(next, at: now, Answer<Page>()) }
