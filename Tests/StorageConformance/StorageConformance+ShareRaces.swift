@@ -35,7 +35,7 @@ extension StorageConformance {
             }
             // A server that has read that there is no access reads nothing of the zone any more.
             for storage in [store.first, store.second] {
-                for round in 0..<2 {
+                for round in 0..<3 {
                     try await ZoneSight(of: zone, on: storage, round).expectAllowed(in: intervals)
                     try await ZoneSight(of: zone, on: storage, round).expectNothing()
                 }
@@ -194,7 +194,7 @@ private struct ZoneSight: Sendable {
         let user = zone.viewer.user
         let page: ZonePageRead?
         let sharing: ZoneSharing?
-        switch round % 4 {
+        switch round % 5 {
         case 0:
             name = "page"
             let read = try await storage.zonePage(zone.key.page(for: user)).value
@@ -208,6 +208,12 @@ private struct ZoneSight: Sendable {
             page = ZonePageRead(read)
             sharing = read.sharing
         case 2:
+            name = "page with the list"
+            let query = zone.key.page(for: user)
+            let read = try await storage.databaseFeed(of: zone.list, after: nil, entriesMax: 9, then: query).page
+            page = read?.value
+            sharing = read?.value.sharing
+        case 3:
             name = "shares"
             let read = try await storage.sharing(of: zone.key, zone.access)
             page = ZonePageRead(zone: read?.zone, lastRemoval: nil, records: [], hasMore: false)

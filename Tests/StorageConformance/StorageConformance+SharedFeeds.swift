@@ -31,6 +31,32 @@ extension StorageConformance {
             let other = try await store.second.databaseFeed(of: zone.owner.sharedDatabase, after: nil, entriesMax: 9)
             try expect(other.unnumbered.isEmpty && other.entries.isEmpty, "R-322: and there alone")
         },
+        Scenario("I-5, R-225: the page that comes with the list has what the list says, and is empty without access") {
+            store in
+            let zone = try await store.shareZone("notes")
+            try await store.point(zone)
+            let invited = try await ListWithPage(of: zone, on: store.second)
+            try expect(invited.page.zone == nil && invited.page.records.isEmpty, "nothing for who has not accepted")
+            let writer = store.scheduler.runThrowing {
+                for round in 0..<8 {
+                    try await store.accept(zone)
+                    try await store.write([RecordDraft("r\(round)")], in: zone.key)
+                    try await store.leave(zone)
+                }
+                try await store.accept(zone)
+            }
+            let readers = [store.first, store.second].map { storage in
+                store.scheduler.runThrowing {
+                    for _ in 0..<20 { try await ListWithPage(of: zone, on: storage).expectTogether() }
+                }
+            }
+            try await writer.value
+            for reader in readers { try await reader.value }
+            let last = try await ListWithPage(of: zone, on: store.second)
+            try last.expectTogether()
+            let names = (0..<8).map { "r\($0)" } + [Share.zoneWideName]
+            try expectEqual(last.page.records.map(\.name).sorted(), names.sorted(), "all of it")
+        },
         Scenario("R-225, R-327, I-2: an end is told once, however access ended, even of what had no number yet") {
             store in
             for isNumbered in [false, true] {
@@ -340,6 +366,29 @@ private struct ViewerCopy: Sendable {
         try expect(position.number >= number, "a token never goes back")
         after = position
         return page.moreComing
+    }
+}
+
+/// A viewer's feed, and a page of a zone that was read with it.
+private struct ListWithPage: Sendable {
+    let list: DatabaseFeedRead
+    let page: ZonePageRead
+    private let zone: SharedZone
+
+    init(of zone: SharedZone, on storage: any Storage) async throws {
+        let query = zone.key.page(for: zone.viewer.user)
+        let read = try await storage.databaseFeed(of: zone.list, after: nil, entriesMax: 9, then: query)
+        list = read.feed.value
+        page = try require(read.page, "a page").value
+        self.zone = zone
+    }
+
+    /// Whoever reads drops a page without access.
+    func expectTogether() throws {
+        guard page.sharing?.admits(zone.viewer.user) == true, let shown = page.zone else { return }
+        let told = (list.entries + list.unnumbered).filter { $0.zone == zone.zone && $0.removal == nil }
+        let newest = told.map(\.changeNumber).max() ?? 0
+        try expect(shown.changeNumber >= newest, "the page ends at \(shown.changeNumber), the list at \(newest)")
     }
 }
 

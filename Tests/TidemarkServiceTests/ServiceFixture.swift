@@ -133,6 +133,11 @@ final class FaultScript: Sendable {
 
     func count(_ point: FaultPoint) -> Int { state.withLock { $0.counts[point] ?? 0 } }
 
+    /// What is met next, after what is left of `first`.
+    func meet(_ faults: [Fault], at point: FaultPoint) {
+        state.withLock { $0.faults[point, default: []] += faults }
+    }
+
     var plan: FaultPlan {
         FaultPlan(at: { [self] point in
             state.withLock { state in

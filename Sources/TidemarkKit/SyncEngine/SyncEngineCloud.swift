@@ -58,7 +58,8 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
     /// One page of the database feed.
     ///
     /// - Parameters:
-    ///   - place: where the engine reads next if nothing else has changed, so that it may come in the same round trip.
+    ///   - place: where the engine probably reads next, so that this may come in the same round trip. The zone may
+    ///     not have changed, and is then not read.
     ///   - asPushed: whether the page may be what a push brought, if nothing else was pushed since. Otherwise it shows
     ///     everything that was committed before the call.
     func databaseChanges(

@@ -78,7 +78,7 @@ extension SyncEngineMachine {
             if fetch.isCancelled { return close(&fetch) }
             fetch.phase = .awaitingFeed
             // On later pages of a long list no zone comes along: the end of the list decides which one is next.
-            let next = fetch.isReadingOn ? nil : nextZone(of: fetch)
+            let next = fetch.isReadingOn ? nil : nextZone(of: fetch) ?? likelyZone(for: fetch)
             let expected = next.map { SyncEngineZonePlace(zoneID: $0, token: snapshot.zoneTokens[$0]) }
             // A caller wants everything that is on the server by then, and so does a send whose answer was lost.
             let asPushed = fetch.reason == .scheduled && fetch.callers.isEmpty && !schedule.fetchesBeforeSend
@@ -115,6 +115,13 @@ extension SyncEngineMachine {
         default:
             preconditionFailure("not a phase of the feed")
         }
+    }
+
+    /// The zone that the engine reads next if the list names it. Its page may come along for nothing.
+    private func likelyZone(for fetch: SyncEngineFetch) -> CKRecordZone.ID? {
+        guard let zoneID = lastZoneOfOther, snapshot.zoneTokens[zoneID] != nil, fetch.options.scope.contains(zoneID)
+        else { return nil }
+        return zoneID
     }
 
     private mutating func feedAnswered(

@@ -165,6 +165,7 @@ extension SyncEngineMachine {
     ) {
         guard snapshot.zoneTokens[zoneID] != token else { return }
         snapshot.zoneTokens[zoneID] = token
+        if zoneID.isOfOther { lastZoneOfOther = zoneID }
         noteChange(at: moment)
     }
 

@@ -30,6 +30,9 @@ struct SyncEngineMachine: Sendable {
     var isOnline = true
 
     var operation: SyncEngineOperation?
+    /// The zone of another of which the engine last read something new. Pushes of a shared database name no zone,
+    /// so this is the likeliest one to have changed.
+    var lastZoneOfOther: CKRecordZone.ID?
     var fullFetches = SyncEngineFullFetches()
     /// The request that `operation` waits for.
     var operationRequest: SyncEnginePendingRequest?

@@ -55,9 +55,9 @@ struct FeedReader: Sendable {
         return (try? found.get()) ?? false
     }
 
-    /// A page of the database feed and, if wanted, one of a zone's feed. The zone's page is read later, so it contains
-    /// everything that the first page says of the zone. It is nil if it cannot be read in the same round trip, whatever
-    /// the reason, and for everybody but the owner.
+    /// A page of the database feed and, if wanted, one of a zone's feed. The zone's page is read later, or in the same
+    /// snapshot, so it contains everything that the first page says of the zone. It is nil if it cannot be read in the
+    /// same round trip, whatever the reason. One reason is that the reader has no access to the zone (I-5).
     func databasePage(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
     ) async -> Result<DatabasePageAndZone, FailureReason> {
@@ -95,9 +95,7 @@ struct FeedReader: Sendable {
     }
 
     private func attachedQuery(_ question: ZoneQuestion?, store: StoreIncarnation) -> ZonePageQuery? {
-        // In the shared database, access must be read with the page.
-        guard let question, question.reader == nil, case .success(var query) = query(question, store: store)
-        else { return nil }
+        guard let question, case .success(var query) = query(question, store: store) else { return nil }
         query.bytesMax = min(query.bytesMax, Self.attachedBytesMax)
         return query
     }

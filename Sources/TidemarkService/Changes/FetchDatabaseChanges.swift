@@ -19,11 +19,15 @@ extension CloudService {
 
     /// As above, with a page of the feed of a zone that has probably changed, in the same round trip to the store.
     ///
-    /// - Parameter question: of the viewer, about a zone of their own.
+    /// - Parameter question: of the viewer, about a zone of their own or one that they see in their shared database.
     package func databaseChanges(
         of viewer: DatabaseID, token: [UInt8], zonesMax: Int, tellsEnds: Bool, then question: ZoneQuestion?
     ) async -> Result<DatabasePageAndZone, FailureReason> {
-        await feedReader.databasePage(
+        let answer = await feedReader.databasePage(
             of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds, then: question)
+        if let question, case .success(let both) = answer, let page = both.zonePage, page.moreComing {
+            pagesAhead.forget(after: page, of: question)
+        }
+        return answer
     }
 }

@@ -18,10 +18,21 @@ extension CloudService {
         in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, connection: UInt64 = 0,
         tellsEnds: Bool = false, reader: RecordAccess?, feedsEverywhere: Bool = false
     ) async -> Result<ZonePage, FailureReason> {
-        await pagesAhead.page(
+        await zoneChanges(
             ZoneQuestion(
                 key: key, token: token, recordsMax: recordsMax, device: device, connection: connection,
-                tellsEnds: tellsEnds, reader: reader, feedsEverywhere: feedsEverywhere))
+                tellsEnds: tellsEnds, reader: reader, feedsEverywhere: feedsEverywhere)
+        ) { $0 }
+    }
+
+    /// What is made of such a page. In a zone of another it is made while the reader's access is read, and dropped without
+    /// access. So an answer can be written meanwhile, and nobody gets it too early (I-5).
+    ///
+    /// - Parameter make: may be called twice, so nothing else may come of it in a zone of another.
+    package func zoneChanges<Made: Sendable>(
+        _ question: ZoneQuestion, _ make: (ZonePage) async -> Made
+    ) async -> Result<Made, FailureReason> {
+        await pagesAhead.answer(question, make)
     }
 
     /// Whether the container gives all zones a feed, even default zones and those of the public database. That is

@@ -11,7 +11,7 @@ internal import TidemarkScheduling
 /// everything that was committed before. No page is older than the one before it. A page that was read ahead for an
 /// earlier fetch is not used by a later one. That one may have seen newer changes (I-3).
 ///
-/// In a zone of another, a page that was read ahead is used only if the reader has access when it is asked for (I-5).
+/// In a zone of another, a page that was read ahead is used only if the reader has access after it was asked for (I-5).
 ///
 /// ``ReadAheadCache`` holds the pages and has the rules. It bounds them in number, in age, and in bytes.
 final class PagesAhead: Sendable {
@@ -35,15 +35,46 @@ final class PagesAhead: Sendable {
         self.mayRead = mayRead
     }
 
-    /// The answer to a question, from a page that was read ahead or from a new read. Begins to read the next pages, if
-    /// there are more.
-    func page(_ question: ZoneQuestion) async -> Page {
-        let ahead = await pageReadAhead(question)
-        let page: Page = if let ahead { .success(ahead) } else { await read(question, false) }
-        readAhead(of: page, isNew: ahead == nil, question, depth: Pages.depth)
-        // The store gets the next question before this page is encoded, so that both work at the same time.
-        await Task.yield()
-        return page
+    /// What is made of the page that answers a question: of one that was read ahead, or of a new one. Begins to read the
+    /// next pages, if there are more.
+    ///
+    /// What is made of a page that was read ahead in a zone of another is given only if the reader has access (I-5). The
+    /// access is read meanwhile. Without it, what was made is dropped, and the page is read anew, with the access.
+    ///
+    /// NB: the read of the access begins when the page is here. If both were under way at once, PostgreSQL could look at the
+    /// access first, and at the records after access has ended.
+    ///
+    /// - Parameter make: may be called twice, so nothing else may come of it.
+    func answer<Made: Sendable>(
+        _ question: ZoneQuestion, _ make: (ZonePage) async -> Made
+    ) async -> Result<Made, FailureReason> {
+        guard let ahead = await pageReadAhead(question) else { return await newAnswer(question, make) }
+        guard question.reader?.viewer != nil else {
+            await readOn(after: .success(ahead), isNew: false, question)
+            return .success(await make(ahead))
+        }
+        async let isAllowed = mayRead(question, ahead.zone)
+        await readOn(after: .success(ahead), isNew: false, question)
+        let made = await make(ahead)
+        guard await isAllowed else { return await newAnswer(question, make) }
+        return .success(made)
+    }
+
+    /// A page was read just now for another answer. What was read ahead to follow an earlier page with the same end is
+    /// older (I-3).
+    func forget(after page: ZonePage, of question: ZoneQuestion) {
+        pages.withLock { $0.forget(after: page, of: question) }
+    }
+
+    private func newAnswer<Made: Sendable>(
+        _ question: ZoneQuestion, _ make: (ZonePage) async -> Made
+    ) async -> Result<Made, FailureReason> {
+        let page = await read(question, false)
+        await readOn(after: page, isNew: true, question)
+        switch page {
+        case .success(let page): return .success(await make(page))
+        case .failure(let reason): return .failure(reason)
+        }
     }
 
     /// Nil if there is none that may be used.
@@ -51,8 +82,13 @@ final class PagesAhead: Sendable {
         let now = scheduler.now
         let answer = pages.withLock { $0.take(question, at: now) }
         guard let answer, case .success(let page) = await answer.value(), Pages.isUsed(page) else { return nil }
-        guard question.reader?.viewer == nil else { return await mayRead(question, page.zone) ? page : nil }
         return page
+    }
+
+    /// The store gets its next questions before an answer is made of this page, so that both work at the same time.
+    private func readOn(after page: Page, isNew: Bool, _ question: ZoneQuestion) async {
+        readAhead(of: page, isNew: isNew, question, depth: Pages.depth)
+        await Task.yield()
     }
 
     /// Begins to read this many pages after this one, each when the one before has arrived. Skips those that are
@@ -62,7 +98,7 @@ final class PagesAhead: Sendable {
     private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, depth: Int) {
         // Nothing was read ahead of the end of a feed.
         guard case .success(let page) = page, page.moreComing else { return }
-        if isNew { pages.withLock { $0.forget(after: page, of: question) } }
+        if isNew { forget(after: page, of: question) }
         guard depth > 0, let next = Pages.next(after: page, of: question) else { return }
         let now = scheduler.now
         let (answer, isBegun) = pages.withLock { $0.begin(next, at: now, Answer<Page>()) }

@@ -292,7 +292,7 @@ package protocol Storage: AnyObject, Sendable {
     /// Reads a viewer's feed without a lock, then a page of a zone's feed if that is wanted. The page shows everything
     /// that the feed says of its zone. With `after` nil: living zones only.
     ///
-    /// - Parameter query: of the owner of the zone. Its shares are not read, so for others the page shows nothing.
+    /// - Parameter query: what it wants of the zone's shares comes in one snapshot with the page, as in ``zonePage(_:)``.
     func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?)

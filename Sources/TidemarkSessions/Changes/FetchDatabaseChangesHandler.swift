@@ -10,7 +10,10 @@ extension RequestRouter {
     func fetchDatabaseChanges(
         _ request: WireFetchDatabaseChanges, _ context: RequestContext
     ) async throws(Refusal) -> [UInt8] {
-        let viewpoint = try await feedDatabase(request.database, context.member, without: .wrongDatabase)
+        var viewpoint = try await feedDatabase(request.database, context.member, without: .wrongDatabase)
+        if request.mayHaveThen {
+            viewpoint = try await knowingOwners(of: CollectionOfOne(request.then.zone), for: viewpoint, context.member)
+        }
         let query = DatabaseChangesQuery(request, by: viewpoint)
         let question = query.then.flatMap { then in
             then.key.map { key in

@@ -15,16 +15,31 @@ extension RequestRouter {
         let feedsEverywhere =
             key.name == ZoneName.default
             ? try await service.feedsEverywhere(in: context.member.container).orRefusal() : false
-        let page = try await service.zoneChanges(
-            in: key, token: query.token, recordsMax: query.limit, device: viewpoint.device,
+        let question = ZoneQuestion(
+            key: key, token: query.token, recordsMax: query.limit, device: viewpoint.device,
             connection: context.session.number, tellsEnds: query.tellsEnds, reader: viewpoint.access.unlessOwner,
-            feedsEverywhere: feedsEverywhere
-        ).orRefusal()
-        let selected = await query.selection?.fields(of: page.entries)
-        let naming = try await naming(
-            page.entries.users(besides: viewpoint.user), for: showing(page.entries, in: key, for: viewpoint))
-        if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
-        return ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming)
+            feedsEverywhere: feedsEverywhere)
+        let asker = viewpoint
+        let made = try await service.zoneChanges(question) { page in
+            await message(of: page, in: key, query, for: asker, context)
+        }.orRefusal()
+        return try made.get()
+    }
+
+    /// The answer with a page of a zone's feed, which is dropped if it turns out that the caller lost access to the zone.
+    private func message(
+        of page: ZonePage, in key: ZoneKey, _ query: ZoneChangesQuery, for viewpoint: Viewpoint,
+        _ context: RequestContext
+    ) async -> Result<[UInt8], Refusal> {
+        do throws(Refusal) {
+            let selected = await query.selection?.fields(of: page.entries)
+            let shown = try await showing(page.entries, in: key, for: viewpoint)
+            let naming = try await self.naming(page.entries.users(besides: viewpoint.user), for: shown)
+            if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
+            return .success(ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// The caller's view of a database whose feed is asked for: the private or the shared one. Also the public one if

@@ -72,15 +72,26 @@ extension PostgresStorage {
         records.reduce(0) { $0 + $1.fields.byteCount }
     }
 
-    /// One round trip. Each statement sees what was committed when it began, so the page is not older than the feed.
+    /// One round trip. An owner's statements see what was committed when each began, so the page is not older than the feed.
+    /// For others the feed, the access and the page are of one snapshot (I-5). Like ``zonePage(_:)``, it reads the access
+    /// alone before, if it does not remember that the user had access.
     package func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
         let user = try await viewers(among: [viewer])[viewer]
         let feed = feedCall(of: viewer, user, after: after, entriesMax: entriesMax)
         guard let query else { return (Self.feed(try await read(feed), entriesMax: entriesMax), nil) }
-        let (entries, records) = try await readAll(feed, zonePageCall(query))
-        return (Self.feed(entries.rows, entriesMax: entriesMax), try await page(records.rows, nil, of: query))
+        if let refused = try await refusedRead(of: query.key, query.sharing) {
+            let entries = Self.feed(try await read(feed), entriesMax: entriesMax)
+            return (entries, Self.emptyPage(refused.sharing, in: refused.store))
+        }
+        if query.sharing == .nothing {
+            let (entries, records) = try await readAll(feed, zonePageCall(query))
+            return (Self.feed(entries.rows, entriesMax: entriesMax), try await page(records.rows, nil, of: query))
+        }
+        let found = try await read(feed, then: zonePageCall(query), and: query.sharing, of: query.key)
+        let zonePage = try await page(found.page, found.sharing, of: query)
+        return (Self.feed(found.feed, entriesMax: entriesMax), zonePage)
     }
 
     /// Asks for one entry more than is wanted, which tells whether there are more.

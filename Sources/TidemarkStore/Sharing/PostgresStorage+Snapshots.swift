@@ -23,19 +23,46 @@ extension PostgresStorage {
         _ call: Call<Row>, and sharing: SharingRead, of zones: [ZoneKey]
     ) async throws(StorageError) -> (rows: [Row], sharing: [ZoneSharing?]) {
         guard sharing != .nothing, !zones.isEmpty else { return (try await read(call), zones.map { _ in nil }) }
-        var reading = Reading<SharedSnapshot<Row>>()
+        let found = try await snapshot([] as [Row], sharing, of: zones) { reading in
+            reading.add(call) { found, row in found.rows.append(row) }
+        }
+        return (found.rows, found.shares)
+    }
+
+    /// A page of the feed of a shared database, and a page of the feed of a zone of another, with what is to be read of that
+    /// zone's shares. All are of one snapshot, so the zone's page shows what the feed says of the zone.
+    func read(
+        _ feed: Call<FeedRow>, then page: Call<ZonePageRow>, and sharing: SharingRead, of zone: ZoneKey
+    ) async throws(StorageError) -> (feed: [FeedRow], page: [ZonePageRow], sharing: ZoneSharing?) {
+        let found = try await snapshot(SharedFeedRows(), sharing, of: [zone]) { reading in
+            reading.add(feed) { found, row in found.rows.feed.append(row) }
+            reading.add(page) { found, row in found.rows.page.append(row) }
+        }
+        return (found.rows.feed, found.rows.page, found.shares[0])
+    }
+
+    /// Statements, and what is to be read of zones' shares before them, in one snapshot and one round trip.
+    ///
+    /// - Parameters:
+    ///   - nothing: to which the statements add their rows.
+    ///   - add: adds the statements.
+    private func snapshot<Rows>(
+        _ nothing: Rows, _ sharing: SharingRead, of zones: [ZoneKey],
+        _ add: (inout Reading<SharedSnapshot<Rows>>) -> Void
+    ) async throws(StorageError) -> SharedSnapshot<Rows> {
+        var reading = Reading<SharedSnapshot<Rows>>()
         reading.add(Call.beginSnapshot)
         if let shares = sharing.call(for: zones) {
             reading.add(shares) { found, row in found.sharing[row.ordinal - 1].add(row) }
         }
-        reading.add(call) { found, row in found.rows.append(row) }
+        add(&reading)
         reading.add(Call.commit)
-        let nothing = SharedSnapshot<Row>(sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
+        let empty = SharedSnapshot(rows: nothing, sharing: zones.map { _ in SharingRows(isWhole: sharing.isWhole) })
         let found = try await snapshots.run(for: owner(of: sharing)) { connection throws(PostgresError) in
-            try await connection.run(reading, into: nothing)
+            try await connection.run(reading, into: empty)
         }
         noteAccess(sharing, in: zones, found.shares)
-        return (found.rows, found.shares)
+        return found
     }
 
     /// Whose turn it is to read: of who asks, never of the zone's owner. The account of a user who signed in at another
@@ -47,14 +74,20 @@ extension PostgresStorage {
 }
 
 /// What was read in one snapshot.
-struct SharedSnapshot<Row> {
-    var rows: [Row] = []
+struct SharedSnapshot<Rows> {
+    var rows: Rows
     /// Of each zone.
     var sharing: [SharingRows]
 
-    init(sharing: [SharingRows]) {
-        self.sharing = sharing
+    init(rows: Rows, sharing: [SharingRows]) {
+        (self.rows, self.sharing) = (rows, sharing)
     }
 
     var shares: [ZoneSharing?] { sharing.map(\.sharing) }
+}
+
+/// The rows of a page of a shared database's feed, and of a page of a zone.
+private struct SharedFeedRows {
+    var feed: [FeedRow] = []
+    var page: [ZonePageRow] = []
 }

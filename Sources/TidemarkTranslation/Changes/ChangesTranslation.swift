@@ -34,7 +34,7 @@ package struct DatabaseChangesQuery: Sendable {
     package let limit: Int
     /// Whether a fetch without a token also gets the ends of zones.
     package let tellsEnds: Bool
-    /// The zone that the client would ask for next, if it is in the same private database.
+    /// The zone that the client would ask for next, if it is in the same private or shared database.
     package let then: ZoneChangesQuery?
     /// Whether the client takes changes of its private database from pushes.
     package let follows: Bool
@@ -43,11 +43,15 @@ package struct DatabaseChangesQuery: Sendable {
         token = request.token
         limit = Int(request.limit)
         tellsEnds = request.withEnds
-        let isPrivate = viewpoint.access.scope == .private && request.then.database == request.database
-        // If it is invalid, the client learns that when it sends the request itself.
         follows = request.follows && viewpoint.access.scope == .private
-        then = request.hasThen && isPrivate ? try? ZoneChangesQuery(request.then, by: viewpoint) : nil
+        // If it is invalid, the client learns that when it sends the request itself.
+        then = request.mayHaveThen ? try? ZoneChangesQuery(request.then, by: viewpoint) : nil
     }
+}
+
+extension WireFetchDatabaseChanges {
+    /// Whether a page of a zone may come with the answer. The public database has no such pages.
+    package var mayHaveThen: Bool { hasThen && then.database == database && database != .public }
 }
 
 extension WireFetchDatabaseChangesAnswer {

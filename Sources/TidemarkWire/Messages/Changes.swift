@@ -14,8 +14,8 @@ package struct WireFetchDatabaseChanges: WireMessage {
     package var limit: UInt32 = 0
     /// Without a token: also return the ends of zones. For a client that had some of these zones and lost its token.
     package var withEnds = false
-    /// What the client would ask for next if only that zone has changed: a zone of this database, which a push named. A
-    /// hint, for private databases.
+    /// What the client would ask for next if only that zone has changed: a zone of this database. A hint, for private
+    /// and shared databases.
     package var then: WireFetchZoneChanges {
         get { presentThen ?? WireFetchZoneChanges() }
         set { presentThen = newValue }
@@ -120,8 +120,8 @@ package struct WireFetchDatabaseChangesAnswer: WireMessage {
     package var token: [UInt8] = []
     /// There is more: fetch again with the token at once.
     package var moreComing = false
-    /// The answer to `then`. It was read after the fields above, so it has all changes of the zone that they name. It
-    /// is a page of a moderate size. It may be missing for any reason. Then the client asks for it when it needs it.
+    /// The answer to `then`. It was not read before the fields above, so it has all changes of the zone that they name.
+    /// It is a page of a moderate size. It may be missing for any reason. Then the client asks for it when it needs it.
     package var then: WireFetchZoneChangesAnswer {
         get { presentThen ?? WireFetchZoneChangesAnswer() }
         set { presentThen = newValue }

@@ -142,7 +142,14 @@ final class PlantedStorage: Storage {
     func databaseFeed(
         of viewer: DatabaseID, after: ChangeNumber?, entriesMax: Int, then query: ZonePageQuery?
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
-        var (feed, page) = try await base.databaseFeed(of: viewer, after: after, entriesMax: entriesMax, then: query)
+        var apart: EarlySharing?
+        if let query { apart = try await sharingApart(of: query.key, query.sharing) }
+        var (feed, page) = try await base.databaseFeed(
+            of: viewer, after: after, entriesMax: entriesMax, then: apart == nil ? query : query?.asOwner)
+        if let apart, var read = page {
+            read.sharing = read.zone?.id == apart.zone ? apart.sharing : nil
+            page = read
+        }
         switch fault {
         case .feedNeverBehind where after != nil: feed.unnumbered = []
         case .feedTokenOneTooFar: feed.head += 1

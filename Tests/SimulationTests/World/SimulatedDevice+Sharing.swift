@@ -127,14 +127,25 @@ extension SimulatedDevice {
         }
         let key = world.key(world.oneOf(SimulatedWorld.zoneNames))
         let (askedAt, owner) = (world.history.length, workOwner)
-        if world.oneIn(2) {
+        switch world.below(3) {
+        case 0:
             let answer = await world.send {
                 await $0.records(named: SimulatedWorld.recordNames + [Share.zoneWideName], in: key, by: reader)
             }
             guard case .success(let lookup)? = answer else { return }
             let records = lookup.records.compactMap { try? $0.get() }
             judgeSight(records, in: lookup.zone.id, askedAt: askedAt, "a fetch")
-        } else {
+        case 1:
+            let question = ZoneQuestion(key: key, token: [], recordsMax: 0, device: id, reader: reader)
+            let (list, token) = (guest.sharedDatabase, bookmark.databaseToken)
+            let answer = await world.send {
+                await $0.databaseChanges(of: list, token: token, zonesMax: 0, tellsEnds: false, then: question)
+            }
+            guard case .success(let pages)? = answer else { return }
+            judgeSight(pages.page, askedAt: askedAt)
+            guard let page = pages.zonePage else { return }
+            judgeSight(page.entries, in: page.zone, askedAt: askedAt, "a page with a list")
+        default:
             let query = Query(recordType: "Note", zoneName: key.name)
             let answer = await world.send {
                 await $0.queryRecords(

@@ -93,6 +93,28 @@ import TidemarkWire
         cloud.close()
     }
 
+    @Test func `R-508: the page of a zone of another comes with the list of the shared database`() throws {
+        server.answer(Self.answer)
+        let cloud = makeContainer().sharedCloudDatabase.syncEngineHost.makeCloud(Array(0..<16), nil)
+        #expect(try scheduler.complete { try await cloud.currentUser() }?.recordName == "_alice")
+        let token = CKServerChangeToken(bytes: [7])
+        let theirs = CKRecordZone.ID(zoneName: "Notes", ownerName: "_owner")
+        try readFeed(cloud, expecting: SyncEngineZonePlace(zoneID: theirs, token: token))
+        guard case .fetchDatabaseChanges(let request)? = server.envelopes.last?.request else {
+            Issue.record("the feed was asked for")
+            return
+        }
+        #expect(request.database == .shared && request.then.database == .shared)
+        #expect(request.then.zone.name == "Notes" && request.then.zone.owner == "_owner" && request.then.token == [7])
+        let count = server.log.count
+        let page = try scheduler.complete {
+            try await cloud.zoneChanges(in: theirs, since: token, asOfFeed: true, for: user("alice"))
+        }
+        #expect(page.modifications.map(\.record.recordID.zoneID) == [theirs])
+        #expect(server.log.count == count, "nothing was asked")
+        cloud.close()
+    }
+
     @Test func `R-613: a page that came with the feed counts for its place only, and not after news`() throws {
         let cloud = try makeCloud()
         let token = CKServerChangeToken(bytes: [7])

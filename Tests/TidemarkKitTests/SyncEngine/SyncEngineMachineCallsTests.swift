@@ -365,6 +365,34 @@ import Testing
         #expect(places == ["none", "A \(tokens[0])", "new nil", "B \(tokens[1])"])
     }
 
+    @Test func `R-334, R-508: where pushes name no zone, the list is asked for with the zone that changed last`() {
+        let harness = MachineHarness(automatic: true)
+        let zones = ["A", "B"].map { CKRecordZone.ID(zoneName: $0, ownerName: "_owner") }
+        for zoneID in zones { harness.server.save(zone: zoneID) }
+        harness.advance(by: .seconds(1))
+        var places: [String] = []
+        harness.holds = { request in
+            guard case .databaseChanges(_, let place, _, _) = request else { return false }
+            places.append(place.map { "\($0.zoneID.zoneName) \($0.token?.text ?? "nil")" } ?? "none")
+            return false
+        }
+        func push() {
+            harness.machine.pushReceived([], at: harness.moment)
+            harness.run()
+        }
+        func token(_ index: Int) -> String { harness.machine.snapshot.zoneTokens[zones[index]]?.text ?? "none" }
+        let ofB = token(1)
+        push()
+        harness.server.save("1", in: zones[0], value: "x")
+        push()
+        let ofA = token(0)
+        push()
+        harness.server.delete(zone: zones[0])
+        push()
+        push()
+        #expect(places == ["B \(ofB)", "B \(ofB)", "A \(ofA)", "A \(ofA)", "none"])
+    }
+
     @Test func `R-542: with the further pages of a long list no zone is asked for`() {
         let harness = MachineHarness.started()
         for name in ["A", "B", "C"] { harness.server.save(zone: zone(name)) }

@@ -313,6 +313,40 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `I-3: a page read ahead for an earlier fetch does not follow one that came with the feed`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let reader = DeviceID(high: 3, low: 3)
+            var counter: UInt64 = 0
+            func save(_ names: [String], _ text: String) async throws {
+                counter += 1
+                let request = try fixture.saving(names, text: text, id: RequestID(device, counter))
+                _ = try await service.modify(request).get()
+            }
+            func page(after token: [UInt8]) async throws -> ZonePage {
+                try await service.zoneChanges(
+                    in: fixture.key(), token: token, recordsMax: 2, device: reader, reader: nil
+                ).get()
+            }
+            try await save(["z"], "old")
+            let begin = try await page(after: [])
+            try await save(["a", "b", "c", "d", "e", "f"], "old")
+            let first = try await page(after: begin.token.bytes)
+            // The second page has been read when it changes, and the device begins anew.
+            try await fixture.scheduler.sleep(for: .milliseconds(100))
+            try await save(["c", "d"], "new")
+            let question = ZoneQuestion(
+                key: fixture.key(), token: begin.token.bytes, recordsMax: 2, device: reader, reader: nil)
+            let answer = try await service.databaseChanges(
+                of: fixture.key().database, token: [], zonesMax: 0, tellsEnds: false, then: question
+            ).get()
+            let again = try #require(answer.zonePage)
+            #expect(again.token == first.token)
+            #expect(try await page(after: again.token.bytes).entries.map(\.name) == ["e", "f"])
+        }
+    }
+
     @Test func `I-3: a page that was read ahead for a connection is not used by another one`() throws {
         let fixture = try ServiceFixture()
         let servers = [fixture.server(), fixture.server()]

@@ -39,25 +39,141 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-328, I-5: no page of a zone of others comes with a database's feed`() throws {
+    @Test func `R-328, I-5: what was made of a page that was read ahead is dropped if access has ended`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()
         try fixture.scheduler.simulate {
             let bob = try await fixture.user("bob", by: service)
-            try await fixture.share(counter: 1, by: service)
+            _ = try await service.modify(
+                fixture.saving((1...20).map { "r\($0)" }, id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
             try await fixture.accept(bob, by: service)
-            let readers: [(DatabaseID, RecordAccess?)] = [
-                (bob.sharedDatabase, bob.sharedAccess), (fixture.key().database, nil),
-            ]
-            for (viewer, reader) in readers {
-                let answer = try await service.databaseChanges(
-                    of: viewer, token: [], zonesMax: 0, tellsEnds: false,
-                    then: ZoneQuestion(
-                        key: fixture.key(), token: [], recordsMax: 0, device: device, reader: reader)
-                ).get()
-                #expect(answer.page.changed.map(\.key) == [fixture.key()])
-                #expect((answer.zonePage == nil) == (reader != nil))
+            let made = Log<String>()
+            func names(after token: [UInt8], by reader: RecordAccess?) async -> Result<[String], FailureReason> {
+                let question = ZoneQuestion(
+                    key: fixture.key(), token: token, recordsMax: 5, device: device, reader: reader)
+                return await service.zoneChanges(question) { page in
+                    let names = page.entries.map(\.name)
+                    made.append(names[0])
+                    return names
+                }
             }
+            func token(by reader: RecordAccess?) async throws -> [UInt8] {
+                try await service.zoneChanges(
+                    in: fixture.key(), token: [], recordsMax: 5, device: device, reader: reader
+                ).get().token.bytes
+            }
+            let readers = [bob.sharedAccess, nil]
+            for reader in readers {
+                let found = await names(after: try await token(by: reader), by: reader)
+                #expect(try found.get() == (6...10).map { "r\($0)" })
+            }
+            #expect(made.all == ["r6", "r6"], "once for each")
+            let bobs = try await token(by: bob.sharedAccess)
+            for _ in 1...20 { await fixture.scheduler.pause() }
+            _ = await fixture.server().leaveZones([fixture.key()], for: bob.bearer)
+            #expect(await names(after: bobs, by: bob.sharedAccess) == .failure(.zoneNotFound))
+            #expect(made.all == ["r6", "r6", "r6"], "while the access was read")
+        }
+    }
+
+    @Test func `R-328, I-5: access is read after a page that was read ahead, also if that page is late`() throws {
+        let fixture = try ServiceFixture()
+        let script = FaultScript()
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            _ = try await service.modify(
+                fixture.saving((1...20).map { "r\($0)" }, id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
+            try await fixture.accept(bob, by: service)
+            let (device, key) = (self.device, fixture.key())
+            @Sendable func page(after token: [UInt8]) async -> Result<ZonePage, FailureReason> {
+                await service.zoneChanges(
+                    in: key, token: token, recordsMax: 5, device: device, reader: bob.sharedAccess)
+            }
+            // The first page comes at once, and the second, which is read ahead, a second later.
+            script.meet([.none, .delay(.seconds(1))], at: .callSent)
+            let first = try await page(after: []).get()
+            let asked = fixture.scheduler.run { await page(after: first.token.bytes) }
+            try await fixture.scheduler.sleep(for: .milliseconds(100))
+            _ = await fixture.server().leaveZones([key], for: bob.bearer)
+            #expect(await asked.value == .failure(.zoneNotFound))
+        }
+    }
+
+    @Test func `R-328, I-5: a page of a zone of others comes with the list, by the access of that moment`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            _ = try await service.modify(
+                fixture.saving(["a"], id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
+            func ask(
+                _ user: Identity, feed: [UInt8] = [], token: [UInt8] = []
+            ) async throws -> DatabasePageAndZone {
+                let question = ZoneQuestion(
+                    key: fixture.key(), token: token, recordsMax: 0, device: device, reader: user.sharedAccess)
+                return try await service.databaseChanges(
+                    of: user.sharedDatabase, token: feed, zonesMax: 0, tellsEnds: false, then: question
+                ).get()
+            }
+            let stranger = try await ask(bob)
+            #expect(stranger.page.changed.isEmpty && stranger.zonePage == nil)
+            for user in [bob, carol] { try await fixture.accept(user, by: service) }
+            // The first time the list gives the zone a number. That is another transaction, and no page comes along.
+            let listed = try await ask(bob)
+            #expect(listed.page.changed.map(\.key) == [fixture.key()] && listed.zonePage == nil)
+            let feed = listed.page.token.bytes
+            let alone = try await service.zoneChanges(
+                in: fixture.key(), token: [], recordsMax: 0, device: device, reader: bob.sharedAccess
+            ).get()
+            let together = try await ask(bob, feed: feed)
+            #expect(together.page.changed.isEmpty && together.zonePage == alone)
+            // Tokens are each one's own.
+            #expect(try await ask(bob, feed: feed, token: alone.token.bytes).zonePage?.entries.isEmpty == true)
+            let carols = try await ask(carol).page.token.bytes
+            #expect(try await ask(carol, feed: carols).zonePage?.entries == alone.entries)
+            #expect(try await ask(carol, feed: carols, token: alone.token.bytes).zonePage == nil)
+
+            _ = await fixture.server().leaveZones([fixture.key()], for: bob.bearer)
+            for token in [[], alone.token.bytes] {
+                let ended = try await ask(bob, feed: feed, token: token)
+                #expect(ended.zonePage == nil && ended.page.ended.map(\.key) == [fixture.key()])
+            }
+            #expect(try await ask(carol, feed: carols).zonePage != nil)
+        }
+    }
+
+    @Test func `I-7: a page of a zone of others that comes with the list is cut at a moderate size`() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.server()
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            let text = String(repeating: "x", count: 30_000)
+            _ = try await service.modify(
+                fixture.saving(["a", "b", "c", "d"], text: text, id: RequestID(DeviceID(high: 0, low: 1), 1))
+            ).get()
+            try await fixture.share(counter: 2, by: service)
+            try await fixture.accept(bob, by: service)
+            let feed = try await service.databaseChanges(of: bob.sharedDatabase, token: [], zonesMax: 0).get().token
+            let answer = try await service.databaseChanges(
+                of: bob.sharedDatabase, token: feed.bytes, zonesMax: 0, tellsEnds: false,
+                then: ZoneQuestion(
+                    key: fixture.key(), token: [], recordsMax: 0, device: device, reader: bob.sharedAccess)
+            ).get()
+            let page = try #require(answer.zonePage)
+            #expect(page.entries.map(\.name) == ["a", "b"] && page.moreComing)
+            let rest = try await service.zoneChanges(
+                in: fixture.key(), token: page.token.bytes, recordsMax: 0, device: device, reader: bob.sharedAccess
+            ).get()
+            #expect(rest.entries.map(\.name) == ["c", "d", Share.zoneWideName] && !rest.moreComing)
         }
     }
 

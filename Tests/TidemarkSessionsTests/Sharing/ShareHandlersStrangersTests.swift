@@ -78,6 +78,12 @@ import TidemarkWire
         },
         StrangerQuestion("the share") { zone, _ in .fetchRecords(fetching(Share.zoneWideName, in: zone)) },
         StrangerQuestion("changes") { zone, _ in .fetchZoneChanges(changes(of: zone)) },
+        StrangerQuestion("the list, with changes of a zone") { zone, _ in
+            var request = WireFetchDatabaseChanges()
+            request.database = .shared
+            request.then = changes(of: zone)
+            return .fetchDatabaseChanges(request)
+        },
         StrangerQuestion("a query") { zone, _ in
             var request = WireQueryRecords()
             request.database = .shared

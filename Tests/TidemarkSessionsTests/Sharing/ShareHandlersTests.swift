@@ -137,6 +137,36 @@ import TidemarkWire
         #expect(try pair.bob.accept(pair.share.share.link).failure.code == .unknownItem)
     }
 
+    @Test func `R-328, I-5: the page that comes with the list is the zone's own, and ends with the access`() throws {
+        let world = SessionWorld()
+        let pair = try SharingPair(world)
+        let feed = try pair.bob.sharedChanges().token
+        let alone = try pair.bob.changes(of: pair.zone)
+        let both = try pair.bob.sharedChanges(token: feed, then: pair.zone)
+        #expect(both.changed.isEmpty && both.hasThen && both.then.token == alone.token)
+        #expect(both.then.changes.map(\.record.name) == ["a", Share.zoneWideName])
+        let shown = both.then.changes[1].record.share
+        #expect(shown.participants.map(\.user) == [pair.zone.owner, ""])
+        #expect(shown.participants.map(\.isCaller) == [false, true])
+
+        try pair.alice.save("b", in: "notes")
+        let next = try pair.bob.sharedChanges(token: feed, then: pair.zone, after: alone.token)
+        #expect(next.changed == [pair.zone])
+        #expect(next.then.changes.map(\.record.name) == ["b"])
+        #expect(next.then.changes.map(\.record.createdBy) == [pair.zone.owner])
+        // The owner's token is not his.
+        let own = try pair.alice.ask(.fetchZoneChanges(TestClient.zoneChanges("notes")))
+        guard case .fetchZoneChanges(let hers)? = own else { throw SessionWorld.Unexpected(own) }
+        let foreign = try pair.bob.sharedChanges(token: feed, then: pair.zone, after: hers.token)
+        #expect(foreign.changed == [pair.zone] && !foreign.hasThen)
+
+        try pair.alice.share("notes", .noAccess, tag: try pair.newestTag())
+        for token in [[], alone.token, next.then.token] {
+            let ended = try pair.bob.sharedChanges(token: next.token, then: pair.zone, after: token)
+            #expect(ended.ended.map(\.zone) == [pair.zone] && ended.changed.isEmpty && !ended.hasThen)
+        }
+    }
+
     @Test(arguments: [false, true])
     func `R-225: a device that did not hear of the end is told of it with the zone that is shared again`(
         isHeardElsewhere: Bool

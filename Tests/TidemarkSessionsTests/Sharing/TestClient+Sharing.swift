@@ -63,6 +63,20 @@ extension TestClient {
         return changes
     }
 
+    /// As above, with the page of a zone that may come along.
+    func sharedChanges(
+        token: [UInt8], then zone: WireZoneID, after zoneToken: [UInt8] = []
+    ) throws -> WireFetchDatabaseChangesAnswer {
+        var request = WireFetchDatabaseChanges()
+        (request.database, request.token) = (.shared, token)
+        var then = WireFetchZoneChanges()
+        (then.database, then.zone, then.token) = (.shared, zone, zoneToken)
+        request.then = then
+        let answer = try ask(.fetchDatabaseChanges(request))
+        guard case .fetchDatabaseChanges(let changes)? = answer else { throw SessionWorld.Unexpected(answer) }
+        return changes
+    }
+
     /// Leaves a zone of another.
     func leave(_ zone: WireZoneID) throws {
         let answer = try ask(ShareRequests.delete(zone, stamp()))

@@ -57,6 +57,51 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-328, I-5: a list, the page that comes with it, and the access are of one snapshot`() async throws {
+        try await SharingFixture.run { fixture in
+            let carol = try await SharingFixture.identity("carol", in: fixture.storage)
+            var carols = fixture.bobs(.accepted, id: 2)
+            carols.user = carol.user
+            try await fixture.share(with: fixture.bobs(.accepted), carols)
+            try await fixture.point()
+            let (storage, list, other) = (fixture.storage, fixture.bob.sharedDatabase, carol.sharedDatabase)
+            let (bobs, hers) = (fixture.page(), fixture.page(for: carol.user))
+            let lease = try await fixture.other.acquire()
+            // As above: each connection prepares its statements.
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
+            async let first = storage.databaseFeed(of: list, after: nil, entriesMax: 9, then: bobs)
+            async let second = storage.databaseFeed(of: list, after: nil, entriesMax: 9, then: bobs)
+            async let third = storage.databaseFeed(of: list, after: nil, entriesMax: 9, then: bobs)
+            async let fourth = storage.databaseFeed(of: other, after: nil, entriesMax: 9, then: hers)
+            try await fixture.waitForWaiting(4, application: "tidemark-shared")
+            try await lease.connection.executeScript("COMMIT")
+            for read in [try await first, try await second, try await third, try await fourth] {
+                #expect(read.page?.value.records.map(\.name) == [Share.zoneWideName])
+            }
+
+            try await lease.connection.executeScript("BEGIN; LOCK TABLE record IN ACCESS EXCLUSIVE MODE")
+            async let reading = storage.databaseFeed(of: list, after: nil, entriesMax: 9, then: bobs)
+            try await fixture.waitForWaiting(1, application: "tidemark-shared")
+            // The access and the list have been read, and the records have not.
+            try await lease.connection.executeScript(
+                """
+                UPDATE share_participant SET status = 3, ended_number = 2;
+                UPDATE zone SET change_number = 2 WHERE name = 'Notes';
+                COMMIT
+                """)
+            let before = try await reading
+            #expect(before.feed.value.unnumbered.map(\.changeNumber) == [1])
+            #expect(before.page?.value.zone?.changeNumber == 1)
+            #expect(fixture.bobsAccess.sharing(before.page?.value.sharing) != nil)
+            let after = try await storage.databaseFeed(of: list, after: nil, entriesMax: 9, then: bobs)
+            #expect(after.feed.value.unnumbered.isEmpty && after.page?.value.zone != nil)
+            #expect(fixture.bobsAccess.sharing(after.page?.value.sharing) == nil)
+            let later = try await storage.databaseFeed(of: list, after: nil, entriesMax: 9, then: bobs)
+            #expect(later.page != nil && later.page?.value.zone == nil)
+            fixture.other.release(lease)
+        }
+    }
+
     @Test func `R-711: who reads others' zones leaves a connection for snapshots to other accounts`() async throws {
         try await SharingFixture.run { fixture in
             let carol = try await SharingFixture.identity("carol", in: fixture.storage).user
