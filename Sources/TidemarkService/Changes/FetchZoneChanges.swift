@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkFairness
 
 extension CloudService {
     /// One page of a zone's change feed (R-208 … R-214).
@@ -14,14 +15,18 @@ extension CloudService {
     ///   - tellsEnds: whether a first fetch includes all deletions.
     ///   - reader: the caller's access, unless everything may be read (I-5).
     ///   - feedsEverywhere: whether the default zone has a feed too, see ``feedsEverywhere(in:)``.
+    ///   - owner: whose client asks. Of each owner a few pages are read ahead.
+    ///   - lane: where they are read; nil: beside all lanes.
     package func zoneChanges(
         in key: ZoneKey, token: [UInt8], recordsMax: Int, device: DeviceID, connection: UInt64 = 0,
-        tellsEnds: Bool = false, reader: RecordAccess?, feedsEverywhere: Bool = false
+        tellsEnds: Bool = false, reader: RecordAccess?, feedsEverywhere: Bool = false,
+        for owner: WorkOwner = .nobody, on lane: (any TaskExecutor)? = nil
     ) async -> Result<ZonePage, FailureReason> {
         await pagesAhead.page(
             ZoneQuestion(
                 key: key, token: token, recordsMax: recordsMax, device: device, connection: connection,
-                tellsEnds: tellsEnds, reader: reader, feedsEverywhere: feedsEverywhere))
+                tellsEnds: tellsEnds, reader: reader, feedsEverywhere: feedsEverywhere),
+            of: owner, on: lane)
     }
 
     /// Whether the container gives all zones a feed, even default zones and those of the public database. That is

@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkScheduling
 
 /// Reads pages of zones' feeds before clients ask for them, while the client is busy with the page before.
@@ -13,7 +14,7 @@ internal import TidemarkScheduling
 ///
 /// In a zone of another, a page that was read ahead is used only if the reader has access when it is asked for (I-5).
 ///
-/// ``ReadAheadCache`` holds the pages and has the rules. It bounds them in number, in age, and in bytes.
+/// ``ReadAheadCache`` holds the pages and has the rules. It bounds them in number, also of one owner, in age, and in bytes.
 final class PagesAhead: Sendable {
     typealias Page = Result<ZonePage, FailureReason>
     private typealias Pages = ReadAheadCache<Answer<Page>>
@@ -36,11 +37,17 @@ final class PagesAhead: Sendable {
     }
 
     /// The answer to a question, from a page that was read ahead or from a new read. Begins to read the next pages, if
-    /// there are more.
-    func page(_ question: ZoneQuestion) async -> Page {
+    /// there are more, and the owner has room for them.
+    ///
+    /// - Parameters:
+    ///   - owner: whose client asks.
+    ///   - lane: where pages are read ahead; nil: beside all lanes.
+    func page(_ question: ZoneQuestion, of owner: WorkOwner, on lane: (any TaskExecutor)?) async -> Page {
         let ahead = await pageReadAhead(question)
         let page: Page = if let ahead { .success(ahead) } else { await read(question, false) }
-        readAhead(of: page, isNew: ahead == nil, question, depth: Pages.depth)
+        let executor: any TaskExecutor = if let lane { lane } else { scheduler }
+        let asker = PageAsker(owner: owner, lane: executor)
+        readAhead(of: page, isNew: ahead == nil, question, asker, depth: Pages.depth)
         // The store gets the next question before this page is encoded, so that both work at the same time.
         await Task.yield()
         return page
@@ -59,17 +66,21 @@ final class PagesAhead: Sendable {
     /// already here.
     ///
     /// - Parameter isNew: whether this page was read just now.
-    private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, depth: Int) {
+    private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, _ asker: PageAsker, depth: Int) {
         // Nothing was read ahead of the end of a feed.
         guard case .success(let page) = page, page.moreComing else { return }
         if isNew { pages.withLock { $0.forget(after: page, of: question) } }
         guard depth > 0, let next = Pages.next(after: page, of: question) else { return }
         let now = scheduler.now
-        let (answer, isBegun) = pages.withLock { $0.begin(next, at: now, Answer<Page>()) }
+        let begun = pages.withLock { pages -> (reading: Answer<Page>, isBegun: Bool)? in
+            guard pages.admits(next, of: asker.owner) else { return nil }
+            return pages.begin(next, of: asker.owner, at: now, Answer<Page>())
+        }
+        guard let (answer, isBegun) = begun else { return }
         if !isWatched.exchange(true, ordering: .relaxed) { forgetLater() }
-        scheduler.run { [self] in
+        asker.lane.run { [self] in
             if !isBegun { answer.give(await read(next, true)) }
-            readAhead(of: await answer.value(), isNew: !isBegun, next, depth: depth - 1)
+            readAhead(of: await answer.value(), isNew: !isBegun, next, asker, depth: depth - 1)
         }
     }
 
@@ -83,4 +94,10 @@ final class PagesAhead: Sendable {
             if areLeft, !isWatched.exchange(true, ordering: .relaxed) { forgetLater() }
         }
     }
+}
+
+/// For whom pages are read ahead.
+private struct PageAsker: Sendable {
+    let owner: WorkOwner
+    let lane: any TaskExecutor
 }

@@ -18,7 +18,7 @@ extension RequestRouter {
         let page = try await service.zoneChanges(
             in: key, token: query.token, recordsMax: query.limit, device: viewpoint.device,
             connection: context.session.number, tellsEnds: query.tellsEnds, reader: viewpoint.access.unlessOwner,
-            feedsEverywhere: feedsEverywhere
+            feedsEverywhere: feedsEverywhere, for: context.member.owner, on: context.session.lane
         ).orRefusal()
         let selected = await query.selection?.fields(of: page.entries)
         let naming = try await naming(
