@@ -205,7 +205,9 @@ let package = Package(
         tests("TidemarkFairnessTests", ["TidemarkFairness", "TidemarkTestSupport"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes", "TidemarkTestSupport"]),
-        tests("TidemarkSocketsTests", ["TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry"]),
+        tests(
+            "TidemarkSocketsTests",
+            ["TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkTestSupport"]),
         .executableTarget(
             name: "ExitHost", dependencies: ["TidemarkCrypto", "TidemarkTLS"], path: "Tests/ExitHost",
             swiftSettings: settings),

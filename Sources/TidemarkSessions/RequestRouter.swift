@@ -22,6 +22,7 @@ struct RequestRouter: Sendable {
     let pushes: PushCenter
     /// Where works wait for their owners' turns.
     let gates: RequestGates
+    let requestBudget: RequestBudget
 
     /// Does not throw: what goes wrong is an answer as well.
     func answer(_ context: RequestContext) async -> [UInt8] {

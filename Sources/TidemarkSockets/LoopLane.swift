@@ -15,7 +15,7 @@ final class LoopLane: TaskExecutor, @unchecked Sendable {
     fileprivate var jobs: Deque<UnownedJob> = []
     /// How long the lane has worked since its last turn began. It is kept while the lane has no work: otherwise work that
     /// comes piece by piece would cost nothing. Nanoseconds.
-    fileprivate var used: Int64 = 0
+    fileprivate(set) var used: Int64 = 0
 
     init(_ loop: EventLoop) { self.loop = loop }
 

@@ -27,11 +27,43 @@ extension RecordsOutcome {
     }
 }
 
+extension RecordsOutcome {
+    /// The same without some of the server's records. The client fetches these.
+    package func withholding(_ isWithheld: (RecordState) -> Bool) -> RecordsOutcome {
+        // NB: only what has a record is copied, because most outcomes have none.
+        var outcome = self
+        for index in saves.indices {
+            guard let record = saves[index].record, isWithheld(record) else { continue }
+            outcome.saves[index].withholdRecord()
+        }
+        return outcome
+    }
+}
+
 /// What happened to one record that a request saves.
 package enum SaveOutcome: Sendable, Equatable {
     /// The record's metadata after the save.
     case saved(RecordMetadata)
     case failed(ItemFailure)
+
+    /// The server's record that comes with it.
+    package var record: RecordState? {
+        switch self {
+        case .saved(let metadata): if case .record(let record) = metadata.content { record } else { nil }
+        case .failed(let failure): failure.serverRecord
+        }
+    }
+
+    fileprivate mutating func withholdRecord() {
+        switch self {
+        case .saved(var metadata):
+            metadata.content = .withheld
+            self = .saved(metadata)
+        case .failed(var failure):
+            failure.serverRecord = nil
+            self = .failed(failure)
+        }
+    }
 }
 
 /// What happened to one record that a request deletes.

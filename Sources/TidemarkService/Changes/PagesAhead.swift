@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkScheduling
 
 /// Reads pages of zones' feeds before clients ask for them, while the client is busy with the page before.
@@ -13,7 +14,7 @@ internal import TidemarkScheduling
 ///
 /// In a zone of another, a page that was read ahead is used only if the reader has access after it was asked for (I-5).
 ///
-/// ``ReadAheadCache`` holds the pages and has the rules. It bounds them in number, in age, and in bytes.
+/// ``ReadAheadCache`` holds the pages and has the rules. It bounds them in number, also of one owner, in age, and in bytes.
 final class PagesAhead: Sendable {
     typealias Page = Result<ZonePage, FailureReason>
     private typealias Pages = ReadAheadCache<Answer<Page>>
@@ -36,7 +37,7 @@ final class PagesAhead: Sendable {
     }
 
     /// What is made of the page that answers a question: of one that was read ahead, or of a new one. Begins to read the
-    /// next pages, if there are more.
+    /// next pages, if there are more, and the owner has room for them.
     ///
     /// What is made of a page that was read ahead in a zone of another is given only if the reader has access (I-5). The
     /// access is read meanwhile. Without it, what was made is dropped, and the page is read anew, with the access.
@@ -44,19 +45,24 @@ final class PagesAhead: Sendable {
     /// NB: the read of the access begins when the page is here. If both were under way at once, PostgreSQL could look at the
     /// access first, and at the records after access has ended.
     ///
-    /// - Parameter make: may be called twice, so nothing else may come of it.
+    /// - Parameters:
+    ///   - owner: whose client asks.
+    ///   - lane: where pages are read ahead; nil: beside all lanes.
+    ///   - make: may be called twice, so nothing else may come of it.
     func answer<Made: Sendable>(
-        _ question: ZoneQuestion, _ make: (ZonePage) async -> Made
+        _ question: ZoneQuestion, of owner: WorkOwner, on lane: (any TaskExecutor)?, _ make: (ZonePage) async -> Made
     ) async -> Result<Made, FailureReason> {
-        guard let ahead = await pageReadAhead(question) else { return await newAnswer(question, make) }
+        let executor: any TaskExecutor = if let lane { lane } else { scheduler }
+        let asker = PageAsker(owner: owner, lane: executor)
+        guard let ahead = await pageReadAhead(question) else { return await newAnswer(question, asker, make) }
         guard question.reader?.viewer != nil else {
-            await readOn(after: .success(ahead), isNew: false, question)
+            await readOn(after: .success(ahead), isNew: false, question, asker)
             return .success(await make(ahead))
         }
         async let isAllowed = mayRead(question, ahead.zone)
-        await readOn(after: .success(ahead), isNew: false, question)
+        await readOn(after: .success(ahead), isNew: false, question, asker)
         let made = await make(ahead)
-        guard await isAllowed else { return await newAnswer(question, make) }
+        guard await isAllowed else { return await newAnswer(question, asker, make) }
         return .success(made)
     }
 
@@ -67,10 +73,10 @@ final class PagesAhead: Sendable {
     }
 
     private func newAnswer<Made: Sendable>(
-        _ question: ZoneQuestion, _ make: (ZonePage) async -> Made
+        _ question: ZoneQuestion, _ asker: PageAsker, _ make: (ZonePage) async -> Made
     ) async -> Result<Made, FailureReason> {
         let page = await read(question, false)
-        await readOn(after: page, isNew: true, question)
+        await readOn(after: page, isNew: true, question, asker)
         switch page {
         case .success(let page): return .success(await make(page))
         case .failure(let reason): return .failure(reason)
@@ -86,8 +92,8 @@ final class PagesAhead: Sendable {
     }
 
     /// The store gets its next questions before an answer is made of this page, so that both work at the same time.
-    private func readOn(after page: Page, isNew: Bool, _ question: ZoneQuestion) async {
-        readAhead(of: page, isNew: isNew, question, depth: Pages.depth)
+    private func readOn(after page: Page, isNew: Bool, _ question: ZoneQuestion, _ asker: PageAsker) async {
+        readAhead(of: page, isNew: isNew, question, asker, depth: Pages.depth)
         await Task.yield()
     }
 
@@ -95,17 +101,21 @@ final class PagesAhead: Sendable {
     /// already here.
     ///
     /// - Parameter isNew: whether this page was read just now.
-    private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, depth: Int) {
+    private func readAhead(of page: Page, isNew: Bool, _ question: ZoneQuestion, _ asker: PageAsker, depth: Int) {
         // Nothing was read ahead of the end of a feed.
         guard case .success(let page) = page, page.moreComing else { return }
         if isNew { forget(after: page, of: question) }
         guard depth > 0, let next = Pages.next(after: page, of: question) else { return }
         let now = scheduler.now
-        let (answer, isBegun) = pages.withLock { $0.begin(next, at: now, Answer<Page>()) }
+        let begun = pages.withLock { pages -> (reading: Answer<Page>, isBegun: Bool)? in
+            guard pages.admits(next, of: asker.owner) else { return nil }
+            return pages.begin(next, of: asker.owner, at: now, Answer<Page>())
+        }
+        guard let (answer, isBegun) = begun else { return }
         if !isWatched.exchange(true, ordering: .relaxed) { forgetLater() }
-        scheduler.run { [self] in
+        asker.lane.run { [self] in
             if !isBegun { answer.give(await read(next, true)) }
-            readAhead(of: await answer.value(), isNew: !isBegun, next, depth: depth - 1)
+            readAhead(of: await answer.value(), isNew: !isBegun, next, asker, depth: depth - 1)
         }
     }
 
@@ -119,4 +129,10 @@ final class PagesAhead: Sendable {
             if areLeft, !isWatched.exchange(true, ordering: .relaxed) { forgetLater() }
         }
     }
+}
+
+/// For whom pages are read ahead.
+private struct PageAsker: Sendable {
+    let owner: WorkOwner
+    let lane: any TaskExecutor
 }

@@ -2,6 +2,7 @@
 
 internal import DequeModule
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 
 /// Which pages of zones' feeds are read before clients ask for them. Values in, decisions out: no clock, no lock, no store.
@@ -11,17 +12,20 @@ internal import TidemarkFields
 /// | unknown | the start, and when it was asked for or forgotten | it is read now |
 /// | ahead | a page before it that is small, says that more follow, and has arrived | used if more follow it too; else read now |
 ///
-/// A page is forgotten after two seconds, as the oldest of more than 32, and when the page before it was read anew.
+/// A page is forgotten after two seconds, as the oldest of more than 32, and when the page before it was read anew. Of one
+/// owner there are eight: for more, nothing is read ahead.
 ///
 /// `Reading` is what the pages are read by.
 struct ReadAheadCache<Reading: Sendable>: Sendable {
     private struct Entry: Sendable {
         let question: ZoneQuestion
+        let owner: WorkOwner
         let begunAt: Duration
         let reading: Reading
     }
 
     static var countMax: Int { 32 }
+    static var countPerOwnerMax: Int { 8 }
     /// A client that goes on does so at once.
     static var ageMax: Duration { .seconds(2) }
     /// The most stored bytes of the page before.
@@ -73,16 +77,24 @@ struct ReadAheadCache<Reading: Sendable>: Sendable {
         }
     }
 
-    /// The page is wanted ahead.
+    /// Whether the page is here, or its owner has room for another one.
+    func admits(_ question: ZoneQuestion, of owner: WorkOwner) -> Bool {
+        entries.contains { $0.question == question }
+            || entries.count(where: { $0.owner == owner }) < Self.countPerOwnerMax
+    }
+
+    /// The page is wanted ahead. Ask ``admits(_:of:)`` first.
     ///
-    /// - Parameter reading: what the page is read by if it is not here.
+    /// - Parameters:
+    ///   - owner: whose client asks.
+    ///   - reading: what the page is read by if it is not here.
     /// - Returns: what the page is read by, and whether that had begun before.
     mutating func begin(
-        _ question: ZoneQuestion, at now: Duration, _ reading: @autoclosure () -> Reading
+        _ question: ZoneQuestion, of owner: WorkOwner, at now: Duration, _ reading: @autoclosure () -> Reading
     ) -> (reading: Reading, isBegun: Bool) {
         if let entry = entries.first(where: { $0.question == question }) { return (entry.reading, true) }
         let reading = reading()
-        entries.append(Entry(question: question, begunAt: now, reading: reading))
+        entries.append(Entry(question: question, owner: owner, begunAt: now, reading: reading))
         if entries.count > Self.countMax { entries.removeFirst() }
         return (reading, false)
     }

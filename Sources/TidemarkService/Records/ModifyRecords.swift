@@ -19,19 +19,21 @@ extension CloudService {
     ///   - owner: whose share of the queue the parts take.
     ///   - asker: who waits. What is not begun when it has left is not carried out.
     ///   - gates: where steps other than the writes wait.
+    ///   - room: for the server's records that come with the outcomes. The caller leaves it when it needs them no more.
+    ///     Nil: all of them come.
     ///   - completing: nil if no part invites a user. Otherwise it gives the same parts in the same order. It is called once
     ///     all parts without a CKShare are queued.
     /// - Returns: one for each part, in order.
     package func modifyRecords(
         _ parts: [RecordsRequest], for owner: WorkOwner, askedBy asker: Asker = Asker(),
-        at gates: SharingGates = SharingGates(), completing: PartsCompletion? = nil
+        at gates: SharingGates = SharingGates(), room: RecordsRoom? = nil, completing: PartsCompletion? = nil
     ) async -> [Result<RecordsOutcome, FailureReason>] {
         if let reason = RecordsRequest.refusal(of: parts, within: limits) { return parts.map { _ in .failure(reason) } }
         if completing != nil || parts.contains(where: { $0.access.scope == .shared || $0.makesShare(within: limits) }) {
-            let work = SharedParts(service: self, owner: owner, asker: asker, gates: gates)
+            let work = SharedParts(service: self, owner: owner, asker: asker, gates: gates, room: room)
             return await work.modify(parts, completing: completing)
         }
-        let answers = parts.map { writeCoordinator.submit($0, for: owner, askedBy: asker) }
+        let answers = parts.map { writeCoordinator.submit($0, for: owner, askedBy: asker, room: room) }
         var outcomes: [Result<RecordsOutcome, FailureReason>] = []
         for answer in answers { outcomes.append(await answer.value()) }
         return outcomes

@@ -12,7 +12,7 @@ internal import TidemarkDomain
 package final class SharedWrites: Sendable {
     struct State {
         var queue: WriteQueue
-        var answers: [WriteQueue.Ticket: Answer<WriteCoordinator.Outcome>] = [:]
+        var waiters: [WriteQueue.Ticket: OutcomeWaiters] = [:]
         var hasDeadlineTimer = false
         var stopping: [Answer<Void>] = []
         var epochs = MemoryEpochWatch()

@@ -36,7 +36,11 @@ final class WriteCoordinator: Sendable {
     }
 
     /// Queues a request before this returns: one device's requests to a zone keep the order of these calls.
-    func submit(_ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker) -> Answer<Outcome> {
+    ///
+    /// - Parameter room: for the records that come with the outcome. Nil: all of them come.
+    func submit(
+        _ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker, room: RecordsRoom? = nil
+    ) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
             let isElsewhere = request.access.scope == .shared
@@ -49,10 +53,11 @@ final class WriteCoordinator: Sendable {
             switch admission {
             case .queued(let ticket):
                 let answer = Answer<Outcome>()
-                state.answers[ticket] = answer
+                state.waiters[ticket] = OutcomeWaiters(answer, room: room)
                 return (answer, state.queue.startsWorker(at: loop))
             case .joined(let ticket):
-                return (state.answers[ticket] ?? Self.answered(.serverFault), false)
+                state.waiters[ticket]?.join(room)
+                return (state.waiters[ticket]?.answer ?? Self.answered(.serverFault), false)
             case .refused(let reason):
                 return (Self.answered(reason), false)
             }
@@ -391,21 +396,21 @@ final class WriteCoordinator: Sendable {
         // First, because pushes still have a way to go.
         if !decision.moved.notices.isEmpty { onMoved(decision.moved) }
         let now = scheduler.now
-        let (answers, refusals) = shared.state.withLock { state in
+        let (waiters, refusals) = shared.state.withLock { state in
             state.queue.leave(part)
             state.memoryGrowth.add(decision.memoryGrowth, elsewhere: decision.memoryElsewhere)
             let refusals = rest.isEmpty ? [] : state.queue.putBack(Array(rest.joined()), now: now)
             if let group { state.queue.endGroup(group, at: loop) }
-            return (part.map { state.answers.removeValue(forKey: $0.ticket) }, refusals)
+            return (part.map { state.waiters.removeValue(forKey: $0.ticket) }, refusals)
         }
-        for (answer, outcome) in zip(answers, decision.outcomes) { answer?.give(outcome) }
+        for (waiters, outcome) in zip(waiters, decision.outcomes) { waiters?.give(outcome) }
         guard !rest.isEmpty else { return }
         refuse(refusals)
         armDeadlineTimer()
     }
 
     private func note(_ error: StorageError, of part: [WriteQueue.Entry]) {
-        let requests = shared.state.withLock { state in part.map { state.answers[$0.ticket]?.request } }
+        let requests = shared.state.withLock { state in part.map { state.waiters[$0.ticket]?.answer.request } }
         let request = requests.lazy.compactMap(\.self).first
         error.note(request: request, requestCount: part.count)
     }
@@ -487,8 +492,8 @@ final class WriteCoordinator: Sendable {
 
     private func refuse(_ refusals: [WriteQueue.RefusedRequest]) {
         for refusal in refusals {
-            let answer = shared.state.withLock { $0.answers.removeValue(forKey: refusal.ticket) }
-            answer?.give(.failure(refusal.reason))
+            let waiters = shared.state.withLock { $0.waiters.removeValue(forKey: refusal.ticket) }
+            waiters?.give(.failure(refusal.reason))
         }
     }
 

@@ -48,6 +48,8 @@ extension CloudService {
                 }
                 return await opened.asyncFlatMap { opened in
                     guard let opened else { return .success(()) }
+                    // Who may join has no row that could end, by name or by address. Nobody in the zone waits for them.
+                    if case .publicUser = opened.entry { return .success(()) }
                     let action = ShareAction.decline(opened.visitor)
                     let key = opened.read.zone.key
                     return await perform(action, on: key, for: bearer, in: turn, askedBy: asker).map { _ in () }
@@ -105,6 +107,9 @@ extension CloudService {
             }
         }
         return await pointed.asyncFlatMap { opened in
+            // What was read is whole, and the decision under the zone's lock would write nothing for a participant. If they
+            // are removed meanwhile, it is as if they had accepted before that.
+            if case .participant = opened.entry { return .success(()) }
             let action = ShareAction.accept(opened.visitor, as: id)
             let key = opened.read.zone.key
             return await perform(action, on: key, for: bearer, in: turn, askedBy: asker).map { _ in () }

@@ -11,6 +11,7 @@ struct SharedParts: Sendable {
     let owner: WorkOwner
     let asker: Asker
     let gates: SharingGates
+    let room: RecordsRoom?
 
     private enum Begun {
         case queued(AccessLooks.Queued)
@@ -55,8 +56,10 @@ struct SharedParts: Sendable {
 
     /// Queues a part, or lets it wait for a look at the access to its zone.
     private func begin(_ part: RecordsRequest) -> Begun {
-        let (service, owner, asker) = (service, owner, asker)
-        let queue = { @Sendable in service.writeCoordinator.submit(part, for: owner, askedBy: asker) }
+        let (service, owner, asker, room) = (service, owner, asker, room)
+        let queue = { @Sendable in
+            service.writeCoordinator.submit(part, for: owner, askedBy: asker, room: room)
+        }
         guard part.access.scope == .shared else { return .queued(queue()) }
         let place = AccessLooks.Place(user: part.user, zone: part.key)
         let looks = service.sharedWrites.accessLooks

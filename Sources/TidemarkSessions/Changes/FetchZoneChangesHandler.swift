@@ -20,7 +20,9 @@ extension RequestRouter {
             connection: context.session.number, tellsEnds: query.tellsEnds, reader: viewpoint.access.unlessOwner,
             feedsEverywhere: feedsEverywhere)
         let asker = viewpoint
-        let made = try await service.zoneChanges(question) { page in
+        let made = try await service.zoneChanges(
+            question, for: context.member.owner, on: context.session.lane
+        ) { page in
             await message(of: page, in: key, query, for: asker, context)
         }.orRefusal()
         return try made.get()

@@ -198,7 +198,7 @@ extension PushCenter.State {
     mutating func needsList(of viewer: DatabaseID) -> Bool {
         guard let known = watches[viewer]?.subscriptions else { return false }
         guard !known.isEmpty else {
-            sharedZones.remove(viewer)
+            dropList(of: viewer)
             // NB: what is wanted stays so. It may be because of a notice that says that there are other subscriptions.
             listReads.outdate(viewer)
             watches[viewer]?.forgetList()
@@ -246,14 +246,29 @@ extension PushCenter.State {
         let numbers = watch.sessions.keys
         if sharedZones.set(keys, of: viewer, afterSweep: sweepCount) { watches[viewer]?.tell(numbers) }
         watches[viewer]?.listRead()
+        boundLists(of: watch.account, after: viewer, zoneCount: keys.count)
         _ = lineUp(viewer)
+    }
+
+    /// Forgets the account's lists that were read longest ago, if they are too many.
+    ///
+    /// The marks of these databases stay. So the sweep finds each change of their zones, has the list read again, and tells the
+    /// devices: as after a lost notice (I-4).
+    private mutating func boundLists(of account: AccountID, after viewer: DatabaseID, zoneCount: Int) {
+        let byteCount = SharedZoneLists.byteCount(zones: zoneCount)
+        for other in listMemory.keep(byteCount, of: viewer, for: account) { sharedZones.remove(other) }
+    }
+
+    mutating func dropList(of viewer: DatabaseID) {
+        sharedZones.remove(viewer)
+        if let watch = watches[viewer] { listMemory.forget(viewer, of: watch.account) }
     }
 
     /// Takes in that a list cannot be read now. Until it is read the viewer is told of no zone: access to any of them may have
     /// ended.
     mutating func listFailed(of viewer: DatabaseID) {
         listReads.failed(viewer)
-        sharedZones.remove(viewer)
+        dropList(of: viewer)
         guard watches[viewer] != nil else { return listReads.forget(viewer) }
         watches[viewer]?.listFailed()
         _ = lineUp(viewer)

@@ -19,6 +19,8 @@ final class PushCenter: Sendable {
         var sessions: [UInt64: Session] = [:]
         var subscriptions: SubscriptionMemory
         var sharedZones = SharedZoneLists()
+        /// Which lists an account has in ``sharedZones``.
+        var listMemory: AccountMemory
         var listReads = SharedListReads()
         var sharedMoves = SharedMoves()
         /// Whether the next step of telling viewers of changes is scheduled.
@@ -121,6 +123,7 @@ final class PushCenter: Sendable {
         state = Mutex(
             State(
                 subscriptions: SubscriptionMemory(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax),
+                listMemory: AccountMemory(bytesPerAccountMax: settings.listBytesPerAccountMax),
                 lines: PushLines(bytesPerAccountMax: settings.subscriptionBytesPerAccountMax)))
     }
 
@@ -193,8 +196,8 @@ final class PushCenter: Sendable {
             for database in [identity.privateDatabase, identity.sharedDatabase] {
                 state.watches[database]?.leave(session.number)
                 guard state.watches[database]?.isEmpty == true else { continue }
+                state.dropList(of: database)
                 state.watches[database] = nil
-                state.sharedZones.remove(database)
                 state.listReads.forget(database)
                 state.subscriptions.forget(database, of: identity.account)
             }

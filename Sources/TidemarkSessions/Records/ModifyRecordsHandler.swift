@@ -13,9 +13,12 @@ extension RequestRouter {
             of: request.zones.lazy.map(\.zone), for: viewpoint, context.member, at: ownersLook(context))
         let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
         let requests = parts.compactMap(\.request)
+        // while other zones are not decided, what is shown of the first ones takes memory.
+        let room = RecordsRoom(of: context.member.owner, in: requestBudget, bytesMax: limits.answerBytesMax)
+        defer { room.leave() }
         let decided = await service.modifyRecords(
             requests, for: context.member.owner, askedBy: context.session.asker,
-            at: SharingGates(reads: gates[.fetch], changes: gates[.change]),
+            at: SharingGates(reads: gates[.fetch], changes: gates[.change]), room: room,
             completing: completion(of: request, for: viewpoint, context.member))
         // to a client that does not read, a conflict or a save is told without the record. It fetches that
         // when it reads again.

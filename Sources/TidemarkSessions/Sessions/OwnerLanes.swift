@@ -38,7 +38,7 @@ final class OwnerLanes: Sendable {
 final class OwnerLane: Sendable {
     private let owner: WorkOwner
     private let lanes: OwnerLanes
-    private let executor: any TaskExecutor
+    let executor: any TaskExecutor
 
     fileprivate init(_ owner: WorkOwner, of lanes: OwnerLanes, _ executor: any TaskExecutor) {
         (self.owner, self.lanes, self.executor) = (owner, lanes, executor)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
-internal import TidemarkFairness
+package import TidemarkFairness
+package import TidemarkService
 
 /// The memory of all requests under way in one process, and who has how much of it.
 ///
@@ -28,6 +29,19 @@ package final class RequestBudget: Sendable {
     func give(back byteCount: Int, of owner: WorkOwner) {
         amounts.withLock { $0.give(back: byteCount, of: owner) }
     }
+}
+
+/// Records that are told beside outcomes take at most half of what their owner may have. The other half is for requests.
+extension RequestBudget: RecordsBudget {
+    package func takeForRecords(_ byteCount: Int, of owner: WorkOwner) -> Bool {
+        amounts.withLock { amounts in
+            let room = amounts.take(byteCount, for: owner)
+            if room == .tight { amounts.give(back: byteCount, of: owner) }
+            return room == .ample
+        }
+    }
+
+    package func giveBackForRecords(_ byteCount: Int, of owner: WorkOwner) { give(back: byteCount, of: owner) }
 }
 
 /// What one session has of the budget. It takes a block at a time, and the first bytes are free: a session with small

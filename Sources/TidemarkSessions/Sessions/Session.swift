@@ -55,6 +55,8 @@ package final class Session: Sendable {
 
     /// Who is here; nil before `Hello` was answered.
     var member: SessionMember? { state.withLock { $0.member } }
+    /// Where the requests of its account run; nil before `Hello` was answered.
+    var lane: (any TaskExecutor)? { state.withLock { $0.lane?.executor } }
 
     // MARK: What the connection tells
 

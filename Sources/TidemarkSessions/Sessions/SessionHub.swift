@@ -45,7 +45,9 @@ package final class SessionHub: Sendable {
         siblings = HubSiblings(poster)
         pushes = PushCenter(
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
-        router = RequestRouter(service: service, limits: settings.limits, pushes: pushes, gates: gates)
+        router = RequestRouter(
+            service: service, limits: settings.limits, pushes: pushes, gates: gates,
+            requestBudget: settings.requestBudget)
         authentication = Authentication(service: service, settings: settings) { [scheduler] in
             Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         }

@@ -95,6 +95,9 @@ package struct SessionSettings: Sendable {
     /// have. What was read longest ago is forgotten, and read again when a push depends on it. The subscriptions in the
     /// account's waiting pushes have about as many bytes at most.
     package var subscriptionBytesPerAccountMax = 4_194_304
+    /// Bytes of an account's lists of zones of others that a hub remembers, in all containers: about 26,000 zones. The
+    /// list that was read longest ago is forgotten. Changes of its zones are then found by the sweep.
+    package var listBytesPerAccountMax = 4_194_304
 
     package init(serverName: String, limits: Limits, credentialHash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
         self.serverName = serverName

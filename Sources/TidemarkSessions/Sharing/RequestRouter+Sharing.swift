@@ -205,29 +205,8 @@ extension [RecordState] {
 
 extension RecordsOutcome {
     /// The same without CKShare records.
-    fileprivate var withholdingShares: RecordsOutcome {
-        RecordsOutcome(
-            saves: saves.map { save -> SaveOutcome in
-                switch save {
-                case .saved(var metadata):
-                    guard case .record(let record) = metadata.content, Share.isType(record.type) else { return save }
-                    metadata.content = .withheld
-                    return .saved(metadata)
-                case .failed(var failure):
-                    guard let record = failure.serverRecord, Share.isType(record.type) else { return save }
-                    failure.serverRecord = nil
-                    return .failed(failure)
-                }
-            }, deletes: deletes)
-    }
+    fileprivate var withholdingShares: RecordsOutcome { withholding { Share.isType($0.type) } }
 
     /// The records that come with the outcome.
-    fileprivate var shownRecords: [RecordState] {
-        saves.compactMap { save in
-            switch save {
-            case .saved(let metadata): if case .record(let record) = metadata.content { record } else { nil }
-            case .failed(let failure): failure.serverRecord
-            }
-        }
-    }
+    fileprivate var shownRecords: [RecordState] { saves.compactMap(\.record) }
 }

@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkFields
 import TidemarkTestSupport
 
@@ -49,8 +50,8 @@ import TidemarkTestSupport
 
     @Test func `I-3: a page that was read ahead is used once`() {
         var pages = ReadAheadCache<Int>()
-        #expect(pages.begin(question(1), at: .zero, 1) == (1, false))
-        #expect(pages.begin(question(2), at: .zero, 2) == (2, false))
+        #expect(pages.begin(question(1), of: .nobody, at: .zero, 1) == (1, false))
+        #expect(pages.begin(question(2), of: .nobody, at: .zero, 2) == (2, false))
         #expect(pages.take(question(2), at: .zero) == 2)
         #expect(pages.take(question(2), at: .zero) == nil)
         #expect(pages.take(question(3), at: .zero) == nil)
@@ -72,8 +73,8 @@ import TidemarkTestSupport
         ]
         let shorter = ZoneQuestion(key: key, token: next.token, recordsMax: 1, device: device, reader: nil)
         for (number, question) in ([next, shorter] + others).enumerated() {
-            #expect(pages.begin(question, at: .zero, number) == (number, false))
-            #expect(pages.begin(question, at: .zero, 9) == (number, true))
+            #expect(pages.begin(question, of: .nobody, at: .zero, number) == (number, false))
+            #expect(pages.begin(question, of: .nobody, at: .zero, 9) == (number, true))
         }
         pages.forget(after: page, of: question(7))
         #expect([next, shorter].map { pages.take($0, at: .zero) } == [nil, nil])
@@ -83,15 +84,15 @@ import TidemarkTestSupport
     @Test func `I-3: a page that waits for more than two seconds is not used`() {
         for (age, expected) in [(Duration.seconds(2), 1), (.milliseconds(2_001), nil)] as [(Duration, Int?)] {
             var pages = ReadAheadCache<Int>()
-            _ = pages.begin(question(), at: .seconds(5), 1)
+            _ = pages.begin(question(), of: .nobody, at: .seconds(5), 1)
             #expect(pages.take(question(), at: .seconds(5) + age) == expected, "\(age)")
         }
     }
 
     @Test func `R-722: pages that nobody asks for are forgotten without a question`() {
         var pages = ReadAheadCache<Int>()
-        _ = pages.begin(question(1), at: .zero, 1)
-        _ = pages.begin(question(2), at: .seconds(1), 2)
+        _ = pages.begin(question(1), of: .nobody, at: .zero, 1)
+        _ = pages.begin(question(2), of: .nobody, at: .seconds(1), 2)
         #expect(pages.forgetOld(at: .seconds(2)) && pages.count == 2)
         #expect(pages.forgetOld(at: .milliseconds(2_001)) && pages.count == 1)
         #expect(!pages.forgetOld(at: .milliseconds(3_001)) && pages.count == 0)
@@ -111,7 +112,7 @@ import TidemarkTestSupport
             }, mayRead: { _, _ in true })
         for round in 1...2 {
             let question = question()
-            _ = try scheduler.complete { await pages.page(question) }
+            _ = try scheduler.complete { await pages.page(question, of: .nobody, on: nil) }
             scheduler.runUntilIdle()
             // The page that was asked for, and two after it. A timer runs as long as there are some.
             #expect(readCount.withLock { $0 } == 3 * round && scheduler.nextTimer != nil)
@@ -121,11 +122,76 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-716: of one owner a few pages are read ahead, of others as many beside them`() {
+        var pages = ReadAheadCache<Int>()
+        let (alice, bob) = (WorkOwner.account(1), WorkOwner.account(2))
+        for number in 0..<ReadAheadCache<Int>.countPerOwnerMax {
+            #expect(pages.admits(question(UInt8(number)), of: alice))
+            _ = pages.begin(question(UInt8(number)), of: alice, at: .zero, number)
+        }
+        #expect(!pages.admits(question(100), of: alice) && pages.admits(question(100), of: bob))
+        #expect(pages.admits(question(0), of: alice), "it is here")
+        let taken = pages.take(question(0), at: .zero)
+        #expect(taken == 0 && pages.admits(question(100), of: alice))
+    }
+
+    /// Pages of different zones that are always followed by more.
+    private func endlessPages(
+        _ scheduler: ManualScheduler, onRead: @escaping @Sendable (_ isAhead: Bool) -> Void
+    ) throws -> (pages: PagesAhead, question: @Sendable (Int) -> ZoneQuestion) {
+        let stored = try (1...100).map { try page(moreComing: true, number: $0) }
+        let readCount = Mutex(0)
+        let pages = PagesAhead(
+            scheduler: scheduler,
+            read: { _, isAhead in
+                onRead(isAhead)
+                return readCount.withLock { count in
+                    count += 1
+                    return .success(stored[count - 1])
+                }
+            }, mayRead: { _, _ in true })
+        return (
+            pages,
+            { [device] number in
+                let key = ZoneKey(database: DatabaseID(1), name: "\(number)")
+                return ZoneQuestion(key: key, token: [0], recordsMax: 0, device: device, reader: nil)
+            }
+        )
+    }
+
+    @Test func `R-716: an account that asks for many zones has eight pages read ahead, and others have as many`()
+        throws
+    {
+        let scheduler = ManualScheduler()
+        let aheadCount = Log<Void>()
+        let (pages, question) = try endlessPages(scheduler) { if $0 { aheadCount.append(()) } }
+        for (owner, count) in [(WorkOwner.account(1), 8), (.account(2), 16)] {
+            for number in 0..<10 {
+                let asked = question(number + count * 10)
+                _ = try scheduler.complete { await pages.page(asked, of: owner, on: nil) }
+                scheduler.runUntilIdle()
+            }
+            #expect(aheadCount.all.count == count)
+        }
+    }
+
+    @Test func `R-778: pages are read ahead in the lane of the account that asks`() throws {
+        let (scheduler, lane) = (ManualScheduler(), ManualScheduler())
+        let aheadCount = Log<Void>()
+        let (pages, question) = try endlessPages(scheduler) { if $0 { aheadCount.append(()) } }
+        let asked = question(1)
+        _ = try scheduler.complete { await pages.page(asked, of: .account(1), on: lane) }
+        scheduler.runUntilIdle()
+        #expect(aheadCount.all.isEmpty)
+        lane.runUntilIdle()
+        #expect(aheadCount.all.count == 2)
+    }
+
     @Test func `I-7: of more than 32 pages the oldest is forgotten`() {
         var pages = ReadAheadCache<Int>()
         let countMax = ReadAheadCache<Int>.countMax
         for number in 0...countMax {
-            _ = pages.begin(question(UInt8(number)), at: .zero, number)
+            _ = pages.begin(question(UInt8(number)), of: .nobody, at: .zero, number)
         }
         #expect(pages.take(question(0), at: .zero) == nil)
         for number in 1...countMax { #expect(pages.take(question(UInt8(number)), at: .zero) == number) }

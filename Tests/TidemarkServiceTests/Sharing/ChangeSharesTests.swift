@@ -56,6 +56,51 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-317, R-330, R-727: who accepts again, or declines without an invitation, needs no transaction`()
+        throws
+    {
+        let (script, fixture) = (FaultScript(), try ServiceFixture())
+        let service = fixture.server(faults: script.plan)
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            try await fixture.share(.readWrite, [carol.invited()], counter: 1, by: service)
+            let secret = try await fixture.secret()
+            func transactions(_ work: () async throws -> Void) async throws -> Int {
+                let before = script.count(.beginSent)
+                try await work()
+                return script.count(.beginSent) - before
+            }
+            func accept(_ user: Identity) async throws -> Int {
+                try await transactions { try await fixture.accept(user, by: service) }
+            }
+            func decline(_ user: Identity) async throws -> Int {
+                try await transactions {
+                    let declined = try await service.declineShares(ofLinks: [secret], for: user.bearer).get()
+                    #expect(declined.map(\.reason) == [nil])
+                }
+            }
+            func isIn(_ user: Identity) async throws -> Bool {
+                try await service.sharedZones([fixture.key()], for: user.user).get().map(\.reason) == [nil]
+            }
+            #expect(try await decline(bob) == 0)
+            #expect(try await accept(bob) == 1)
+            #expect(try await accept(bob) == 0)
+            #expect(try await isIn(bob))
+            // Who has left or was removed joins anew.
+            #expect(try await decline(bob) == 1)
+            #expect(try await !isIn(bob))
+            #expect(try await decline(bob) == 0)
+            #expect(try await accept(bob) == 1)
+            #expect(try await isIn(bob))
+            // An invitation ends, and so does one that was accepted.
+            #expect(try await decline(carol) == 1)
+            #expect(try await accept(carol) == 1)
+            #expect(try await isIn(carol))
+        }
+    }
+
     @Test func `R-716: who accepts is shown the shares in a turn of the fetches`() throws {
         let fixture = try ServiceFixture()
         let service = fixture.server()

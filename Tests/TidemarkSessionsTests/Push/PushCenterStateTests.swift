@@ -18,6 +18,7 @@ import TidemarkService
     private func makeState() -> PushCenter.State {
         var state = PushCenter.State(
             subscriptions: SubscriptionMemory(bytesPerAccountMax: 1_000_000),
+            listMemory: AccountMemory(bytesPerAccountMax: SharedZoneLists.byteCount(zones: 3)),
             lines: PushLines(bytesPerAccountMax: 1_000_000))
         join(&state)
         return state
@@ -97,5 +98,44 @@ import TidemarkService
         #expect(state.mayReadList(viewer))
         let starts = state.listStarts(at: mark(5), of: viewer)
         #expect(!starts)
+    }
+
+    @Test func `R-726, R-334, I-4: of too many lists the oldest is forgotten, and the sweep tells of its zones`() {
+        var state = makeState()
+        // The account is in another container too.
+        let other = DatabaseID(4)
+        state.watches[other] = DatabaseWatch(
+            user: UserID(2), account: AccountID(1), scope: .shared, since: .zero)
+        state.watches[other]?.join(2, DeviceID(high: 0, low: 1))
+        _ = state.knows([Self.shared], of: own, at: .seconds(1))
+        _ = state.knows([Self.shared], of: other, at: .seconds(1))
+        func read(_ names: [String], of viewer: DatabaseID, at value: Int64) {
+            _ = state.listReads.want(viewer)
+            _ = state.listReads.takeNext(of: viewer)
+            _ = state.listStarts(at: mark(value), of: viewer)
+            state.listRead(names.map { ZoneKey(database: zone.database, name: $0) }, of: viewer)
+            _ = state.listReads.takeNext(of: viewer)
+        }
+        func known() -> [Bool] { [viewer, other].map { state.sharedZones.knows($0) } }
+        func concerned(by name: String) -> [DatabaseID] {
+            state.sharedZones.viewers(
+                concernedBy: ZoneNotice(database: zone.database, life: .nobody, zoneName: name))
+        }
+        read(["a", "b"], of: viewer, at: 5)
+        #expect(concerned(by: "a") == [viewer])
+        read(["c", "d"], of: other, at: 5)
+        #expect(known() == [false, true] && concerned(by: "a") == [] && concerned(by: "c") == [other])
+        // Nothing is read again as long as nothing changes.
+        state.looksForOtherList(of: viewer, at: 5)
+        #expect(!state.listReads.isWanted(viewer) && state.watches[viewer]?.isDue == false)
+        state.looksForOtherList(of: viewer, at: 6)
+        #expect(state.listReads.isWanted(viewer) && state.watches[viewer]?.isDue == true)
+        read(["a", "b"], of: viewer, at: 6)
+        #expect(known() == [true, false] && concerned(by: "a") == [viewer])
+        // A list that is dropped takes no room.
+        state.dropList(of: viewer)
+        read(["c", "d"], of: other, at: 7)
+        read(["a"], of: viewer, at: 7)
+        #expect(known() == [true, true])
     }
 }
