@@ -72,7 +72,7 @@ package final class EventLoop: Scheduler, SerialExecutor, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - name: The thread's name; the first 15 bytes are shown.
-    ///   - onLongTurn: called on the loop after each turn that took 100 ms or more. Nil: turns are not measured.
+    ///   - onLongTurn: called on the loop after each turn that took 5 ms or more. Nil: turns are not measured.
     /// - Throws: `resourcesExhausted` if there are no more descriptors or threads.
     package init(name: String, onLongTurn: (@Sendable (LongTurn) -> Void)? = nil) throws(SocketError) {
         let epoll = FileDescriptor(owning: try SystemCalls.createEpoll())
