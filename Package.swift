@@ -175,7 +175,7 @@ let package = Package(
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkPostgres",
                 "TidemarkServer", "TidemarkService", "TidemarkFairness", "TidemarkSockets", "TidemarkStore",
                 "TidemarkTransport", "TidemarkTLS", "TidemarkWebSocket", "TidemarkWire", "TidemarkFields",
-                "TidemarkDomain", arguments,
+                "TidemarkDomain", "TidemarkTranslation", arguments,
             ]),
         executable("tidemark-wire-generator", ["TidemarkBytes"]),
         .executableTarget(

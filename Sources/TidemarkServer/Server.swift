@@ -123,7 +123,7 @@ package final class Server: Sendable {
         for part in parts { await part.stop() }
         assets?.stop()
         FailureLog.shared.end()
-        Self.log.info("stopped")
+        Self.log.info("stopped", ["held_turns": "\(LoopMetrics.heldTurns.value)"])
     }
 
     // MARK: Starting

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One turn of an event loop that took long. No piece of its work took longer.
+/// One turn of an event loop that took 5 ms or more. No piece of its work took longer.
 package struct LongTurn: Sendable, Equatable {
     /// From the return of epoll to the end.
     package let time: Duration
@@ -17,10 +17,10 @@ package struct LongTurn: Sendable, Equatable {
 /// Finds the turns of a loop that take long: a pure value. All times are in nanoseconds.
 ///
 /// The clock of a thread's processor time is a system call. So it is read only if it was not read for 10 ms, and after a
-/// long turn.
+/// long turn, which is rare unless the loop is busy.
 struct TurnWatch {
-    /// A turn that takes so long is long.
-    static let longMin: Int64 = 100_000_000
+    /// A turn that takes so long is long: as long as no message may hold a loop.
+    static let longMin: Int64 = 5_000_000
     /// How old the reading of the processor time may be that a turn begins with.
     static let readingAgeMax: Int64 = 10_000_000
 

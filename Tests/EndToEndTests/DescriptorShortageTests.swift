@@ -7,7 +7,7 @@ import TidemarkTestSupport
 import TidemarkWebSocket
 import TidemarkWire
 
-/// A server process that has no descriptors left (EMFILE).
+/// A server process that has no descriptors left (EMFILE), or begins with a limit that is lower than it must be.
 @Suite(.timeLimit(.minutes(10))) struct DescriptorShortageTests {
     private static let crowdCount = 40
 
@@ -60,6 +60,32 @@ import TidemarkWire
                 return await Self.isServed(peer)
             }
             for peer in crowd + [member] { await peer.close() }
+        }
+    }
+
+    /// The server itself needs some thirty before it listens.
+    private static let descriptors = (soft: 48, hard: 4_096)
+
+    @Test func `R-721: a server that begins with a low limit of open files raises it, and serves more than that`()
+        async throws
+    {
+        try await OperatorPlace.with(["--create-containers"], descriptors: Self.descriptors) { place in
+            let room = try #require(
+                place.server.output.firstMatch(of: /room for connections connections=(\d+) descriptors=(\d+)/))
+            let connectionsMax = try #require(Int(room.1))
+            #expect(Int(room.2) == Self.descriptors.hard)
+            #expect(connectionsMax > Self.descriptors.soft)
+            let loop = try EventLoop(name: "crowd")
+            defer { loop.stop() }
+            let address = SocketAddress.loopback(port: UInt16(place.site.port))
+            let entrance = try Self.entrance(place.site)
+            var crowd: [RawPeer] = []
+            for _ in 0..<Self.descriptors.soft + 16 {
+                crowd.append(try await RawPeer.connect(to: address, on: loop, tls: nil, .none, sending: entrance))
+            }
+            for peer in crowd { #expect(await Self.isServed(peer)) }
+            for peer in crowd { await peer.close() }
+            #expect(!place.server.output.contains("accepting pauses"))
         }
     }
 }

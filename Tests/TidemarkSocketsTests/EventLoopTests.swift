@@ -75,6 +75,21 @@ import TidemarkScheduling
         }
     }
 
+    @Test func `R-723: what many connections have to send lets timers have their turn`() async throws {
+        try await withLoop { loop in
+            let count = Locked(0)
+            let seen = Locked<[Int]>([])
+            await loop.onLoop {
+                loop.schedule(after: .zero) { seen.update { $0.append(count.value) } }
+                for _ in 0..<40 { loop.atEndOfTick(SlowProbe(loop: loop, count: count)) }
+            }
+            // Each look is a tick.
+            for _ in 0..<100 where count.value < 40 { await loop.onLoop {} }
+            #expect(count.value == 40)
+            #expect(seen.value.count == 1 && seen.value.allSatisfy { (1...24).contains($0) }, "\(seen.value)")
+        }
+    }
+
     @Test func `a loop that is busy with its own work still serves timers and other threads`() async throws {
         try await withLoop { loop in
             let mustSpin = Locked(true)
@@ -195,6 +210,23 @@ private actor Resident {
         await Task.yield()
         preconditionIsolated()
         return loop.isCurrent
+    }
+}
+
+/// Takes a millisecond each time, as a connection does that encrypts much.
+private final class SlowProbe: TickFlushable, Sendable {
+    let loop: EventLoop
+    let count: Locked<Int>
+
+    init(loop: EventLoop, count: Locked<Int>) {
+        self.loop = loop
+        self.count = count
+    }
+
+    func flush() {
+        let start = loop.now
+        while loop.now - start < .milliseconds(1) {}
+        count.update { $0 += 1 }
     }
 }
 

@@ -3,8 +3,10 @@
 internal import TidemarkSockets
 internal import TidemarkTelemetry
 
-/// Tells an operator that an event loop was held for long, and everybody on it waited.
+/// Counts the turns that held an event loop, and tells an operator of long ones: everybody on the loop waited.
 enum HeldLoop {
+    /// A processor that worked so long for one turn is counted.
+    private static let countedMin: Int64 = 5
     /// A processor that worked so long for one turn is told of.
     private static let workedMin: Int64 = 100
     /// Turns of which a processor worked less are told of if they take so long. On a busy machine, threads wait.
@@ -13,6 +15,7 @@ enum HeldLoop {
     private static let classMax: Int64 = 12_800
 
     static func note(_ turn: LongTurn, of loop: String, in log: FailureLog = .shared) {
+        if milliseconds(turn.processorTime) >= countedMin { LoopMetrics.heldTurns.increment() }
         guard let cause = cause(of: turn) else { return }
         log.note(
             .warning, "an event loop was held", cause: cause,

@@ -181,7 +181,7 @@ final class WriteCoordinator: Sendable {
         guard storedBytes <= bytesMax else { return .failure(.recordsUnknown) }
         let schemas = self.schemas.known(for: known.snapshots)
         let decided =
-            if indexesMuch(of: part, storedBytes: storedBytes, schemas) {
+            if holdsLoop(part, storedBytes: storedBytes, schemas) {
                 try await elsewhere { [known] in decide(part, keys: keys, from: known, schemas) }
             } else {
                 decide(part, keys: keys, from: known, schemas)
@@ -263,9 +263,20 @@ final class WriteCoordinator: Sendable {
             }
             if let epoch = transaction.snapshots.first?.memoryEpoch { shared.learn(epoch, now: scheduler.now) }
             let known = schemas.known(for: transaction.snapshots).merging(found) { $1 }
-            let check = SchemaCheck(
-                part, snapshots: transaction.snapshots, schemas: known, isFresh: isFresh, taught: schemas.taught,
-                limits: limits)
+            let storedBytes = Self.storedBytes(for: reads, in: transaction.snapshots)
+            let isMuch = holdsLoop(part, storedBytes: storedBytes, known)
+            let check =
+                if isMuch {
+                    try await elsewhere { [isFresh] in
+                        SchemaCheck(
+                            part, snapshots: transaction.snapshots, schemas: known, isFresh: isFresh,
+                            taught: schemas.taught, limits: limits)
+                    }
+                } else {
+                    SchemaCheck(
+                        part, snapshots: transaction.snapshots, schemas: known, isFresh: isFresh,
+                        taught: schemas.taught, limits: limits)
+                }
             guard case .checked(let part) = check else {
                 await transaction.rollback()
                 found.merge(try await schemas.catchUp(with: check)) { $1 }
@@ -275,9 +286,8 @@ final class WriteCoordinator: Sendable {
             let isLong = visitCount > shared.settings.visitsOnLoopMax
             // The cache learns nothing: all loops would wait while it takes in so many records.
             if isLong { shared.knownZones.withLock { $0.forget(keys) } }
-            let storedBytes = Self.storedBytes(for: reads, in: transaction.snapshots)
             let decision =
-                if isLong || indexesMuch(of: part, storedBytes: storedBytes, known) {
+                if isLong || isMuch {
                     try await elsewhere { () async throws(StorageError) in
                         try await self.write(part, keys: keys, in: transaction, schemas: known)
                     }
@@ -353,13 +363,14 @@ final class WriteCoordinator: Sendable {
         return decision
     }
 
-    /// Whether making the index values of a group may hold an event loop for long.
-    private func indexesMuch(
-        of part: [WriteQueue.Entry], storedBytes: Int, _ schemas: [ContainerID: KnownSchema]
+    /// Whether checking and merging the fields of a group, or making their index values, may hold an event
+    /// loop for long.
+    private func holdsLoop(
+        _ part: [WriteQueue.Entry], storedBytes: Int, _ schemas: [ContainerID: KnownSchema]
     ) -> Bool {
-        guard schemas.values.contains(where: \.hasIndexes) else { return false }
-        let savedBytes = part.reduce(0) { $0 + $1.request.saves.reduce(0) { $0 + $1.fields.byteCount } }
-        return savedBytes + storedBytes > shared.settings.indexedBytesOnLoopMax
+        let byteCount = part.reduce(storedBytes) { $0 + $1.byteCount }
+        if byteCount > shared.settings.fieldBytesOnLoopMax { return true }
+        return byteCount > shared.settings.indexedBytesOnLoopMax && schemas.values.contains(where: \.hasIndexes)
     }
 
     /// NB: a snapshot from the cache may have all records of its zone. Those that nobody names cost nothing.
@@ -367,7 +378,7 @@ final class WriteCoordinator: Sendable {
         zip(reads, snapshots).reduce(0) { $0 + $1.1.storedBytes(for: $1.0) }
     }
 
-    /// Runs work that would hold the event loop for long.
+    /// Runs work that would hold the event loop for long.
     private func elsewhere<Success>(
         _ work: () async throws(StorageError) -> Success
     ) async throws(StorageError) -> Success {

@@ -19,6 +19,9 @@ package struct WriteSettings: Sendable {
     /// Visits of relatives, such as children and ancestors, for which a group is decided on its event loop. Each
     /// request may visit all that its group has read, at one or two microseconds each.
     package var visitsOnLoopMax = 2_500
+    /// Field bytes, saved and stored, for which a group is decided on its event loop. A field has 8 bytes at least,
+    /// and takes up to some 50 ns to be checked against the schema and merged.
+    package var fieldBytesOnLoopMax = 524_288
     /// Field bytes for which a group is decided on its event loop, if some of its types have index marks. Index
     /// values take a tenth of a microsecond for each byte of a text in Cyrillic.
     package var indexedBytesOnLoopMax = 65_536

@@ -29,9 +29,10 @@ struct OperatorPlace {
     ///   - keepsAssets: in a directory of the place.
     ///   - keepsKeys: of accounts, with a master key in a file of the place.
     ///   - isEncrypted: by TLS, with a certificate in the directory of the place.
+    ///   - descriptors: the server's soft and hard limits, when it begins; nil: those of the tests.
     static func with(
         _ flags: [String] = [], keepsAssets: Bool = false, keepsKeys: Bool = false, isEncrypted: Bool = false,
-        _ body: (OperatorPlace) async throws -> Void
+        descriptors: (soft: Int, hard: Int)? = nil, _ body: (OperatorPlace) async throws -> Void
     ) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
@@ -44,9 +45,12 @@ struct OperatorPlace {
             + (keepsKeys ? ["--master-key-file", "\(directory.path)/master.key"] : [])
         let database = try await TestPostgres.database(template)
         let token = try makeAccounts(["alice"], url: database.url)[0]
+        // The program of util-linux becomes the server, as the same process.
+        let limiter = descriptors.map { ["--nofile=\($0.soft):\($0.hard)", "\(Program.directory)/tidemark"] }
         let server = try Program(
-            "tidemark", ["serve", "--listen", "127.0.0.1:0"] + flags,
-            environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
+            "tidemark", (limiter ?? []) + ["serve", "--listen", "127.0.0.1:0"] + flags,
+            environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path,
+            path: limiter == nil ? nil : "/usr/bin/prlimit")
         var port = 0
         try await eventually("tidemark serve serves") {
             guard server.isRunning else { throw NeverHappened(description: server.output) }

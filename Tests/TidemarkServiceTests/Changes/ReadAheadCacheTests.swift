@@ -112,7 +112,7 @@ import TidemarkTestSupport
             }, mayRead: { _, _ in true })
         for round in 1...2 {
             let question = question()
-            _ = try scheduler.complete { await pages.page(question, of: .nobody, on: nil) }
+            _ = try scheduler.complete { await pages.answer(question, of: .nobody, on: nil) { $0 } }
             scheduler.runUntilIdle()
             // The page that was asked for, and two after it. A timer runs as long as there are some.
             #expect(readCount.withLock { $0 } == 3 * round && scheduler.nextTimer != nil)
@@ -168,7 +168,7 @@ import TidemarkTestSupport
         for (owner, count) in [(WorkOwner.account(1), 8), (.account(2), 16)] {
             for number in 0..<10 {
                 let asked = question(number + count * 10)
-                _ = try scheduler.complete { await pages.page(asked, of: owner, on: nil) }
+                _ = try scheduler.complete { await pages.answer(asked, of: owner, on: nil) { $0 } }
                 scheduler.runUntilIdle()
             }
             #expect(aheadCount.all.count == count)
@@ -180,7 +180,7 @@ import TidemarkTestSupport
         let aheadCount = Log<Void>()
         let (pages, question) = try endlessPages(scheduler) { if $0 { aheadCount.append(()) } }
         let asked = question(1)
-        _ = try scheduler.complete { await pages.page(asked, of: .account(1), on: lane) }
+        _ = try scheduler.complete { await pages.answer(asked, of: .account(1), on: lane) { $0 } }
         scheduler.runUntilIdle()
         #expect(aheadCount.all.isEmpty)
         lane.runUntilIdle()

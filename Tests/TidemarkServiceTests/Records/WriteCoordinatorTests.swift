@@ -180,6 +180,42 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-723: a write of very many fields is checked and decided elsewhere, saved or stored`() throws {
+        var settings = WriteSettings()
+        settings.fieldBytesOnLoopMax = 1_000
+        let fixture = try ServiceFixture()
+        let elsewhere = CountingExecutor(fixture.scheduler)
+        let service = fixture.server(sharedWrites: SharedWrites(settings: settings, largeGroups: elsewhere))
+        try fixture.scheduler.simulate {
+            @Sendable func save(_ counter: UInt64, _ key: String, _ value: String) async throws {
+                let fields = try FieldMap([Field(key, .string(value))])
+                let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
+                let request = RecordsRequest(
+                    id: RequestID(device, counter), key: fixture.key(), saves: [save], deletes: [],
+                    policy: .changedKeys, isAtomic: false, user: fixture.identity.user,
+                    access: .owner(fixture.identity.user))
+                let outcome = try await service.modify(request).get()
+                guard case .saved = outcome.saves[0] else {
+                    Issue.record("\(outcome)")
+                    return
+                }
+            }
+            try await save(1, "text", "short")
+            try await save(2, "other", "x")
+            #expect(elsewhere.count == 0, "there is little to decide")
+            try await save(3, "text", String(repeating: "x", count: 2_000))
+            let first = elsewhere.count
+            #expect(first > 0, "much is saved")
+            try await save(4, "other", "y")
+            let second = elsewhere.count
+            #expect(second > first, "much is stored")
+            try await save(5, "text", "short")
+            let before = elsewhere.count
+            try await save(6, "other", "z")
+            #expect(elsewhere.count == before, "there is little again")
+        }
+    }
+
     @Test func `I-6: a request whose SQL fails fails alone, whoever is in its group`() throws {
         for poisoned in [[7], [0], [15], [3, 4], Array(0..<16)] {
             let fixture = try ServiceFixture(zones: ["a", "b", "c"])

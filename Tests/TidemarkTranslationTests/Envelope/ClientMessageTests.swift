@@ -81,6 +81,38 @@ import TidemarkWire
         #expect(throws: Refusal.self) { try ClientMessage(Self.envelope(.fetchRecords(request), id: 0)) }
     }
 
+    /// A query that is too large, by the bound of its message or by the rule.
+    private func query(_ change: (inout WireQuery) -> Void) throws -> ClientMessage {
+        var request = WireQueryRecords()
+        change(&request.query)
+        return try ClientMessage(Self.envelope(.queryRecords(request)))
+    }
+
+    @Test func `R-720: what is a little over a rule is read and told by the rule, what is far over it is not read`()
+        throws
+    {
+        let limits = Limits()
+        for (rule, far) in [(limits.sortsMax, 20), (limits.predicateNodesMax, 1_536), (limits.keyZonesMax, 104)] {
+            #expect(rule < far)
+        }
+        #expect(limits.predicateDepthMax < 40 && limits.itemsMax < 4_096 && limits.participantsMax < 256)
+        let value = WireQueryValue()
+        for (count, isRead) in [(limits.predicateNodesMax + 1, true), (1_537, false)] {
+            let message = try query { $0.predicate.isIn.values = Array(repeating: value, count: count) }
+            #expect((message.request != nil) == isRead, "\(count)")
+        }
+        for (count, isRead) in [(limits.sortsMax + 1, true), (21, false)] {
+            let message = try query { $0.sorts = Array(repeating: WireSort(), count: count) }
+            #expect((message.request != nil) == isRead, "\(count)")
+        }
+        for (count, isRead) in [(limits.keyZonesMax + 1, true), (105, false)] {
+            var request = WireFetchKeys()
+            request.zones = Array(repeating: WireZoneID(), count: count)
+            let message = try ClientMessage(Self.envelope(.fetchKeys(request)))
+            #expect((message.request != nil) == isRead, "\(count)")
+        }
+    }
+
     @Test func `R-403: a message has the operation group of its request`() throws {
         var envelope = WireClientEnvelope()
         envelope.id = 3
