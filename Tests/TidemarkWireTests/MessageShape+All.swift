@@ -236,7 +236,7 @@ extension MessageShape {
             "WireFetchKeys", TidemarkWire.WireFetchKeys.self, WireJudge.WireFetchKeys.self,
             [
                 FieldShape(1, "database", .choice),
-                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 128),
+                FieldShape(2, "zones", .message("WireZoneID"), elementsMax: 104),
                 FieldShape(3, "in_pages", .bool),
             ]),
         MessageShape(
@@ -299,10 +299,10 @@ extension MessageShape {
                 FieldShape(1, "record_type", .string, bytesMax: 65536),
                 FieldShape(2, "zone", .message("WireZoneID")),
                 FieldShape(3, "predicate", .message("WirePredicate")),
-                FieldShape(4, "sorts", .message("WireSort"), elementsMax: 32),
+                FieldShape(4, "sorts", .message("WireSort"), elementsMax: 20),
             ]),
         MessageShape(
-            "WirePredicate", TidemarkWire.WirePredicate.self, WireJudge.WirePredicate.self, depthMax: 64, countInAllMax: 2000,
+            "WirePredicate", TidemarkWire.WirePredicate.self, WireJudge.WirePredicate.self, depthMax: 40, countInAllMax: 1536,
             [
                 FieldShape(1, "always", .bool, oneof: 0),
                 FieldShape(2, "compare", .message("WireComparison"), oneof: 0),
@@ -320,7 +320,7 @@ extension MessageShape {
         MessageShape(
             "WirePredicates", TidemarkWire.WirePredicates.self, WireJudge.WirePredicates.self,
             [
-                FieldShape(1, "parts", .message("WirePredicate"), elementsMax: 2000),
+                FieldShape(1, "parts", .message("WirePredicate"), elementsMax: 1536),
             ]),
         MessageShape(
             "WireComparison", TidemarkWire.WireComparison.self, WireJudge.WireComparison.self,
@@ -352,7 +352,7 @@ extension MessageShape {
             "WireKeyValues", TidemarkWire.WireKeyValues.self, WireJudge.WireKeyValues.self,
             [
                 FieldShape(1, "key", .string, bytesMax: 65536),
-                FieldShape(2, "values", .message("WireQueryValue"), elementsMax: 2000),
+                FieldShape(2, "values", .message("WireQueryValue"), elementsMax: 1536),
             ]),
         MessageShape(
             "WirePresence", TidemarkWire.WirePresence.self, WireJudge.WirePresence.self,
@@ -528,7 +528,7 @@ extension MessageShape {
             "WireShareSave", TidemarkWire.WireShareSave.self, WireJudge.WireShareSave.self,
             [
                 FieldShape(1, "public_permission", .choice),
-                FieldShape(2, "participants", .message("WireParticipantSave"), elementsMax: 1000),
+                FieldShape(2, "participants", .message("WireParticipantSave"), elementsMax: 256),
                 FieldShape(3, "sets_participants", .bool),
             ]),
         MessageShape(
@@ -559,6 +559,8 @@ extension MessageShape {
                 FieldShape(6, "role", .choice),
                 FieldShape(7, "permission", .choice),
                 FieldShape(8, "status", .choice),
+                FieldShape(11, "given_name", .string, bytesMax: 1024),
+                FieldShape(12, "family_name", .string, bytesMax: 1024),
             ]),
         MessageShape(
             "WireFetchShareMetadata", TidemarkWire.WireFetchShareMetadata.self, WireJudge.WireFetchShareMetadata.self,

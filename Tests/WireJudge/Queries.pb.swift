@@ -111,6 +111,7 @@ package nonisolated struct WireQuery: Sendable {
   package mutating func clearPredicate() {self._predicate = nil}
 
   /// Applied in order. Ties are broken by record name, then by zone. Empty: by creation date.
+  /// At most 16.
   package var sorts: [WireSort] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -169,7 +169,7 @@ package nonisolated struct WireShareSave: Sendable {
   /// What everybody with the URL may do. UNSPECIFIED: as now, in a new share nothing.
   package var publicPermission: WireSharePermission = .unspecified
 
-  /// All who are to take part, without the owner. Whoever is left out is removed.
+  /// All who are to take part, without the owner, at most 99. Whoever is left out is removed.
   package var participants: [WireParticipantSave] = []
 
   /// Whether `participants` counts. Without it everybody stays.
@@ -249,6 +249,11 @@ package nonisolated struct WireParticipant: Sendable {
   package var permission: WireSharePermission = .unspecified
 
   package var status: WireParticipantStatus = .unspecified
+
+  /// The person's name, of the owner and of who has accepted. Empty: there is none, or an older server.
+  package var givenName: String = String()
+
+  package var familyName: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -408,7 +413,7 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Participant"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}user\0\u{3}is_caller\0\u{1}email\0\u{1}phone\0\u{1}role\0\u{1}permission\0\u{1}status\0\u{c}\u{9}\u{1}\u{c}\u{a}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}user\0\u{3}is_caller\0\u{1}email\0\u{1}phone\0\u{1}role\0\u{1}permission\0\u{1}status\0\u{4}\u{3}given_name\0\u{3}family_name\0\u{c}\u{9}\u{1}\u{c}\u{a}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -424,6 +429,8 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 6: try { try decoder.decodeSingularEnumField(value: &self.role) }()
       case 7: try { try decoder.decodeSingularEnumField(value: &self.permission) }()
       case 8: try { try decoder.decodeSingularEnumField(value: &self.status) }()
+      case 11: try { try decoder.decodeSingularStringField(value: &self.givenName) }()
+      case 12: try { try decoder.decodeSingularStringField(value: &self.familyName) }()
       default: break
       }
     }
@@ -454,6 +461,12 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.status != .unspecified {
       try visitor.visitSingularEnumField(value: self.status, fieldNumber: 8)
     }
+    if !self.givenName.isEmpty {
+      try visitor.visitSingularStringField(value: self.givenName, fieldNumber: 11)
+    }
+    if !self.familyName.isEmpty {
+      try visitor.visitSingularStringField(value: self.familyName, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -466,6 +479,8 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.role != rhs.role {return false}
     if lhs.permission != rhs.permission {return false}
     if lhs.status != rhs.status {return false}
+    if lhs.givenName != rhs.givenName {return false}
+    if lhs.familyName != rhs.familyName {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -18,14 +18,14 @@ package struct WireFetchKeys: WireMessage {
 }
 
 extension WireFetchKeys {
-    @usableFromInline package static var elementsInAllMax: Int { 200 }
+    @usableFromInline package static var elementsInAllMax: Int { 128 }
 
     @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.database = try reader.choice()
-            case 18: try reader.append(to: &self.zones, atMost: 128)
+            case 18: try reader.append(to: &self.zones, atMost: 104)
             case 24: self.inPages = try reader.flag()
             default: try reader.skip(tag, known: 0xE)
             }

@@ -9,7 +9,7 @@ public import TidemarkBytes
 package struct WireShareSave: WireMessage {
     /// What everybody with the URL may do. UNSPECIFIED: as now, in a new share nothing.
     package var publicPermission = WireSharePermission()
-    /// All who are to take part, without the owner. Whoever is left out is removed.
+    /// All who are to take part, without the owner, at most 99. Whoever is left out is removed.
     package var participants: [WireParticipantSave] = []
     /// Whether `participants` counts. Without it everybody stays.
     package var setsParticipants = false
@@ -23,7 +23,7 @@ extension WireShareSave {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: self.publicPermission = try reader.choice()
-            case 18: try reader.append(to: &self.participants, atMost: 1_000)
+            case 18: try reader.append(to: &self.participants, atMost: 256)
             case 24: self.setsParticipants = try reader.flag()
             default: try reader.skip(tag, known: 0xE)
             }
@@ -219,6 +219,9 @@ package struct WireParticipant: WireMessage {
     package var role = WireParticipantRole()
     package var permission = WireSharePermission()
     package var status = WireParticipantStatus()
+    /// The person's name, of the owner and of who has accepted. Empty: there is none, or an older server.
+    package var givenName = ""
+    package var familyName = ""
 
     @usableFromInline package init() {}
 }
@@ -236,7 +239,9 @@ extension WireParticipant {
             case 48: self.role = try reader.choice()
             case 56: self.permission = try reader.choice()
             case 64: self.status = try reader.choice()
-            default: try reader.skip(tag, known: 0x1FE)
+            case 90: self.givenName = try reader.text(atMost: 1_024)
+            case 98: self.familyName = try reader.text(atMost: 1_024)
+            default: try reader.skip(tag, known: 0x19FE)
             }
         }
     }
@@ -267,6 +272,12 @@ extension WireParticipant {
         }
         if status != WireParticipantStatus() {
             size += 1 + WireSize.choice(status)
+        }
+        if !givenName.isEmpty {
+            size += 1 + WireSize.text(givenName)
+        }
+        if !familyName.isEmpty {
+            size += 1 + WireSize.text(familyName)
         }
         return size
     }
@@ -304,6 +315,14 @@ extension WireParticipant {
         if status != WireParticipantStatus() {
             writer.number(64)
             writer.choice(status)
+        }
+        if !givenName.isEmpty {
+            writer.number(90)
+            writer.text(givenName)
+        }
+        if !familyName.isEmpty {
+            writer.number(98)
+            writer.text(familyName)
         }
     }
 }
