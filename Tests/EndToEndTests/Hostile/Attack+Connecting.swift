@@ -4,7 +4,9 @@ import TidemarkWire
 
 /// Attacks by what is read before it is known what is asked for, and by connections themselves.
 extension Attack {
-    static let connecting = [bigPredicates, longLists, longRequests, nothing, crowd, churn, strangers, containers]
+    static let connecting = [
+        bigPredicates, longLists, longRequests, nothing, crowd, smallRequests, churn, strangers, containers,
+    ]
 
     private static let bigPredicates = Attack(testDescription: "predicates with 400,000 parts", underWay: 1) {
         var predicate = WirePredicate()
@@ -62,6 +64,15 @@ extension Attack {
         testDescription: "sessions that only stay", connections: 600, isShared: true, underWay: 0,
         options: ["--connections", "3600", "--anonymous-connections", "200"], refusedAtHello: [.nobody, .one]
     ) { _, _ in }
+
+    /// What they send is read, and its messages are decoded, in turns by connection, of which the attackers have nearly all.
+    private static let smallRequests = Attack(
+        testDescription: "small requests on 400 connections", connections: 400, isShared: true,
+        fill: {
+            $0.fetchZones = WireFetchZones()
+            $0.fetchZones.database = $1
+            $0.fetchZones.zones = [defaultZone]
+        })
 
     private static let churn = Attack(
         testDescription: "devices that come and go", connections: 40, underWay: 0, leaves: true,

@@ -6,7 +6,8 @@ import TidemarkWire
 /// Attacks that write. Nobody writes without a credential: ``refusals`` are what they can ask for.
 extension Attack {
     static let writing = [
-        saves, lessons, largeTouches, smallChanges, refusedRelatives, pushes, passingZones, zoneKeys, refusals,
+        saves, lessons, largeTouches, smallChanges, shownConflicts, refusedRelatives, pushes, passingZones, zoneKeys,
+        refusals,
     ]
 
     private static let saves = Attack(
@@ -64,6 +65,33 @@ extension Attack {
             envelope.modifyRecords = modify(saves, in: "touched \(envelope.id % 64)", envelope.id, scope)
             envelope.modifyRecords.policy = .changedKeys
         })
+
+    /// Each is refused in 200 zones, and shown a record of a megabyte in each. If those of the zones that are decided first did
+    /// not count, a few requests of some kilobytes would take gigabytes.
+    private static let shownConflicts = Attack(
+        testDescription: "conflicts with large records in 200 zones", connections: 4, underWay: 4, period: nil,
+        reads: false, byNobody: .none("nobody saves"),
+        prepare: { database, _ in
+            let zones = (0..<shownZoneCount).map { CKRecordZone(zoneName: "shown \($0)") }
+            _ = try await database.modifyRecordZones(saving: zones, deleting: [])
+            try await fill(database, "shown", count: 1, textBytes: 1_000_000)
+        },
+        arrange: { try $0.multiply("shown 0", count: 1, in: "z.name LIKE 'shown %'", name: "'shown'") },
+        fill: { envelope, scope in
+            // Each is there, and is not changed without its tag.
+            var save = WireRecordSave()
+            save.name = "shown"
+            save.type = "Heavy"
+            envelope.modifyRecords = modify([save], in: "shown 0", envelope.id, scope)
+            let part = envelope.modifyRecords.zones[0]
+            envelope.modifyRecords.zones = (0..<shownZoneCount).map { number in
+                var part = part
+                part.zone = zone("shown \(number)")
+                return part
+            }
+        })
+
+    private static let shownZoneCount = 200
 
     /// In turn a deletion that would take thousands along, if one more child went too, and 400 saves below all of them. If
     /// they were decided on an event loop, or each save followed its ancestors anew, a loop would be held for
