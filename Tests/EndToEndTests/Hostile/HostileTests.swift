@@ -7,8 +7,8 @@ import TidemarkTestSupport
 /// I-6 and I-7 as a neighbour sees them: somebody attacks, and whoever behaves does not notice.
 ///
 /// `make hostile` runs the campaign: each attack by nobody, by one account and by ten, for a minute. It also holds times,
-/// and that memory goes back. The suite runs a short form, which holds memory, what is refused, and the median of times. In it, attacks of one
-/// company are made at once, because a server takes longer to prepare than to attack.
+/// and that memory goes back. The suite runs a short form, which holds memory, what is refused, and the median of times.
+/// In it, attacks of one company are made at once, because a server takes longer to prepare than to attack.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct HostileTests {
     private static let variables = ProcessInfo.processInfo.environment
     /// Seconds for each attack of a campaign.
