@@ -72,10 +72,8 @@ extension CloudService {
             try await schemas.load(asked.container)
             return nil
         }
-        return .success(
-            QueryPage.make(
-                of: read.value, for: checked.page, by: checked.access, store: read.store,
-                isTypeKnown: checked.isTypeKnown))
+        return QueryPage.make(
+            of: read.value, for: checked.page, by: checked.access, store: read.store, isTypeKnown: checked.isTypeKnown)
     }
 
     /// In the shared database what the zone's shares allow now, read before a query may cost anything. Access is read again

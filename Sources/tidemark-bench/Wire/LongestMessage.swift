@@ -89,7 +89,7 @@ struct LongestMessage {
             },
             try LongestMessage("desired-keys") {
                 $0.fetchZoneChanges.zone.name = "zone"
-                $0.fetchZoneChanges.desiredKeys.keys = names(4_096, byteCount: 1_000)
+                $0.fetchZoneChanges.desiredKeys.keys = names(4_096, byteCount: 255)
             },
             try LongestMessage("zones") { $0.fetchZones.zones = zones(limits.itemsMax, byteCount: 10_000) },
             try LongestMessage("zones-of-keys") { $0.fetchKeys.zones = zones(limits.keyZonesMax, byteCount: 40_000) },
@@ -143,7 +143,7 @@ struct LongestMessage {
             },
             try LongestMessage("links") { $0.fetchShareMetadata.links = names(100, byteCount: 1_024) },
             try LongestMessage("people") {
-                $0.fetchShareParticipants.lookups = names(60, byteCount: 65_000).map { name in
+                $0.fetchShareParticipants.lookups = names(100, byteCount: 4_096).map { name in
                     var lookup = WireParticipantLookup()
                     lookup.email = name
                     return lookup

@@ -7,8 +7,8 @@ import TidemarkTestSupport
 /// I-6 and I-7 as a neighbour sees them: somebody attacks, and whoever behaves does not notice.
 ///
 /// `make hostile` runs the campaign: each attack by nobody, by one account and by ten, for a minute. It also holds times,
-/// and that memory goes back. The suite runs a short form, which holds memory and what is refused. In it, attacks of one
-/// company are made at once, because a server takes longer to prepare than to attack.
+/// and that memory goes back. The suite runs a short form, which holds memory, what is refused, and the median of times.
+/// In it, attacks of one company are made at once, because a server takes longer to prepare than to attack.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct HostileTests {
     private static let variables = ProcessInfo.processInfo.environment
     /// Seconds for each attack of a campaign.
@@ -26,6 +26,10 @@ import TidemarkTestSupport
     private static let restMax = 128 * 1_048_576
     private static let p99Max = Duration.milliseconds(250)
     private static let slowdownMax = 10
+    /// What half of the neighbour's requests take at most in the short form. NB: not p99. That form has some fourteen requests, of
+    /// programs that are not optimized, beside other tests on two cores. The second slowest of fourteen says more of the machine
+    /// than of the server. With the machine to itself, half of them take less than 80 ms.
+    private static let shortMedianMax = Duration.milliseconds(500)
     /// No turn of a loop may take a processor so many milliseconds. A turn has 10 ms of work, and what begins before they are
     /// over: at most 16 pieces. If none of these takes 5 ms, a turn takes less than this.
     private static let heldMax = 100
@@ -70,7 +74,10 @@ import TidemarkTestSupport
                 #expect(read <= readMax, "\(story)")
                 #expect(attack.grounds.allSatisfy { attack.attack.holds($0) }, "\(story)")
             }
-            guard isLong else { return }
+            guard isLong else {
+                #expect(during.median <= Self.shortMedianMax, "\(story)")
+                return
+            }
             #expect(heldMilliseconds(place.server) < Self.heldMax, "\(story)")
             #expect(during.p99 <= Self.p99Max && during.p99 <= quiet.p99 * Self.slowdownMax, "\(story)")
             await expectMemoryBack(place.server, to: idle + Self.restMax, "\(story)")

@@ -20,9 +20,12 @@ struct Neighbour {
         /// All but one of a hundred were faster.
         var p99: Duration { times.sorted()[(times.count - 1) * 99 / 100] }
 
+        /// Half were faster.
+        var median: Duration { times.sorted()[(times.count - 1) / 2] }
+
         var description: String {
-            "\(times.count) requests, p99 \(milliseconds(p99)), \(slowest.step) took \(milliseconds(slowest.time)), "
-                + "\(refusals.count) refused"
+            "\(times.count) requests, median \(milliseconds(median)), p99 \(milliseconds(p99)), "
+                + "\(slowest.step) took \(milliseconds(slowest.time)), \(refusals.count) refused"
         }
 
         private func milliseconds(_ time: Duration) -> String { String(format: "%.1f ms", time / .milliseconds(1)) }
