@@ -11,7 +11,7 @@ import TidemarkTestSupport
     @Test func `I-5, R-157, R-323, R-328, R-330: in random histories nobody is given or does what they may not`() {
         let environment = ProcessInfo.processInfo.environment
         let isReplay = environment["TIDEMARK_TEST_SEED"] != nil
-        let historyCount = isReplay ? 1 : Int(environment["TIDEMARK_SEEDS"] ?? "") ?? 100
+        let historyCount = isReplay ? 1 : Int(environment["TIDEMARK_SEEDS"] ?? "") ?? 250
         let first = SeededRandom().seed
         var tally: [String: Int] = [:]
         for number in 0..<historyCount {

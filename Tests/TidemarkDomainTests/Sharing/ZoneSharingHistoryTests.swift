@@ -6,7 +6,7 @@ import TidemarkDomain
 import TidemarkTestSupport
 
 /// Whatever people do with the sharing of a zone, the rules must say what the naive model says. Environment:
-/// - `TIDEMARK_SEEDS`: how many histories of 100 steps; unless set some that take seconds.
+/// - `TIDEMARK_SEEDS`: how many histories of 100 steps; unless set as many as take some three seconds.
 /// - `TIDEMARK_TEST_SEED`: the seed of the only one.
 @Suite struct ZoneSharingHistoryTests {
     private static let stepCount = 100
@@ -14,7 +14,7 @@ import TidemarkTestSupport
     @Test func `R-304, R-308, R-309, R-311, R-312, R-313, R-317, R-330: the rules and the naive model agree`() {
         let environment = ProcessInfo.processInfo.environment
         let isReplay = environment["TIDEMARK_TEST_SEED"] != nil
-        let historyCount = isReplay ? 1 : Int(environment["TIDEMARK_SEEDS"] ?? "") ?? 100
+        let historyCount = isReplay ? 1 : Int(environment["TIDEMARK_SEEDS"] ?? "") ?? 250
         let first = SeededRandom().seed
         var refusals: Set<FailureReason> = []
         for number in 0..<historyCount {

@@ -15,23 +15,47 @@ import TidemarkTestSupport
 
 /// What an owner's saves send to PostgreSQL, as its log tells.
 @Suite struct PostgresStorageSharingCostTests {
-    @Test func `F-20: an owner's saves send the same with 1, 10 or 100 participants as without a share`() async throws {
-        let unshared = try await sent(participantCount: nil)
-        #expect(unshared.count > 4, "\(unshared)")
-        let words = unshared.filter { $0.contains(/\b(share|share_participant|share_link|shared_zone)\b/) }
+    /// What the requests of ``sent(participantCount:)`` ask PostgreSQL in a zone without a share: each statement, and the
+    /// tables that it names. The first four save, and the last one deletes. What a change adds here, all saves pay for.
+    private static let unsharedStatements =
+        [String](repeating: "write_run_if_still: record request_memory store zone", count: 4) + [
+            "begin:", "lock_zone: zone", "read_one: record request_memory store zone",
+            "read_children: record record_reference zone", "read_cascade: record record_reference zone",
+            "write_run: record request_memory store zone", "commit:",
+        ]
+
+    @Test func `F-20: an owner's saves send what they always sent, with 1, 10 or 100 participants and without a share`()
+        async throws
+    {
+        let (unshared, tables) = try await sent(participantCount: nil)
+        #expect(tables.contains("share_link_target") && tables.contains("account_address"))
+        #expect(Self.named(unshared, tables) == Self.unsharedStatements)
+        let words = unshared.filter {
+            $0.contains(/\b(share|share_participant|share_link|share_link_target|shared_zone|account_address)\b/)
+        }
         #expect(words == [], "without a share nothing of shares is asked for")
         for count in [1, 10, 100] {
-            let differences = try await sent(participantCount: count).difference(from: unshared)
+            let differences = try await sent(participantCount: count).statements.difference(from: unshared)
             #expect(differences.isEmpty, "\(count) participants: \(differences)")
         }
     }
 
-    /// The statements of some saves, with the forms of their parameters.
+    /// The name of each statement and the tables among its words. Of what is no declared statement, all of it.
+    private static func named(_ statements: [String], _ tables: [String]) -> [String] {
+        statements.filter { !$0.hasPrefix("DETAIL") }.map { statement -> String in
+            // Numbers are left out, also that at the end of a name.
+            guard let match = statement.wholeMatch(of: /LOG:  execute (\w+)_#: (.*)/) else { return statement }
+            let words = Set(match.2.matches(of: /\w+/).map { String($0.0) })
+            return (["\(match.1):"] + tables.filter(words.contains).sorted()).joined(separator: " ")
+        }
+    }
+
+    /// The statements of some saves, with the forms of their parameters, and the database's tables.
     ///
     /// - Parameter participantCount: nil: the zone is not shared.
-    private func sent(participantCount: Int?) async throws -> [String] {
+    private func sent(participantCount: Int?) async throws -> (statements: [String], tables: [String]) {
         let log = try TestPostgres.shared.logPath
-        var statements: [String] = []
+        var (statements, tables): ([String], [String]) = ([], [])
         try await SharingFixture.run { fixture in
             if let participantCount { try await share(with: participantCount, fixture) }
             try fixture.execute(
@@ -59,10 +83,15 @@ import TidemarkTestSupport
             let processes = try await fixture.numbers(
                 "SELECT pid::bigint FROM pg_stat_activity WHERE datname = current_database()")
             statements = Self.statements(in: text, of: Set(processes))
+            let names = Statement(
+                .read, "tables",
+                "SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema()", [],
+                isPrepared: false)
+            tables = try await fixture.storage.pool.execute([names()])[0].map { try $0.string(ifPresent: 0) ?? "" }
             await service.stop()
             await storage.stop()
         }
-        return statements
+        return (statements, tables)
     }
 
     private func share(with count: Int, _ fixture: SharingFixture) async throws {
