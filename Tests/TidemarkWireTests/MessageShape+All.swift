@@ -535,9 +535,9 @@ extension MessageShape {
             "WireParticipantSave", TidemarkWire.WireParticipantSave.self, WireJudge.WireParticipantSave.self,
             [
                 FieldShape(1, "id", .bytes, bytesMax: 1024),
-                FieldShape(2, "user", .string, bytesMax: 65536),
-                FieldShape(3, "email", .string, bytesMax: 65536),
-                FieldShape(4, "phone", .string, bytesMax: 65536),
+                FieldShape(2, "user", .string, bytesMax: 4096),
+                FieldShape(3, "email", .string, bytesMax: 4096),
+                FieldShape(4, "phone", .string, bytesMax: 4096),
                 FieldShape(5, "role", .choice),
                 FieldShape(6, "permission", .choice),
             ]),
@@ -607,9 +607,9 @@ extension MessageShape {
         MessageShape(
             "WireParticipantLookup", TidemarkWire.WireParticipantLookup.self, WireJudge.WireParticipantLookup.self,
             [
-                FieldShape(1, "user", .string, bytesMax: 65536),
-                FieldShape(2, "email", .string, bytesMax: 65536),
-                FieldShape(3, "phone", .string, bytesMax: 65536),
+                FieldShape(1, "user", .string, bytesMax: 4096),
+                FieldShape(2, "email", .string, bytesMax: 4096),
+                FieldShape(3, "phone", .string, bytesMax: 4096),
             ]),
         MessageShape(
             "WireFetchShareParticipantsAnswer", TidemarkWire.WireFetchShareParticipantsAnswer.self, WireJudge.WireFetchShareParticipantsAnswer.self,

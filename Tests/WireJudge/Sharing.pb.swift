@@ -191,6 +191,7 @@ package nonisolated struct WireParticipantLookup: Sendable {
 
   package var user: String = String()
 
+  /// An address has at most 320 bytes.
   package var email: String = String()
 
   package var phone: String = String()

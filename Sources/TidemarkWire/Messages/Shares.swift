@@ -84,9 +84,9 @@ extension WireParticipantSave {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: self.id = try reader.content(atMost: 1_024)
-            case 18: self.user = try reader.text(atMost: 65_536)
-            case 26: self.email = try reader.text(atMost: 65_536)
-            case 34: self.phone = try reader.text(atMost: 65_536)
+            case 18: self.user = try reader.text(atMost: 4_096)
+            case 26: self.email = try reader.text(atMost: 4_096)
+            case 34: self.phone = try reader.text(atMost: 4_096)
             case 40: self.role = try reader.choice()
             case 48: self.permission = try reader.choice()
             default: try reader.skip(tag, known: 0x7E)

@@ -390,6 +390,7 @@ extension WireFetchShareParticipants {
 @usableFromInline
 package struct WireParticipantLookup: WireMessage {
     package var user = ""
+    /// An address has at most 320 bytes.
     package var email = ""
     package var phone = ""
 
@@ -401,9 +402,9 @@ extension WireParticipantLookup {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.user = try reader.text(atMost: 65_536)
-            case 18: self.email = try reader.text(atMost: 65_536)
-            case 26: self.phone = try reader.text(atMost: 65_536)
+            case 10: self.user = try reader.text(atMost: 4_096)
+            case 18: self.email = try reader.text(atMost: 4_096)
+            case 26: self.phone = try reader.text(atMost: 4_096)
             default: try reader.skip(tag, known: 0xE)
             }
         }
