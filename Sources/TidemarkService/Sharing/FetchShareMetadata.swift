@@ -67,7 +67,7 @@ extension CloudService {
         openable = []
         for start in stride(from: 0, to: distinct.count, by: limits.pageSharesMax) where !asker.hasLeft {
             let together = distinct[start...].prefix(limits.pageSharesMax)
-            let keys = Set(together.map(\.key)).sorted()
+            let keys = Set(together.enumerated().map { $1.key(orNamed: "\($0)") }).sorted()
             let read: Result<[ZoneKey: ZoneSharing], FailureReason> = await retry.run {
                 () async throws(StorageError) in
                 let found = try await storage.sharings(of: keys, .shown(to: visitor.user))
@@ -77,7 +77,7 @@ extension CloudService {
             case .failure(let reason): return .failure(reason)
             case .success(let sharings):
                 openable.formUnion(
-                    together.filter { sharings[$0.key]?.entry(of: visitor.bringing($0.secret)) != nil })
+                    together.filter { sharings[$0.key()]?.entry(of: visitor.bringing($0.secret)) != nil })
             }
         }
         return .success(openable)
@@ -157,7 +157,7 @@ extension CloudService {
     private func openedLink(
         _ link: LinkedSecret, for visitor: ShareVisitor
     ) async throws(StorageError) -> OpenedLink? {
-        let read = try await sharedZone(link.key, for: visitor.user, bytesMax: limits.recordBytesMax)
+        let read = try await sharedZone(link.key(), for: visitor.user, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
         let visitor = visitor.bringing(link.secret)
         guard let read, let (share, entry) = read.sharing.entry(of: visitor) else { return nil }
@@ -172,7 +172,11 @@ private struct LinkedSecret: Hashable, Sendable {
     let zone: ZoneKey?
 
     /// The zone that is read. If the link leads nowhere: one in a database that nobody has.
-    var key: ZoneKey { zone ?? ZoneKey(database: DatabaseID(0), name: ZoneName.default) }
+    ///
+    /// - Parameter name: of that one. Several links have several.
+    func key(orNamed name: String = ZoneName.default) -> ZoneKey {
+        zone ?? ZoneKey(database: DatabaseID(0), name: name)
+    }
 }
 
 /// A living share, for somebody who may come to it.

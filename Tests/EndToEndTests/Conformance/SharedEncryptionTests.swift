@@ -74,11 +74,12 @@ import Testing
             own.write("changed", to: "b", in: Both.notes)
             try await own.engine?.sendChanges()
             try await guest.engine?.fetchChanges()
-            // Other devices of both have no key before.
-            for (device, zone) in [(try await cloud.device(of: "alice"), Both.notes), (bob, zoneID)] {
-                let database = zone == zoneID ? device.container.sharedCloudDatabase : device.database
-                #expect(Self.secret(try await database.record(for: .init(recordName: "b", zoneID: zone))) == "changed")
-            }
+            // Other devices of both have no keys yet.
+            let (hers, his) = (try await cloud.device(of: "alice"), try await cloud.device(of: "bob"))
+            let sheReads = try await hers.database.record(for: Both.id("b"))
+            let heReads = try await his.container.sharedCloudDatabase.record(
+                for: CKRecord.ID(recordName: "b", zoneID: zoneID))
+            #expect(Self.secret(sheReads) == "changed" && Self.secret(heReads) == "changed")
             return [own, guest].map { device in
                 device.texts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
             }

@@ -2,6 +2,7 @@
 
 import CloudKit
 import Foundation
+import Synchronization
 import Testing
 import TidemarkTestKit
 
@@ -128,5 +129,76 @@ import TidemarkTestKit
         let shared = try await alice.share(zoneID, with: bob)
         let refused = await code { try await bob.sharedDatabase.save(note("b", in: shared, "of bob")) }
         #expect(refused == .permissionFailure)
+    }
+
+    @Test func `F-23, R-328, R-523: edits without access are told once, and an engine that syncs by itself rests`()
+        async throws
+    {
+        let shared = try await alice.share(zoneID, with: bob)
+        let phone = bob.device("phone")
+        let app = NotesEditor(phone.container.sharedCloudDatabase)
+        try await cloud.settle()
+        phone.goOffline()
+        app.write((0..<100).map { id("n\($0)", in: shared) })
+        try await cloud.settle()
+        let share = try #require(try await share())
+        for person in share.participants where person.role != .owner { share.removeParticipant(person) }
+        try await alice.database.save(share)
+        phone.goOnline()
+        try await cloud.run { app.failures.count == 100 }
+        try await cloud.settle()
+        let askCount = app.askCount
+        #expect(app.pendingCount == 0)
+        try await cloud.clock.advance(by: .seconds(3_600))
+        #expect(app.failures.values.allSatisfy { $0 == [.zoneNotFound] })
+        #expect(app.askCount == askCount, "nothing is sent any more")
+        let page = try await alice.database.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        #expect(page.modificationResultsByID.keys.map(\.recordName) == [CKRecordNameZoneWideShare])
+    }
+}
+
+/// An app that saves notes, and hears which could not be saved.
+private final class NotesEditor: CKSyncEngineDelegate, Sendable {
+    private struct State {
+        var engine: CKSyncEngine?
+        var askCount = 0
+        var failures: [CKRecord.ID: [CKError.Code]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    init(_ database: CKDatabase) {
+        let configuration = CKSyncEngine.Configuration(database: database, stateSerialization: nil, delegate: self)
+        let engine = CKSyncEngine(configuration)
+        state.withLock { $0.engine = engine }
+    }
+
+    private var engine: CKSyncEngine? { state.withLock { $0.engine } }
+    /// How often the engine wanted to send something.
+    var askCount: Int { state.withLock { $0.askCount } }
+    var failures: [CKRecord.ID: [CKError.Code]] { state.withLock { $0.failures } }
+    var pendingCount: Int { engine?.state.pendingRecordZoneChanges.count ?? 0 }
+
+    func write(_ ids: [CKRecord.ID]) {
+        engine?.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        state.withLock { $0.askCount += 1 }
+        let pending = syncEngine.state.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
+        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) {
+            CKRecord(recordType: "Note", recordID: $0)
+        }
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        guard case .sentRecordZoneChanges(let sent) = event else { return }
+        state.withLock { state in
+            for failure in sent.failedRecordSaves {
+                state.failures[failure.record.recordID, default: []].append(failure.error.code)
+            }
+        }
     }
 }
