@@ -4,6 +4,7 @@ import CTidemarkLibpq
 import Foundation
 import Testing
 import TidemarkDomain
+import TidemarkFields
 
 @testable import TidemarkPostgres
 @testable import TidemarkStore
