@@ -245,7 +245,20 @@ enum FieldReader {
         return try location(bytes.span, &offset, valueEnd)
     }
 
-    /// Reads a location that fills the bytes from `offset` to `end`.
+    /// Checks a location that fills the bytes from `offset` to `end`. It makes none, because a request has room for tens of
+    /// thousands of them.
+    static func checkLocation(_ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int) throws(FieldError) {
+        for tag in FieldWire.locationTags {
+            try FieldWire.expect(tag, bytes, &offset, end)
+            guard end - offset >= 8 else { throw FieldError(.truncated, at: offset) }
+            offset += 8
+        }
+        _ = try FieldWire.readDate(
+            FieldTag.Location.timestamp, orExact: FieldTag.Location.exactTimestamp, bytes, &offset, end)
+        guard offset == end else { throw FieldError(.malformed, at: offset) }
+    }
+
+    /// Reads a location that fills the bytes from `offset` to `end`, with the checks of ``checkLocation(_:_:_:)``.
     static func location(
         _ bytes: Span<UInt8>, _ offset: inout Int, _ end: Int
     ) throws(FieldError) -> FieldLocation {

@@ -112,7 +112,7 @@ enum FieldValidator {
         case .asset:
             _ = try FieldReader.assetLayout(bytes, &offset, valueEnd)
         case .location:
-            _ = try FieldReader.location(bytes, &offset, valueEnd)
+            try FieldReader.checkLocation(bytes, &offset, valueEnd)
         default:
             offset = valueEnd
         }
