@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkBytes
 internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkTranslation

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import TidemarkTestSupport
 import TidemarkKit
 
 /// Shares as an operator sees and ends them, with the real command and the real server.

@@ -53,7 +53,7 @@ import TidemarkTestSupport
             func names(after token: [UInt8], by reader: RecordAccess?) async -> Result<[String], FailureReason> {
                 let question = ZoneQuestion(
                     key: fixture.key(), token: token, recordsMax: 5, device: device, reader: reader)
-                return await service.zoneChanges(question) { page in
+                return await service.zoneChanges(question, for: .nobody, on: nil) { page in
                     let names = page.entries.map(\.name)
                     made.append(names[0])
                     return names
