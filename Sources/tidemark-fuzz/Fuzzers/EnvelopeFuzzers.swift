@@ -64,9 +64,7 @@ private enum Envelopes {
             _ = try DatabaseScope(request.database)
             _ = try ZonesRequest(request, by: viewpoint, limits: limits)
         case .fetchZones(let request):
-            _ = try DatabaseScope(request.database)
-            _ = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
-            _ = ZonesCursor.opened(request.cursor, in: viewpoint.database)
+            try checkZones(request)
         case .fetchZoneChanges(let request):
             try checkZoneChanges(request)
         case .fetchDatabaseChanges(let request):
@@ -74,9 +72,7 @@ private enum Envelopes {
             _ = ChangeToken.position(
                 inDatabaseFeedOf: viewpoint.database, from: query.token, store: viewpoint.store)
         case .modifySubscriptions(let request):
-            for save in request.saves {
-                _ = try Subscription(save, scope: .private).refusal(within: limits)
-            }
+            try checkSubscriptions(request.saves)
         case .prepareAssetUpload(let request):
             try checkAsset(request.sha256, request.byteCount, request.zone)
         case .uploadAssetChunk(let request):
@@ -99,6 +95,18 @@ private enum Envelopes {
             _ = SubscriptionsCursor.opened(request.cursor)
         case .queryRecords(let request):
             try checkQuery(request)
+        }
+    }
+
+    private static func checkZones(_ request: WireFetchZones) throws {
+        _ = try DatabaseScope(request.database)
+        _ = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
+        _ = ZonesCursor.opened(request.cursor, in: viewpoint.database)
+    }
+
+    private static func checkSubscriptions(_ saves: [WireSubscription]) throws {
+        for save in saves {
+            _ = try Subscription(save, scope: .private).refusal(within: limits)
         }
     }
 
