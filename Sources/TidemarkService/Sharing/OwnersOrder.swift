@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
-internal import TidemarkDomain
+package import TidemarkDomain
 
-/// Keeps the order of one connection's requests while some of them look up owners of zones.
+/// Keeps the order of one connection's requests while some of them look up owners of zones, or are read in steps.
 ///
 /// A device's requests to a zone are queued in the order in which they came. While one of them looks up an owner, later ones
 /// wait behind it, even if they have nothing to look up.
@@ -13,8 +13,11 @@ package final class OwnersOrder: Sendable {
 
     package init() {}
 
-    /// - Parameter mayPass: whether the request has nothing to look up. Then it waits only if others look.
-    func run<Value: Sendable>(
+    /// Whether a request is looked up or read, so that later ones wait for it.
+    package var isBusy: Bool { last.withLock { $0 != nil } }
+
+    /// - Parameter mayPass: whether the request has nothing to look up, and is short. Then it waits only for others.
+    package func run<Value: Sendable>(
         mayPass: Bool, _ look: () async -> Result<Value, FailureReason>
     ) async -> Result<Value, FailureReason> {
         let (before, mine) = last.withLock { last -> (Answer<FailureReason?>?, Answer<FailureReason?>?) in

@@ -11,7 +11,7 @@ extension RequestRouter {
         var viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
         viewpoint = try await knowingOwners(
             of: request.zones.lazy.map(\.zone), for: viewpoint, context.member, at: ownersLook(context))
-        let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
+        let parts = try await parts(of: request, by: viewpoint, context)
         let requests = parts.compactMap(\.request)
         // while other zones are not decided, what is shown of the first ones takes memory.
         let room = RecordsRoom(of: context.member.owner, in: requestBudget, bytesMax: limits.answerBytesMax)
@@ -43,5 +43,34 @@ extension RequestRouter {
             }
         }
         return answer.message(context.id)
+    }
+
+    /// The parts of a request. A long one is read in turns. Meanwhile later ones of the connection wait, so that they
+    /// are queued in the order in which they came.
+    private func parts(
+        of request: WireModifyRecords, by viewpoint: Viewpoint, _ context: RequestContext
+    ) async throws(Refusal) -> [RecordsPart] {
+        let order = context.session.ownersOrder
+        let isLong = context.message.memory > RecordsPartsReader.bytesPerTurn
+        guard isLong || order.isBusy else {
+            return try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
+        }
+        let read = await order.run(mayPass: !isLong) {
+            () async -> Result<Result<[RecordsPart], Refusal>, FailureReason> in
+            .success(await partsInTurns(of: request, by: viewpoint))
+        }
+        return try read.orRefusal().get()
+    }
+
+    private func partsInTurns(
+        of request: WireModifyRecords, by viewpoint: Viewpoint
+    ) async -> Result<[RecordsPart], Refusal> {
+        do throws(Refusal) {
+            var reader = try RecordsPartsReader(request, by: viewpoint, limits: limits)
+            while try reader.read(bytesMax: RecordsPartsReader.bytesPerTurn) { await Task.yield() }
+            return .success(try reader.finished())
+        } catch {
+            return .failure(error)
+        }
     }
 }

@@ -23,24 +23,60 @@ extension RecordsPart {
     package static func parts(
         of request: WireModifyRecords, by viewpoint: Viewpoint, limits: Limits
     ) throws(Refusal) -> [RecordsPart] {
+        var reader = try RecordsPartsReader(request, by: viewpoint, limits: limits)
+        _ = try reader.read()
+        return try reader.finished()
+    }
+}
+
+/// Reads a `ModifyRecords` in steps, so that others can have their turn on the event loop between two of them.
+package struct RecordsPartsReader: Sendable {
+    /// Bytes of fields for one turn of an event loop; it may also be one record. A field has 8 bytes at least, and takes up
+    /// to some 30 ns to be checked.
+    package static let bytesPerTurn = 262_144
+
+    private let request: WireModifyRecords
+    private let viewpoint: Viewpoint
+    private let limits: Limits
+    private let user: UserID
+    private let id: RequestID
+    private let policy: SavePolicy
+    private var parts: [RecordsPart] = []
+    /// Those of the next part that were read.
+    private var saves: [RecordSave] = []
+
+    /// - Throws: as ``RecordsPart/parts(of:by:limits:)``.
+    package init(_ request: WireModifyRecords, by viewpoint: Viewpoint, limits: Limits) throws(Refusal) {
         // Before anything is allocated, and with the number, which the rules do not know.
         try ItemCount.check(request.zones.reduce(0) { $0 + $1.saves.count + $1.deletes.count }, limits)
         try ItemCount.check(request.zones.count, limits)
         try ItemCount.checkBytes(request.zones.reduce(0) { $0 + $1.saves.reduce(0) { $0 + $1.fields.count } }, limits)
         guard let user = viewpoint.access.user else { throw Refusal(.notAuthenticated) }
-        let id = try RequestID(request.stamp, from: viewpoint)
-        let policy = try SavePolicy(request.policy)
-        var parts: [RecordsPart] = []
-        var requests: [RecordsRequest] = []
-        for part in request.zones {
+        self.request = request
+        self.viewpoint = viewpoint
+        self.limits = limits
+        self.user = user
+        id = try RequestID(request.stamp, from: viewpoint)
+        policy = try SavePolicy(request.policy)
+    }
+
+    /// Reads records until they have so many bytes of fields.
+    ///
+    /// - Returns: whether there is more to read.
+    package mutating func read(bytesMax: Int = .max) throws(Refusal) -> Bool {
+        var bytesLeft = bytesMax
+        while parts.count < request.zones.count {
+            let part = request.zones[parts.count]
             guard let key = viewpoint.zoneKey(of: part.zone) else {
                 parts.append(.refused(.zoneNotFound, saveCount: part.saves.count, deleteCount: part.deletes.count))
                 continue
             }
-            var saves: [RecordSave] = []
-            saves.reserveCapacity(part.saves.count)
             let userRecordName = viewpoint.userRecordName(in: key)
-            for save in part.saves {
+            saves.reserveCapacity(part.saves.count)
+            while saves.count < part.saves.count {
+                guard bytesLeft > 0 else { return true }
+                let save = part.saves[saves.count]
+                bytesLeft -= save.fields.count
                 saves.append(
                     try RecordSave(save, isOwnUser: save.name == userRecordName, by: viewpoint, limits: limits))
             }
@@ -48,9 +84,15 @@ extension RecordsPart {
                 id: id, key: key, saves: saves, deletes: part.deletes, policy: policy,
                 isAtomic: request.atomic, user: user, access: viewpoint.access,
                 clientToken: request.clientChangeToken)
-            requests.append(records)
             parts.append(.request(records))
+            saves = []
         }
+        return false
+    }
+
+    /// All parts, once everything was read.
+    package func finished() throws(Refusal) -> [RecordsPart] {
+        let requests = parts.compactMap(\.request)
         if let reason = RecordsRequest.refusal(of: requests, within: limits) { throw Refusal(reason) }
         return parts
     }

@@ -38,7 +38,10 @@ struct LongestMessage {
         do {
             switch message.request {
             case .hello(let request): _ = try Greeting(request)
-            case .modifyRecords(let request): _ = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
+            case .modifyRecords(let request):
+                // Others have their turn after this.
+                var reader = try RecordsPartsReader(request, by: viewpoint, limits: limits)
+                _ = try reader.read(bytesMax: RecordsPartsReader.bytesPerTurn)
             case .fetchRecords(let request): _ = try RecordsQuery(request, by: viewpoint, limits: limits)
             case .modifyZones(let request): _ = try ZonesRequest(request, by: viewpoint, limits: limits)
             case .fetchZones(let request): _ = try ZoneNames.read(request.zones, by: viewpoint, limits: limits)
@@ -67,12 +70,22 @@ struct LongestMessage {
     private static func records() throws -> [LongestMessage] {
         let largest = try smallestFields(byteCount: limits.recordBytesMax)
         let small = try smallestFields(byteCount: limits.requestBytesMax / limits.itemsMax)
+        let place = FieldLocation(
+            latitude: 1, longitude: 2, altitude: 3, horizontalAccuracy: 4, verticalAccuracy: 5, course: 6, speed: 7,
+            timestampMilliseconds: 1_700_000_000_000)
+        let places = try list(.locations(Array(repeating: place, count: 14_000)))
+        let references = try list(.references(Array(repeating: FieldReference(recordName: "r"), count: 200_000)))
+        let asset = FieldAsset(sha256: [UInt8](repeating: 7, count: 32), byteCount: 1)
+        let assets = try list(.assets(Array(repeating: asset, count: 26_000)))
         return [
             try LongestMessage("records-of-fields") { $0.modifyRecords = saves(2, fields: largest) },
             try LongestMessage("records") { $0.modifyRecords = saves(limits.itemsMax, fields: small) },
             try LongestMessage("records-of-bytes") {
                 $0.modifyRecords = saves(4, fields: [UInt8](repeating: 0, count: bytesMax / 4 - 1_000))
             },
+            try LongestMessage("records-of-places") { $0.modifyRecords = saves(2, fields: places) },
+            try LongestMessage("records-of-references") { $0.modifyRecords = saves(2, fields: references) },
+            try LongestMessage("records-of-assets") { $0.modifyRecords = saves(2, fields: assets) },
             try LongestMessage("records-shared") {
                 $0.modifyRecords = saves(40, type: "cloudkit.share", fields: [])
                 for index in 0..<40 { $0.modifyRecords.zones[0].saves[index].share = share() }
@@ -165,6 +178,11 @@ struct LongestMessage {
             return Field(String([digits[10 + number / 46_656]] + last), value)
         }
         return try FieldMap(fields, limits: FieldLimits(byteCountMax: byteCount)).bytes
+    }
+
+    /// A record with one field.
+    private static func list(_ value: FieldValue) throws -> [UInt8] {
+        try FieldMap([Field("list", value)], limits: FieldLimits(byteCountMax: limits.recordBytesMax)).bytes
     }
 
     private static var stamp: WireRequestStamp {

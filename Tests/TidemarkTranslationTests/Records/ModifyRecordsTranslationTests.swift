@@ -32,6 +32,27 @@ import TidemarkWire
         #expect(requests.first?.saves.first?.fields == Examples.fields())
     }
 
+    @Test func `R-723: a request that is read in steps has the same parts`() throws {
+        var request = Examples.modifyRecords
+        request.zones[0].saves = (0..<5).map { number in
+            var save = request.zones[0].saves[0]
+            save.name = "record \(number)"
+            return save
+        }
+        let whole = try RecordsPart.parts(of: request, by: Examples.viewpoint, limits: Examples.limits)
+        let saveBytes = request.zones[0].saves[0].fields.count
+        for (bytesMax, stepCount) in [(1, 5), (saveBytes + 1, 3), (5 * saveBytes, 1)] {
+            var reader = try RecordsPartsReader(request, by: Examples.viewpoint, limits: Examples.limits)
+            var count = 1
+            while try reader.read(bytesMax: bytesMax) { count += 1 }
+            #expect(count == stepCount, "\(bytesMax)")
+            let parts = try reader.finished().compactMap(\.request)
+            let wanted = whole.compactMap(\.request)
+            #expect(parts.map { $0.saves.map(\.name) } == wanted.map { $0.saves.map(\.name) })
+            #expect(parts.map(\.deletes) == wanted.map(\.deletes) && parts.map(\.key) == wanted.map(\.key))
+        }
+    }
+
     @Test func `R-046: a tag comes back as it was given, none is none, and nonsense matches nothing`() throws {
         let tag = ChangeTag.version(store: Examples.viewpoint.store, zone: ZoneID(4), number: 17)
         func read(_ bytes: [UInt8]) throws -> ChangeTag? {
