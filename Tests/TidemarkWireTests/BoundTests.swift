@@ -151,7 +151,7 @@ import TidemarkWire
     /// What has a rule of its own. The rest are items, of which a request may have 4,000 if the operator says so, or desired
     /// keys, of which it may have 4,096.
     private static let mostOfOthers = [
-        "WireQuery.sorts": 20, "WirePredicates.parts": 1_536, "WireKeyValues.values": 1_536, "WireFetchKeys.zones": 104,
+        "WireQuery.sorts": 20, "WirePredicates.parts": 2_000, "WireKeyValues.values": 2_000, "WireFetchKeys.zones": 104,
         "WireShareSave.participants": 256, "WireFetchShareMetadata.links": 100, "WireAcceptShares.links": 100,
         "WireFetchShareParticipants.lookups": 100,
     ]
@@ -171,7 +171,7 @@ import TidemarkWire
                 guard field.kind == .string || field.kind == .bytes else { continue }
                 #expect(field.bytesMax != nil, "\(shape.name).\(field.name)")
             }
-            if let depthMax = shape.depthMax { #expect(depthMax <= 40 && (shape.countInAllMax ?? .max) <= 1_536) }
+            if let depthMax = shape.depthMax { #expect(depthMax <= 40 && (shape.countInAllMax ?? .max) <= 2_000) }
         }
         #expect(WireQueryRecords.elementsInAllMax < WireClientEnvelope.elementsInAllMax)
     }

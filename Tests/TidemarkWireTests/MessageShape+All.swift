@@ -302,7 +302,7 @@ extension MessageShape {
                 FieldShape(4, "sorts", .message("WireSort"), elementsMax: 20),
             ]),
         MessageShape(
-            "WirePredicate", TidemarkWire.WirePredicate.self, WireJudge.WirePredicate.self, depthMax: 40, countInAllMax: 1536,
+            "WirePredicate", TidemarkWire.WirePredicate.self, WireJudge.WirePredicate.self, depthMax: 40, countInAllMax: 2000,
             [
                 FieldShape(1, "always", .bool, oneof: 0),
                 FieldShape(2, "compare", .message("WireComparison"), oneof: 0),
@@ -320,7 +320,7 @@ extension MessageShape {
         MessageShape(
             "WirePredicates", TidemarkWire.WirePredicates.self, WireJudge.WirePredicates.self,
             [
-                FieldShape(1, "parts", .message("WirePredicate"), elementsMax: 1536),
+                FieldShape(1, "parts", .message("WirePredicate"), elementsMax: 2000),
             ]),
         MessageShape(
             "WireComparison", TidemarkWire.WireComparison.self, WireJudge.WireComparison.self,
@@ -352,7 +352,7 @@ extension MessageShape {
             "WireKeyValues", TidemarkWire.WireKeyValues.self, WireJudge.WireKeyValues.self,
             [
                 FieldShape(1, "key", .string, bytesMax: 65536),
-                FieldShape(2, "values", .message("WireQueryValue"), elementsMax: 1536),
+                FieldShape(2, "values", .message("WireQueryValue"), elementsMax: 2000),
             ]),
         MessageShape(
             "WirePresence", TidemarkWire.WirePresence.self, WireJudge.WirePresence.self,

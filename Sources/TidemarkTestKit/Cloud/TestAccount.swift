@@ -86,7 +86,7 @@ public final class TestAccount: Sendable {
     ///     test, and stops it.
     public func setName(given: String?, family: String?) {
         let name = PersonName(given: given ?? "", family: family ?? "")
-        precondition(name?.isValid(limits: Limits()) ?? true, "\(self.name) cannot have this name.")
+        precondition(name?.isValid(limits: TestCore.limits) ?? true, "\(self.name) cannot have this name.")
         core.database.setPersonName(name, account: self.name)
     }
 

@@ -38,10 +38,12 @@ final class TestCore: Sendable {
 
     static func hash(_ credential: [UInt8]) -> [UInt8] { SHA256.hash(credential) }
 
+    static let limits = Limits()
+
     private static func makeServer(
         on database: MemoryDatabase, _ assets: MemoryAssetStore, _ loop: TestLoop
     ) -> MemoryServer {
-        var settings = SessionSettings(serverName: "tidemark/in-memory", limits: Limits(), credentialHash: hash)
+        var settings = SessionSettings(serverName: "tidemark/in-memory", limits: limits, credentialHash: hash)
         settings.createsContainers = true
         settings.keepsAssets = true
         return MemoryServer(

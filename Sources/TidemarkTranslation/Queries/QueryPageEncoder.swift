@@ -23,17 +23,19 @@ package enum QueryPageEncoder {
         for (match, fields) in zip(page.matches, allFields) {
             records.zone = match.zone
             let length = records.size(of: match.record, fields)
-            let zoneLength = owner.map { owner in
-                WireWriter.size { WireZoneID.write(name: match.zoneName, owner: owner, to: &$0) }
+            func writeZone(to writer: inout WireWriter) {
+                guard let owner else { return }
+                WireZoneID.write(name: match.zoneName, owner: owner, to: &writer)
             }
+            let zoneLength = owner == nil ? nil : WireWriter.size { writeZone(to: &$0) }
             WireQueryRecordsAnswer.begin(
                 matches: WireQueryMatch.size(record: length) + (zoneLength.map { WireQueryMatch.size(zone: $0) } ?? 0),
                 to: &answer)
             WireQueryMatch.begin(record: length, to: &answer)
             records.write(match.record, fields, to: &answer)
-            if let owner, let zoneLength {
+            if let zoneLength {
                 WireQueryMatch.begin(zone: zoneLength, to: &answer)
-                WireZoneID.write(name: match.zoneName, owner: owner, to: &answer)
+                writeZone(to: &answer)
             }
         }
         WireQueryRecordsAnswer.write(cursor: page.cursor?.bytes ?? [], to: &answer)

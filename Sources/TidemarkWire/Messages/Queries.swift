@@ -208,7 +208,7 @@ package struct WirePredicate: WireMessage {
 extension WirePredicate {
     @usableFromInline
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
-        try reader.enter(atMost: 40, inAll: 1536)
+        try reader.enter(atMost: 40, inAll: 2000)
         defer { reader.leave() }
         while let tag = try reader.nextTag() {
             switch tag {
@@ -359,7 +359,7 @@ extension WirePredicates {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try reader.append(to: &self.parts, atMost: 1_536)
+            case 10: try reader.append(to: &self.parts, atMost: 2_000)
             default: try reader.skip(tag, known: 0x2)
             }
         }
@@ -638,7 +638,7 @@ extension WireKeyValues {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: self.key = try reader.text(atMost: 65_536)
-            case 18: try reader.append(to: &self.values, atMost: 1_536)
+            case 18: try reader.append(to: &self.values, atMost: 2_000)
             default: try reader.skip(tag, known: 0x6)
             }
         }

@@ -75,9 +75,9 @@ extension AdminAccounts {
             guard let personName else {
                 throw ValidationError("Give --given NAME, --family NAME or both. To remove the name: --clear")
             }
-            guard personName.isValid(limits: Limits()) else {
+            guard personName.isValid(limits: .standard) else {
                 throw ValidationError(
-                    "A part of a name has 1 to \(Limits().personNameBytesMax) bytes, not only spaces, and no line breaks "
+                    "A part of a name has 1 to \(Limits.standard.personNameBytesMax) bytes, not only spaces, and no line breaks "
                         + "or control characters.")
             }
         }

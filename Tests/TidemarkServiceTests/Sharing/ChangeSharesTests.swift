@@ -59,30 +59,33 @@ import TidemarkTestSupport
     @Test func `R-317, R-330, R-727: who accepts again, or declines without an invitation, needs no transaction`()
         throws
     {
-        let (script, fixture) = (FaultScript(), try ServiceFixture())
+        let (script, fixture) = (FaultScript(), try ServiceFixture(zones: ["public", "private"]))
         let service = fixture.server(faults: script.plan)
         try fixture.scheduler.simulate {
             let (bob, carol) = (
                 try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
             )
-            try await fixture.share(.readWrite, [carol.invited()], counter: 1, by: service)
-            let secret = try await fixture.secret()
+            try await fixture.share(zone: "public", counter: 1, by: service)
+            try await fixture.share(nil, [carol.invited()], zone: "private", counter: 2, by: service)
+            func zone(of user: Identity) -> String { user.user == bob.user ? "public" : "private" }
             func transactions(_ work: () async throws -> Void) async throws -> Int {
                 let before = script.count(.beginSent)
                 try await work()
                 return script.count(.beginSent) - before
             }
             func accept(_ user: Identity) async throws -> Int {
-                try await transactions { try await fixture.accept(user, by: service) }
+                try await transactions { try await fixture.accept(user, zone: zone(of: user), by: service) }
             }
             func decline(_ user: Identity) async throws -> Int {
-                try await transactions {
+                let secret = try await fixture.secret(zone: zone(of: user))
+                return try await transactions {
                     let declined = try await service.declineShares(ofLinks: [secret], for: user.bearer).get()
                     #expect(declined.map(\.reason) == [nil])
                 }
             }
             func isIn(_ user: Identity) async throws -> Bool {
-                try await service.sharedZones([fixture.key()], for: user.user).get().map(\.reason) == [nil]
+                let key = fixture.key(zone(of: user))
+                return try await service.sharedZones([key], for: user.user).get().map(\.reason) == [nil]
             }
             #expect(try await decline(bob) == 0)
             #expect(try await accept(bob) == 1)

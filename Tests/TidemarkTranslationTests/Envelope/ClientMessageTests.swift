@@ -92,12 +92,12 @@ import TidemarkWire
         throws
     {
         let limits = Limits()
-        for (rule, far) in [(limits.sortsMax, 20), (limits.predicateNodesMax, 1_536), (limits.keyZonesMax, 104)] {
+        for (rule, far) in [(limits.sortsMax, 20), (limits.predicateNodesMax, 2_000), (limits.keyZonesMax, 104)] {
             #expect(rule < far)
         }
         #expect(limits.predicateDepthMax < 40 && limits.itemsMax < 4_096 && limits.participantsMax < 256)
         let value = WireQueryValue()
-        for (count, isRead) in [(limits.predicateNodesMax + 1, true), (1_537, false)] {
+        for (count, isRead) in [(limits.predicateNodesMax + 1, true), (2_001, false)] {
             let message = try query { $0.predicate.isIn.values = Array(repeating: value, count: count) }
             #expect((message.request != nil) == isRead, "\(count)")
         }
