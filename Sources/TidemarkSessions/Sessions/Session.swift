@@ -336,6 +336,8 @@ extension Session {
         let timer = state.withLock { state in
             guard state.machine.phase == .authenticating else { return ScheduledTimer?.none }
             (state.member, state.lane) = (member, lane)
+            // Hello's turn is over. An idle connection keeps no empty table.
+            state.cancellable = [:]
             state.machine.opened(isAnonymous: member.identity == nil)
             defer { state.helloTimer = nil }
             return state.helloTimer
