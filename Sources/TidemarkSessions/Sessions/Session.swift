@@ -28,6 +28,9 @@ package final class Session: Sendable {
         var lastRequest = Duration.zero
         var lease = RequestLease()
         var pushes = DevicePushMachine()
+        /// Made when a request needs them: most connections are idle.
+        var asker: Asker?
+        var ownersOrder: OwnersOrder?
         /// Queries under way, and what waits for its turn, by the ids of their requests. They end with the connection.
         var cancellable: [UInt64: Task<Void, Never>] = [:]
 
@@ -41,9 +44,6 @@ package final class Session: Sendable {
 
     /// Unique in its hub, growing.
     let number: UInt64
-    /// Waits for the outcomes of this connection's requests.
-    let asker = Asker()
-    let ownersOrder = OwnersOrder()
     private let hub: SessionHub
     private let state: Mutex<State>
 
@@ -57,6 +57,28 @@ package final class Session: Sendable {
     var member: SessionMember? { state.withLock { $0.member } }
     /// Where the requests of its account run; nil before `Hello` was answered.
     var lane: (any TaskExecutor)? { state.withLock { $0.lane?.executor } }
+
+    /// Waits for the outcomes of this connection's requests.
+    var asker: Asker {
+        state.withLock { state in
+            if let asker = state.asker { return asker }
+            let asker = Asker()
+            // The connection may have ended before its request asks.
+            if state.peer == nil { asker.leave() }
+            state.asker = asker
+            return asker
+        }
+    }
+
+    /// Keeps the order of this connection's requests.
+    var ownersOrder: OwnersOrder {
+        state.withLock { state in
+            if let order = state.ownersOrder { return order }
+            let order = OwnersOrder()
+            state.ownersOrder = order
+            return order
+        }
+    }
 
     // MARK: What the connection tells
 
@@ -109,12 +131,12 @@ package final class Session: Sendable {
 
     /// The connection is gone.
     package func closed() {
-        asker.leave()
         let now = hub.scheduler.now
         countUnacknowledged(state.withLock { $0.pushes.ended(at: now, after: hub.settings.pushPatience) })
         let (timers, tasks) = state.withLock { state in
             state.machine.closed()
             state.peer = nil
+            state.asker?.leave()
             returnMemory(&state)
             defer {
                 state.cancellable = [:]
