@@ -20,11 +20,10 @@ package final class Session: Sendable {
         var member: SessionMember?
         /// Where its requests run. All connections of an account have the same.
         var lane: OwnerLane?
-        var helloTimer: ScheduledTimer?
+        /// Until it is open, for `Hello`. Then for the end of the credential, or for requests of a session without one.
+        var timer: ScheduledTimer?
         var slowTimer: ScheduledTimer?
-        var expiryTimer: ScheduledTimer?
-        /// Of a session without a credential.
-        var idleTimer: ScheduledTimer?
+        /// When a session without a credential last asked for something, or was opened.
         var lastRequest = Duration.zero
         var lease = RequestLease()
         var pushes = DevicePushMachine()
@@ -92,7 +91,7 @@ package final class Session: Sendable {
         let needed = message?.memory ?? 0
         perform(
             state.withLock { state in
-                if state.idleTimer != nil, message?.request != nil { state.lastRequest = hub.scheduler.now }
+                if state.machine.isAnonymous, message?.request != nil { state.lastRequest = hub.scheduler.now }
                 guard state.machine.phase == .open else { return state.machine.received(message) }
                 let before = state.machine.underWayBytes
                 // The usual case asks for no owner.
@@ -140,14 +139,10 @@ package final class Session: Sendable {
             returnMemory(&state)
             defer {
                 state.cancellable = [:]
-                state.idleTimer = nil
-                state.helloTimer = nil
+                state.timer = nil
                 state.slowTimer = nil
-                state.expiryTimer = nil
             }
-            return (
-                [state.helloTimer, state.slowTimer, state.expiryTimer, state.idleTimer], state.cancellable
-            )
+            return ([state.timer, state.slowTimer], state.cancellable)
         }
         for timer in timers { timer?.cancel() }
         // what waits for a turn leaves.
@@ -163,7 +158,7 @@ package final class Session: Sendable {
             guard let self else { return }
             perform(decide { $0.helloTimedOut() })
         }
-        state.withLock { $0.helloTimer = timer }
+        state.withLock { $0.timer = timer }
     }
 
     /// Sends what many get.
@@ -355,14 +350,15 @@ extension Session {
 
     private func open(_ id: UInt64, _ member: SessionMember, _ answer: WireHelloAnswer) {
         let lane = hub.lanes.lane(of: member.owner)
+        let now = hub.scheduler.now
         let timer = state.withLock { state in
             guard state.machine.phase == .authenticating else { return ScheduledTimer?.none }
-            (state.member, state.lane) = (member, lane)
+            (state.member, state.lane, state.lastRequest) = (member, lane, now)
             // Hello's turn is over. An idle connection keeps no empty table.
             state.cancellable = [:]
             state.machine.opened(isAnonymous: member.identity == nil)
-            defer { state.helloTimer = nil }
-            return state.helloTimer
+            defer { state.timer = nil }
+            return state.timer
         }
         guard let timer else { return }
         timer.cancel()
@@ -410,12 +406,14 @@ extension Session {
     /// Closes a session without a credential that asks for nothing.
     private func watchIdling() {
         let patience = hub.settings.anonymousIdleTimeout
-        let now = hub.scheduler.now
-        let timer = hub.scheduler.schedule(after: patience / 2) { [weak self] in self?.lookWhetherIdle() }
+        wait(for: hub.scheduler.schedule(after: patience / 2) { [weak self] in self?.lookWhetherIdle() })
+    }
+
+    /// Keeps the timer, unless the connection is gone. The one before it has fired or is cancelled.
+    private func wait(for timer: ScheduledTimer) {
         let isGone = state.withLock { state in
             guard state.peer != nil else { return true }
-            if state.idleTimer == nil { state.lastRequest = now }
-            state.idleTimer = timer
+            state.timer = timer
             return false
         }
         if isGone { timer.cancel() }
@@ -528,12 +526,6 @@ extension Session {
         // The wall clock may be set: looked at again at least every hour.
         let (left, overflow) = expiry.milliseconds.subtractingReportingOverflow(hub.now.milliseconds)
         let delay = Duration.milliseconds(overflow ? 3_600_000 : min(left, 3_600_000))
-        let timer = hub.scheduler.schedule(after: delay) { [weak self] in self?.watchExpiry(member) }
-        let isGone = state.withLock { state in
-            guard state.peer != nil else { return true }
-            state.expiryTimer = timer
-            return false
-        }
-        if isGone { timer.cancel() }
+        wait(for: hub.scheduler.schedule(after: delay) { [weak self] in self?.watchExpiry(member) })
     }
 }

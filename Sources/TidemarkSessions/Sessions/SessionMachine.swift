@@ -31,6 +31,8 @@ struct SessionMachine {
     }
 
     private(set) var phase = Phase.awaitingHello
+    /// Whether it was opened without a credential.
+    private(set) var isAnonymous = false
     private let requestsMax: Int
     private let fetchesMax: Int
     private let chunksMax: Int
@@ -100,6 +102,7 @@ struct SessionMachine {
     mutating func opened(isAnonymous: Bool = false) {
         guard phase == .authenticating else { return }
         phase = .open
+        self.isAnonymous = isAnonymous
         if isAnonymous { requestBytesMax = anonymousRequestBytesMax }
     }
 
