@@ -49,7 +49,7 @@ package final class Session: Sendable {
     init(number: UInt64, hub: SessionHub, peer: any SessionPeer) {
         self.number = number
         self.hub = hub
-        state = Mutex(State(machine: SessionMachine(hub.settings), peer: peer))
+        state = Mutex(State(machine: SessionMachine(hub.bounds), peer: peer))
     }
 
     /// Who is here; nil before `Hello` was answered.
