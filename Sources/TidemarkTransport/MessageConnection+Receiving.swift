@@ -43,14 +43,14 @@ extension MessageConnection {
     /// Until its turn comes it hears of nothing but a hang-up: thousands that wait must not fill each tick with their
     /// events.
     private func awaitHandshakeTurn(of block: AddressBlock) {
-        awaitedTurn = block
+        opening?.awaitedTurn = block
         updateInterest()
     }
 
     /// Called by the group when its turn has come.
     func takeHandshakeTurn() {
-        guard let block = awaitedTurn else { return }
-        awaitedTurn = nil
+        guard let block = opening?.awaitedTurn else { return }
+        opening?.awaitedTurn = nil
         receiveOnce(stepOf: block)
         updateInterest()
     }

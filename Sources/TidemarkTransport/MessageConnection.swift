@@ -66,8 +66,6 @@ package final class MessageConnection: @unchecked Sendable {
     var isReceiving = false
     /// Whether something waits to be sent at the end of the tick, or after receiving.
     var isFlushScheduled = false
-    /// Whose turn it waits for with its next step of the TLS handshake; nil if it does not wait.
-    var awaitedTurn: AddressBlock?
     /// Whether the socket accepts no more. The loop reports when it does.
     var isBlocked = false
     /// The payload of the newest ping that arrived meanwhile.
@@ -269,14 +267,13 @@ package final class MessageConnection: @unchecked Sendable {
         socket?.close()
         socket = nil
         tls = nil
+        if let turn = opening?.awaitedTurn { group.leavesHandshakeTurns(self, of: turn) }
         opening = nil
         deflater = nil
         reader = MessageReader(role: role)
         outgoing.clear()
         pass?.leave()
         pass = nil
-        if let awaitedTurn { group.leavesHandshakeTurns(self, of: awaitedTurn) }
-        awaitedTurn = nil
         group.holds(self, 0)
         group.queues(self, 0)
         if isCounted { TransportMetrics.open.add(-1) }
@@ -301,7 +298,7 @@ extension MessageConnection: EventHandler, TickFlushable {
     func updateInterest() {
         var interest: Interest = []
         // A stream that has ended stays readable for ever.
-        if !isReadingPaused, !hasStreamEnded, awaitedTurn == nil { interest.insert(.readable) }
+        if !isReadingPaused, !hasStreamEnded, opening?.awaitedTurn == nil { interest.insert(.readable) }
         if isBlocked { interest.insert(.writable) }
         registration?.update(interest)
     }
