@@ -100,7 +100,7 @@ extension MessageConnection {
             messageStart = nil
             if unfinishedBytes > 0 { group.holds(self, 0) }
         } else {
-            if messageStart == nil { (messageStart, messageByteCount) = (group.now, 0) }
+            if messageStart == nil { beginMessage() }
             messageByteCount += bytes.count - controlByteCount
             group.holds(self, reader.heldByteCount)
         }

@@ -60,7 +60,6 @@ package final class MessageConnection: @unchecked Sendable {
     var unfinishedBytes = 0
     /// What counts of it in ``ConnectionGroup/queues(_:_:)``.
     var unsentBytes = 0
-    var deflateBytesMin = 0
 
     /// Whether it is passing on what was received. It sends the answers right after.
     var isReceiving = false
@@ -89,10 +88,12 @@ package final class MessageConnection: @unchecked Sendable {
     var isWakePing = false
     var blockedStart: Duration?
     var messageByteCount = 0
+    /// How much of an unfinished message was there at the last check. `Int.min`: another one has begun since.
+    var seenByteCount = 0
     var delivery = DeliveryProgress()
-    /// The unfinished message at the last check, and how much of it was there.
-    var seenMessage: (start: Duration, byteCount: Int)?
     var lingerByteCount = 0
+    /// Whether a message was unfinished at the last check.
+    var wasUnfinished = false
 
     init(group: ConnectionGroup, role: WebSocketRole, phase: Phase, opening: Opening) {
         self.group = group
@@ -129,7 +130,7 @@ package final class MessageConnection: @unchecked Sendable {
     package func send(_ kind: MessageKind, _ payload: UnsafeRawBufferPointer) {
         assert(loop.isCurrent)
         guard phase == .open else { return }
-        if let deflater, payload.count >= deflateBytesMin, let compressed = deflater.compress(payload) {
+        if let deflater, payload.count >= deflater.messageBytesMin, let compressed = deflater.compress(payload) {
             compressed.withUnsafeBytes { appendFrame(kind.opcode, isCompressed: true, $0) }
         } else {
             appendFrame(kind.opcode, payload)
@@ -195,7 +196,7 @@ package final class MessageConnection: @unchecked Sendable {
         isReadingPaused = false
         // Silence of the peer while nobody was reading does not count.
         lastReceived = group.now
-        if messageStart != nil { (messageStart, messageByteCount) = (group.now, 0) }
+        if messageStart != nil { beginMessage() }
         updateInterest()
     }
 
@@ -218,6 +219,11 @@ package final class MessageConnection: @unchecked Sendable {
             if isReadingPaused { resumeReading() }
         case .closing, .lingering, .ended: break
         }
+    }
+
+    /// From now on it is seen whether the rest of a message arrives.
+    func beginMessage() {
+        (messageStart, messageByteCount, seenByteCount) = (group.now, 0, .min)
     }
 
     func enter(_ next: Phase) {
