@@ -29,7 +29,6 @@ package final class MessageConnection: @unchecked Sendable {
         case ended
     }
 
-    package let role: WebSocketRole
     /// The peer's address; nil for a client that is not connected yet.
     package internal(set) var peerAddress: SocketAddress?
     /// The handler, which is released after ``MessageHandler/closed(_:_:)``.
@@ -41,13 +40,37 @@ package final class MessageConnection: @unchecked Sendable {
 
     // Fields that each message uses. `unchecked` saves the runtime check for overlapping access.
 
-    @exclusivity(unchecked) var phase: Phase
     @exclusivity(unchecked) var socket: Socket?
     @exclusivity(unchecked) var tls: TLSSession?
     @exclusivity(unchecked) var reader: MessageReader
     @exclusivity(unchecked) var deflater: Deflater?
     @exclusivity(unchecked) var outgoing = OutgoingQueue()
     @exclusivity(unchecked) var messageStart: Duration?
+
+    // NB: the following take a byte or two each, because they stand together.
+
+    @exclusivity(unchecked) var phase: Phase
+    package let role: WebSocketRole
+    /// Whether it is passing on what was received. It sends the answers right after.
+    var isReceiving = false
+    /// Whether something waits to be sent at the end of the tick, or after receiving.
+    var isFlushScheduled = false
+    /// Whether the socket accepts no more. The loop reports when it does.
+    var isBlocked = false
+    var isReadingPaused = false
+    /// Whether more than ``TransportLimits/queuedBytesLow`` has waited. The handler is told when it has been sent.
+    var isAboveLow = false
+    /// Whether our half of the stream has ended; the next property is about the peer's.
+    var hasShutDown = false
+    var hasStreamEnded = false
+    /// Whether the gauge of open connections counts it.
+    var isCounted = false
+    /// Whether ``pingSent`` was after a sleep. The answer must come sooner.
+    var isWakePing = false
+    /// The code given to ``close(_:reason:)``, until the peer answers.
+    var closingCode: CloseCode?
+    /// Whether a message was unfinished at the last check.
+    var wasUnfinished = false
 
     var registration: Registration?
     /// Nil once it is open.
@@ -60,40 +83,19 @@ package final class MessageConnection: @unchecked Sendable {
     var unfinishedBytes = 0
     /// What counts of it in ``ConnectionGroup/queues(_:_:)``.
     var unsentBytes = 0
-
-    /// Whether it is passing on what was received. It sends the answers right after.
-    var isReceiving = false
-    /// Whether something waits to be sent at the end of the tick, or after receiving.
-    var isFlushScheduled = false
-    /// Whether the socket accepts no more. The loop reports when it does.
-    var isBlocked = false
-    /// The payload of the newest ping that arrived meanwhile.
+    /// The payload of the newest ping that arrived while it was blocked.
     var delayedPong: [UInt8]?
-    var isReadingPaused = false
-    /// Whether more than ``TransportLimits/queuedBytesLow`` has waited. The handler is told when it has been sent.
-    var isAboveLow = false
-    /// Whether our half of the stream has ended; the next property is about the peer's.
-    var hasShutDown = false
-    var hasStreamEnded = false
-    /// Whether the gauge of open connections counts it.
-    var isCounted = false
-    /// The code given to ``close(_:reason:)``, until the peer answers.
-    var closingCode: CloseCode?
 
     // Times by the group's coarse clock.
     var phaseStart: Duration
     var lastReceived: Duration
     var pingSent: Duration?
-    /// Whether that ping was sent after a sleep. Its answer must come sooner.
-    var isWakePing = false
     var blockedStart: Duration?
     var messageByteCount = 0
     /// How much of an unfinished message was there at the last check. `Int.min`: another one has begun since.
     var seenByteCount = 0
     var delivery = DeliveryProgress()
     var lingerByteCount = 0
-    /// Whether a message was unfinished at the last check.
-    var wasUnfinished = false
 
     init(group: ConnectionGroup, role: WebSocketRole, phase: Phase, opening: Opening) {
         self.group = group
