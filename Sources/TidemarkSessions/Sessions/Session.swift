@@ -20,6 +20,8 @@ package final class Session: Sendable {
         var member: SessionMember?
         /// Where its requests run. All connections of an account have the same.
         var lane: OwnerLane?
+        // Timers hold their session, and `closed()` cancels them. A weak reference would take 32 more bytes for each.
+
         /// Until it is open, for `Hello`. Then for the end of the credential, or for requests of a session without one.
         var timer: ScheduledTimer?
         var slowTimer: ScheduledTimer?
@@ -154,8 +156,7 @@ package final class Session: Sendable {
 
     func start() {
         state.withLock { $0.peer }?.limitMessages(to: hub.settings.helloBytesMax)
-        let timer = hub.scheduler.schedule(after: hub.settings.helloTimeout) { [weak self] in
-            guard let self else { return }
+        let timer = hub.scheduler.schedule(after: hub.settings.helloTimeout) { [self] in
             perform(decide { $0.helloTimedOut() })
         }
         state.withLock { $0.timer = timer }
@@ -292,8 +293,7 @@ package final class Session: Sendable {
         }
         old?.cancel()
         guard isSlow else { return }
-        let timer = hub.scheduler.schedule(after: hub.settings.slowReaderTimeout) { [weak self] in
-            guard let self else { return }
+        let timer = hub.scheduler.schedule(after: hub.settings.slowReaderTimeout) { [self] in
             perform(decide { $0.peerTimedOut() })
         }
         state.withLock { $0.slowTimer = timer }
@@ -406,7 +406,7 @@ extension Session {
     /// Closes a session without a credential that asks for nothing.
     private func watchIdling() {
         let patience = hub.settings.anonymousIdleTimeout
-        wait(for: hub.scheduler.schedule(after: patience / 2) { [weak self] in self?.lookWhetherIdle() })
+        wait(for: hub.scheduler.schedule(after: patience / 2) { [self] in lookWhetherIdle() })
     }
 
     /// Keeps the timer, unless the connection is gone. The one before it has fired or is cancelled.
@@ -526,6 +526,6 @@ extension Session {
         // The wall clock may be set: looked at again at least every hour.
         let (left, overflow) = expiry.milliseconds.subtractingReportingOverflow(hub.now.milliseconds)
         let delay = Duration.milliseconds(overflow ? 3_600_000 : min(left, 3_600_000))
-        wait(for: hub.scheduler.schedule(after: delay) { [weak self] in self?.watchExpiry(member) })
+        wait(for: hub.scheduler.schedule(after: delay) { [self] in watchExpiry(member) })
     }
 }
