@@ -55,11 +55,12 @@ final class ConnectionGate: Sendable {
 /// The place of one connection. Its connection is confined to its loop.
 final class ConnectionPass: @unchecked Sendable {
     let id: UInt64
-    /// Nil: the connection may be opened. Otherwise its request is refused.
-    private(set) var refusal: Overcrowding?
     private let gate: ConnectionGate
     private let loop: EventLoop
-    weak var connection: MessageConnection?
+    /// From its arrival on the loop until it has left. NB: a weak reference would take 32 more bytes for each connection.
+    var connection: MessageConnection?
+    /// Nil: the connection may be opened. Otherwise its request is refused.
+    private(set) var refusal: Overcrowding?
     /// Whether it must end before there is a connection.
     private(set) var isEnded = false
 
@@ -73,7 +74,10 @@ final class ConnectionPass: @unchecked Sendable {
     /// Nil: it has a place for as long as it lives.
     func settle(isAnonymous: Bool) -> Overcrowding? { gate.settle(self, isAnonymous: isAnonymous) }
 
-    func leave() { gate.leave(self) }
+    func leave() {
+        connection = nil
+        gate.leave(self)
+    }
 
     func giveWay(_ crowd: Overcrowding) {
         loop.execute { [self] in

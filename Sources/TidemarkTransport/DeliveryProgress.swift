@@ -7,9 +7,9 @@
 struct DeliveryProgress {
     private var sentCount = 0
     private var deliveredCount = 0
-    private var isUnderWay = false
     /// When bytes were last seen to arrive, or to be under way for the first time; nil: never.
     private(set) var last: Duration?
+    private var isUnderWay = false
 
     /// The kernel has accepted this many bytes.
     mutating func sent(_ count: Int) {

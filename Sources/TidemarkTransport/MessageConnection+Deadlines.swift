@@ -73,10 +73,9 @@ extension MessageConnection {
 
     /// - Returns: whether bytes have moved of a message that was not complete at the last check.
     private func noteProgress(_ now: Duration) -> Bool {
-        let seen = seenMessage
-        seenMessage = messageStart.map { ($0, messageByteCount) }
         // It is complete, or there is more of it.
-        let isArriving = seen.map { $0.start != messageStart || $0.byteCount < messageByteCount } ?? false
+        let isArriving = wasUnfinished && (messageStart == nil || seenByteCount < messageByteCount)
+        (wasUnfinished, seenByteCount) = (messageStart != nil, messageByteCount)
         return isDelivering(now) || isArriving
     }
 

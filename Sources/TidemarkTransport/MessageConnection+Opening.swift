@@ -203,8 +203,8 @@ extension MessageConnection {
         }
         if let deflate, let settings {
             reader = MessageReader(role: role, limits: group.limits.message, deflate: deflate)
-            deflater = Deflater(role: role, parameters: deflate, level: settings.level)
-            deflateBytesMin = settings.messageBytesMin
+            deflater = Deflater(
+                role: role, parameters: deflate, level: settings.level, messageBytesMin: settings.messageBytesMin)
         }
         handler?.opened(self)
         guard !rest.isEmpty else { return }

@@ -43,14 +43,14 @@ extension MessageConnection {
     /// Until its turn comes it hears of nothing but a hang-up: thousands that wait must not fill each tick with their
     /// events.
     private func awaitHandshakeTurn(of block: AddressBlock) {
-        awaitedTurn = block
+        opening?.awaitedTurn = block
         updateInterest()
     }
 
     /// Called by the group when its turn has come.
     func takeHandshakeTurn() {
-        guard let block = awaitedTurn else { return }
-        awaitedTurn = nil
+        guard let block = opening?.awaitedTurn else { return }
+        opening?.awaitedTurn = nil
         receiveOnce(stepOf: block)
         updateInterest()
     }
@@ -100,7 +100,7 @@ extension MessageConnection {
             messageStart = nil
             if unfinishedBytes > 0 { group.holds(self, 0) }
         } else {
-            if messageStart == nil { (messageStart, messageByteCount) = (group.now, 0) }
+            if messageStart == nil { beginMessage() }
             messageByteCount += bytes.count - controlByteCount
             group.holds(self, reader.heldByteCount)
         }

@@ -29,7 +29,6 @@ package final class MessageConnection: @unchecked Sendable {
         case ended
     }
 
-    package let role: WebSocketRole
     /// The peer's address; nil for a client that is not connected yet.
     package internal(set) var peerAddress: SocketAddress?
     /// The handler, which is released after ``MessageHandler/closed(_:_:)``.
@@ -41,13 +40,37 @@ package final class MessageConnection: @unchecked Sendable {
 
     // Fields that each message uses. `unchecked` saves the runtime check for overlapping access.
 
-    @exclusivity(unchecked) var phase: Phase
     @exclusivity(unchecked) var socket: Socket?
     @exclusivity(unchecked) var tls: TLSSession?
     @exclusivity(unchecked) var reader: MessageReader
     @exclusivity(unchecked) var deflater: Deflater?
     @exclusivity(unchecked) var outgoing = OutgoingQueue()
     @exclusivity(unchecked) var messageStart: Duration?
+
+    // NB: the following take a byte or two each, because they stand together.
+
+    @exclusivity(unchecked) var phase: Phase
+    package let role: WebSocketRole
+    /// Whether it is passing on what was received. It sends the answers right after.
+    var isReceiving = false
+    /// Whether something waits to be sent at the end of the tick, or after receiving.
+    var isFlushScheduled = false
+    /// Whether the socket accepts no more. The loop reports when it does.
+    var isBlocked = false
+    var isReadingPaused = false
+    /// Whether more than ``TransportLimits/queuedBytesLow`` has waited. The handler is told when it has been sent.
+    var isAboveLow = false
+    /// Whether our half of the stream has ended; the next property is about the peer's.
+    var hasShutDown = false
+    var hasStreamEnded = false
+    /// Whether the gauge of open connections counts it.
+    var isCounted = false
+    /// Whether ``pingSent`` was after a sleep. The answer must come sooner.
+    var isWakePing = false
+    /// The code given to ``close(_:reason:)``, until the peer answers.
+    var closingCode: CloseCode?
+    /// Whether a message was unfinished at the last check.
+    var wasUnfinished = false
 
     var registration: Registration?
     /// Nil once it is open.
@@ -60,40 +83,18 @@ package final class MessageConnection: @unchecked Sendable {
     var unfinishedBytes = 0
     /// What counts of it in ``ConnectionGroup/queues(_:_:)``.
     var unsentBytes = 0
-    var deflateBytesMin = 0
-
-    /// Whether it is passing on what was received. It sends the answers right after.
-    var isReceiving = false
-    /// Whether something waits to be sent at the end of the tick, or after receiving.
-    var isFlushScheduled = false
-    /// Whose turn it waits for with its next step of the TLS handshake; nil if it does not wait.
-    var awaitedTurn: AddressBlock?
-    /// Whether the socket accepts no more. The loop reports when it does.
-    var isBlocked = false
-    /// The payload of the newest ping that arrived meanwhile.
+    /// The payload of the newest ping that arrived while it was blocked.
     var delayedPong: [UInt8]?
-    var isReadingPaused = false
-    /// Whether more than ``TransportLimits/queuedBytesLow`` has waited. The handler is told when it has been sent.
-    var isAboveLow = false
-    /// Whether our half of the stream has ended; the next property is about the peer's.
-    var hasShutDown = false
-    var hasStreamEnded = false
-    /// Whether the gauge of open connections counts it.
-    var isCounted = false
-    /// The code given to ``close(_:reason:)``, until the peer answers.
-    var closingCode: CloseCode?
 
     // Times by the group's coarse clock.
     var phaseStart: Duration
     var lastReceived: Duration
     var pingSent: Duration?
-    /// Whether that ping was sent after a sleep. Its answer must come sooner.
-    var isWakePing = false
     var blockedStart: Duration?
     var messageByteCount = 0
+    /// How much of an unfinished message was there at the last check. `Int.min`: another one has begun since.
+    var seenByteCount = 0
     var delivery = DeliveryProgress()
-    /// The unfinished message at the last check, and how much of it was there.
-    var seenMessage: (start: Duration, byteCount: Int)?
     var lingerByteCount = 0
 
     init(group: ConnectionGroup, role: WebSocketRole, phase: Phase, opening: Opening) {
@@ -131,7 +132,7 @@ package final class MessageConnection: @unchecked Sendable {
     package func send(_ kind: MessageKind, _ payload: UnsafeRawBufferPointer) {
         assert(loop.isCurrent)
         guard phase == .open else { return }
-        if let deflater, payload.count >= deflateBytesMin, let compressed = deflater.compress(payload) {
+        if let deflater, payload.count >= deflater.messageBytesMin, let compressed = deflater.compress(payload) {
             compressed.withUnsafeBytes { appendFrame(kind.opcode, isCompressed: true, $0) }
         } else {
             appendFrame(kind.opcode, payload)
@@ -197,7 +198,7 @@ package final class MessageConnection: @unchecked Sendable {
         isReadingPaused = false
         // Silence of the peer while nobody was reading does not count.
         lastReceived = group.now
-        if messageStart != nil { (messageStart, messageByteCount) = (group.now, 0) }
+        if messageStart != nil { beginMessage() }
         updateInterest()
     }
 
@@ -220,6 +221,11 @@ package final class MessageConnection: @unchecked Sendable {
             if isReadingPaused { resumeReading() }
         case .closing, .lingering, .ended: break
         }
+    }
+
+    /// From now on it is seen whether the rest of a message arrives.
+    func beginMessage() {
+        (messageStart, messageByteCount, seenByteCount) = (group.now, 0, .min)
     }
 
     func enter(_ next: Phase) {
@@ -269,14 +275,13 @@ package final class MessageConnection: @unchecked Sendable {
         socket?.close()
         socket = nil
         tls = nil
+        if let turn = opening?.awaitedTurn { group.leavesHandshakeTurns(self, of: turn) }
         opening = nil
         deflater = nil
         reader = MessageReader(role: role)
         outgoing.clear()
         pass?.leave()
         pass = nil
-        if let awaitedTurn { group.leavesHandshakeTurns(self, of: awaitedTurn) }
-        awaitedTurn = nil
         group.holds(self, 0)
         group.queues(self, 0)
         if isCounted { TransportMetrics.open.add(-1) }
@@ -301,7 +306,7 @@ extension MessageConnection: EventHandler, TickFlushable {
     func updateInterest() {
         var interest: Interest = []
         // A stream that has ended stays readable for ever.
-        if !isReadingPaused, !hasStreamEnded, awaitedTurn == nil { interest.insert(.readable) }
+        if !isReadingPaused, !hasStreamEnded, opening?.awaitedTurn == nil { interest.insert(.readable) }
         if isBlocked { interest.insert(.writable) }
         registration?.update(interest)
     }

@@ -17,6 +17,8 @@ final class Opening {
     var received: [UInt8] = []
     /// A client's addresses that have not been tried, in reverse order.
     var addresses: [SocketAddress] = []
+    /// Whose turn a server's connection waits for with its next step of the TLS handshake; nil if it does not wait.
+    var awaitedTurn: AddressBlock?
 
     /// Whether the request is a HEAD, whatever else is wrong with it: no response to it has a body (RFC 9110 §9.3.2).
     var isHead: Bool {

@@ -7,13 +7,16 @@ internal import CTidemarkZlib
 /// zlib allocates memory when the first message is compressed. Without context takeover the memory is freed after each
 /// message.
 package final class Deflater {
+    /// Shorter messages are to be sent uncompressed.
+    package let messageBytesMin: Int
     private let direction: DeflateParameters.Direction
     private let level: Int32
     private var stream: UnsafeMutablePointer<z_stream>?
 
     /// Nil if zlib cannot write the negotiated window (8 bits). Messages are then sent uncompressed, which RFC 7692 §6
     /// allows.
-    package init?(role: WebSocketRole, parameters: DeflateParameters, level: Int) {
+    package init?(role: WebSocketRole, parameters: DeflateParameters, level: Int, messageBytesMin: Int = 0) {
+        self.messageBytesMin = messageBytesMin
         direction = parameters.outgoing(role)
         guard direction.windowBits >= 9 else { return nil }
         self.level = Int32(level)

@@ -20,14 +20,18 @@ package final class Session: Sendable {
         var member: SessionMember?
         /// Where its requests run. All connections of an account have the same.
         var lane: OwnerLane?
-        var helloTimer: ScheduledTimer?
+        // Timers hold their session, and `closed()` cancels them. A weak reference would take 32 more bytes for each.
+
+        /// Until it is open, for `Hello`. Then for the end of the credential, or for requests of a session without one.
+        var timer: ScheduledTimer?
         var slowTimer: ScheduledTimer?
-        var expiryTimer: ScheduledTimer?
-        /// Of a session without a credential.
-        var idleTimer: ScheduledTimer?
+        /// When a session without a credential last asked for something, or was opened.
         var lastRequest = Duration.zero
         var lease = RequestLease()
         var pushes = DevicePushMachine()
+        /// Made when a request needs them: most connections are idle.
+        var asker: Asker?
+        var ownersOrder: OwnersOrder?
         /// Queries under way, and what waits for its turn, by the ids of their requests. They end with the connection.
         var cancellable: [UInt64: Task<Void, Never>] = [:]
 
@@ -41,22 +45,41 @@ package final class Session: Sendable {
 
     /// Unique in its hub, growing.
     let number: UInt64
-    /// Waits for the outcomes of this connection's requests.
-    let asker = Asker()
-    let ownersOrder = OwnersOrder()
     private let hub: SessionHub
     private let state: Mutex<State>
 
     init(number: UInt64, hub: SessionHub, peer: any SessionPeer) {
         self.number = number
         self.hub = hub
-        state = Mutex(State(machine: SessionMachine(hub.settings), peer: peer))
+        state = Mutex(State(machine: SessionMachine(hub.bounds), peer: peer))
     }
 
     /// Who is here; nil before `Hello` was answered.
     var member: SessionMember? { state.withLock { $0.member } }
     /// Where the requests of its account run; nil before `Hello` was answered.
     var lane: (any TaskExecutor)? { state.withLock { $0.lane?.executor } }
+
+    /// Waits for the outcomes of this connection's requests.
+    var asker: Asker {
+        state.withLock { state in
+            if let asker = state.asker { return asker }
+            let asker = Asker()
+            // The connection may have ended before its request asks.
+            if state.peer == nil { asker.leave() }
+            state.asker = asker
+            return asker
+        }
+    }
+
+    /// Keeps the order of this connection's requests.
+    var ownersOrder: OwnersOrder {
+        state.withLock { state in
+            if let order = state.ownersOrder { return order }
+            let order = OwnersOrder()
+            state.ownersOrder = order
+            return order
+        }
+    }
 
     // MARK: What the connection tells
 
@@ -70,7 +93,7 @@ package final class Session: Sendable {
         let needed = message?.memory ?? 0
         perform(
             state.withLock { state in
-                if state.idleTimer != nil, message?.request != nil { state.lastRequest = hub.scheduler.now }
+                if state.machine.isAnonymous, message?.request != nil { state.lastRequest = hub.scheduler.now }
                 guard state.machine.phase == .open else { return state.machine.received(message) }
                 let before = state.machine.underWayBytes
                 // The usual case asks for no owner.
@@ -109,23 +132,19 @@ package final class Session: Sendable {
 
     /// The connection is gone.
     package func closed() {
-        asker.leave()
         let now = hub.scheduler.now
         countUnacknowledged(state.withLock { $0.pushes.ended(at: now, after: hub.settings.pushPatience) })
         let (timers, tasks) = state.withLock { state in
             state.machine.closed()
             state.peer = nil
+            state.asker?.leave()
             returnMemory(&state)
             defer {
                 state.cancellable = [:]
-                state.idleTimer = nil
-                state.helloTimer = nil
+                state.timer = nil
                 state.slowTimer = nil
-                state.expiryTimer = nil
             }
-            return (
-                [state.helloTimer, state.slowTimer, state.expiryTimer, state.idleTimer], state.cancellable
-            )
+            return ([state.timer, state.slowTimer], state.cancellable)
         }
         for timer in timers { timer?.cancel() }
         // what waits for a turn leaves.
@@ -137,11 +156,10 @@ package final class Session: Sendable {
 
     func start() {
         state.withLock { $0.peer }?.limitMessages(to: hub.settings.helloBytesMax)
-        let timer = hub.scheduler.schedule(after: hub.settings.helloTimeout) { [weak self] in
-            guard let self else { return }
+        let timer = hub.scheduler.schedule(after: hub.settings.helloTimeout) { [self] in
             perform(decide { $0.helloTimedOut() })
         }
-        state.withLock { $0.helloTimer = timer }
+        state.withLock { $0.timer = timer }
     }
 
     /// Sends what many get.
@@ -275,8 +293,7 @@ package final class Session: Sendable {
         }
         old?.cancel()
         guard isSlow else { return }
-        let timer = hub.scheduler.schedule(after: hub.settings.slowReaderTimeout) { [weak self] in
-            guard let self else { return }
+        let timer = hub.scheduler.schedule(after: hub.settings.slowReaderTimeout) { [self] in
             perform(decide { $0.peerTimedOut() })
         }
         state.withLock { $0.slowTimer = timer }
@@ -333,12 +350,15 @@ extension Session {
 
     private func open(_ id: UInt64, _ member: SessionMember, _ answer: WireHelloAnswer) {
         let lane = hub.lanes.lane(of: member.owner)
+        let now = hub.scheduler.now
         let timer = state.withLock { state in
             guard state.machine.phase == .authenticating else { return ScheduledTimer?.none }
-            (state.member, state.lane) = (member, lane)
+            (state.member, state.lane, state.lastRequest) = (member, lane, now)
+            // Hello's turn is over. An idle connection keeps no empty table.
+            state.cancellable = [:]
             state.machine.opened(isAnonymous: member.identity == nil)
-            defer { state.helloTimer = nil }
-            return state.helloTimer
+            defer { state.timer = nil }
+            return state.timer
         }
         guard let timer else { return }
         timer.cancel()
@@ -386,12 +406,14 @@ extension Session {
     /// Closes a session without a credential that asks for nothing.
     private func watchIdling() {
         let patience = hub.settings.anonymousIdleTimeout
-        let now = hub.scheduler.now
-        let timer = hub.scheduler.schedule(after: patience / 2) { [weak self] in self?.lookWhetherIdle() }
+        wait(for: hub.scheduler.schedule(after: patience / 2) { [self] in lookWhetherIdle() })
+    }
+
+    /// Keeps the timer, unless the connection is gone. The one before it has fired or is cancelled.
+    private func wait(for timer: ScheduledTimer) {
         let isGone = state.withLock { state in
             guard state.peer != nil else { return true }
-            if state.idleTimer == nil { state.lastRequest = now }
-            state.idleTimer = timer
+            state.timer = timer
             return false
         }
         if isGone { timer.cancel() }
@@ -504,12 +526,6 @@ extension Session {
         // The wall clock may be set: looked at again at least every hour.
         let (left, overflow) = expiry.milliseconds.subtractingReportingOverflow(hub.now.milliseconds)
         let delay = Duration.milliseconds(overflow ? 3_600_000 : min(left, 3_600_000))
-        let timer = hub.scheduler.schedule(after: delay) { [weak self] in self?.watchExpiry(member) }
-        let isGone = state.withLock { state in
-            guard state.peer != nil else { return true }
-            state.expiryTimer = timer
-            return false
-        }
-        if isGone { timer.cancel() }
+        wait(for: hub.scheduler.schedule(after: delay) { [self] in watchExpiry(member) })
     }
 }

@@ -24,6 +24,8 @@ package final class SessionHub: Sendable {
     let service: CloudService
     let scheduler: any Scheduler
     let settings: SessionSettings
+    /// The part of them that each session needs.
+    let bounds: SessionBounds
     let router: RequestRouter
     let authentication: Authentication
     let pushes: PushCenter
@@ -39,6 +41,7 @@ package final class SessionHub: Sendable {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
+        bounds = SessionBounds(settings)
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)

@@ -6,6 +6,25 @@ internal import TidemarkFairness
 internal import TidemarkTranslation
 internal import TidemarkWire
 
+/// What each session of a hub may do. All of them have the same object, because there may be very many.
+final class SessionBounds: Sendable {
+    let requestsMax: Int
+    let fetchesMax: Int
+    let chunksMax: Int
+    let queuedBytesMax: Int
+    let requestBytesMax: Int
+    let anonymousRequestBytesMax: Int
+
+    init(_ settings: SessionSettings) {
+        requestsMax = settings.limits.requestsInFlightMax
+        fetchesMax = settings.fetchesRunningMax
+        chunksMax = settings.assetChunksMax
+        queuedBytesMax = settings.queuedBytesMax
+        requestBytesMax = settings.requestBytesUnderWayMax
+        anonymousRequestBytesMax = settings.anonymousRequestBytesUnderWayMax
+    }
+}
+
 /// What a session does next, decided from what happened: no clock, no peer, no task.
 struct SessionMachine {
     enum Phase: Equatable {
@@ -31,12 +50,15 @@ struct SessionMachine {
     }
 
     private(set) var phase = Phase.awaitingHello
-    private let requestsMax: Int
-    private let fetchesMax: Int
-    private let chunksMax: Int
-    private let queuedBytesMax: Int
-    private var requestBytesMax: Int
-    private let anonymousRequestBytesMax: Int
+    /// Whether it was opened without a credential.
+    private(set) var isAnonymous = false
+    /// Whether the peer reads more slowly than it is sent to. No large answer is then made for it.
+    private(set) var isPeerFull = false
+    private var isReadingPaused = false
+    /// Whether the process has little memory left for this session's requests. Then a request is read only when those
+    /// before it have been answered.
+    private var isMemoryTight = false
+    private let bounds: SessionBounds
 
     /// Requests without an answer: bytes of memory by id.
     private var underWay: [UInt64: Int] = [:]
@@ -49,23 +71,10 @@ struct SessionMachine {
     private var refusedCount = 0
     /// Messages that began nothing, since the last answer or push.
     private var idleMessageCount = 0
-    /// Whether the peer reads more slowly than it is sent to. No large answer is then made for it.
-    private(set) var isPeerFull = false
     /// Requests refused for lack of memory, since one was accepted.
     private var memoryRefusedCount = 0
-    private var isReadingPaused = false
-    /// Whether the process has little memory left for this session's requests. Then a request is read only when those
-    /// before it have been answered.
-    private var isMemoryTight = false
 
-    init(_ settings: SessionSettings) {
-        requestsMax = settings.limits.requestsInFlightMax
-        fetchesMax = settings.fetchesRunningMax
-        chunksMax = settings.assetChunksMax
-        queuedBytesMax = settings.queuedBytesMax
-        requestBytesMax = settings.requestBytesUnderWayMax
-        anonymousRequestBytesMax = settings.anonymousRequestBytesUnderWayMax
-    }
+    init(_ bounds: SessionBounds) { self.bounds = bounds }
 
     var requestCount: Int { underWay.count }
 
@@ -100,7 +109,7 @@ struct SessionMachine {
     mutating func opened(isAnonymous: Bool = false) {
         guard phase == .authenticating else { return }
         phase = .open
-        if isAnonymous { requestBytesMax = anonymousRequestBytesMax }
+        self.isAnonymous = isAnonymous
     }
 
     /// The request has its answer.
@@ -118,7 +127,7 @@ struct SessionMachine {
     /// So many bytes are queued to the peer now.
     mutating func queued(_ byteCount: Int) -> [Action] {
         guard phase != .closed else { return [] }
-        let isFull = byteCount > queuedBytesMax
+        let isFull = byteCount > bounds.queuedBytesMax
         guard isFull != isPeerFull else { return [] }
         isPeerFull = isFull
         if !isFull { refusedCount = 0 }
@@ -174,7 +183,7 @@ struct SessionMachine {
         }
         if case .hello = request { return misuse(message.id, "Hello comes once.") }
         guard underWay[message.id] == nil else { return misuse(message.id, "A request with this id is under way.") }
-        guard underWay.count < requestsMax else { return tooMany(message.id) }
+        guard underWay.count < bounds.requestsMax else { return tooMany(message.id) }
         if room != .ample { isMemoryTight = !underWay.isEmpty || room == .tight }
         guard room != .none else { return noMemory(message.id) + adjustReading() }
         memoryRefusedCount = 0
@@ -188,7 +197,7 @@ struct SessionMachine {
     /// A message that begins nothing costs little, but very many of them keep a loop busy.
     private mutating func countIdle() -> [Action] {
         idleMessageCount += 1
-        return idleMessageCount > 4 * requestsMax ? end(.tooMany) : []
+        return idleMessageCount > 4 * bounds.requestsMax ? end(.tooMany) : []
     }
 
     private mutating func forget(_ id: UInt64) {
@@ -205,13 +214,13 @@ struct SessionMachine {
     /// A client that knows the limit never gets here; one that goes on after being told is cut off.
     private mutating func tooMany(_ id: UInt64) -> [Action] {
         refusedCount += 1
-        guard refusedCount <= requestsMax else { return end(.tooMany) }
+        guard refusedCount <= bounds.requestsMax else { return end(.tooMany) }
         return [.refuse(id, Refusal(.tooManyRequests))]
     }
 
     private mutating func noMemory(_ id: UInt64) -> [Action] {
         memoryRefusedCount += 1
-        guard memoryRefusedCount <= requestsMax else { return end(.tooMany) }
+        guard memoryRefusedCount <= bounds.requestsMax else { return end(.tooMany) }
         return [
             .refuse(id, Refusal(.tooManyRequests, "Too many large requests are under way. Try again in a moment."))
         ]
@@ -223,7 +232,7 @@ struct SessionMachine {
         var later: Deque<ClientMessage> = []
         while let message = waiting.popFirst() {
             if message.request?.isLarge == true {
-                guard fetchesRunning.count < fetchesMax else {
+                guard fetchesRunning.count < bounds.fetchesMax else {
                     later.append(message)
                     continue
                 }
@@ -235,14 +244,16 @@ struct SessionMachine {
         return actions
     }
 
+    private var requestBytesMax: Int { isAnonymous ? bounds.anonymousRequestBytesMax : bounds.requestBytesMax }
+
     private var isAtLimit: Bool {
-        underWay.count >= requestsMax || underWayBytes >= requestBytesMax || chunksUnderWay.count >= chunksMax
-            || isMemoryTight
+        underWay.count >= bounds.requestsMax || underWayBytes >= requestBytesMax
+            || chunksUnderWay.count >= bounds.chunksMax || isMemoryTight
     }
 
     private var isAtHalf: Bool {
-        underWay.count <= requestsMax / 2 && underWayBytes <= requestBytesMax / 2
-            && chunksUnderWay.count <= chunksMax / 2 && !isMemoryTight
+        underWay.count <= bounds.requestsMax / 2 && underWayBytes <= requestBytesMax / 2
+            && chunksUnderWay.count <= bounds.chunksMax / 2 && !isMemoryTight
     }
 
     private mutating func adjustReading() -> [Action] {
