@@ -43,7 +43,10 @@ package final class Session: Sendable {
     let number: UInt64
     /// Waits for the outcomes of this connection's requests.
     let asker = Asker()
+    /// Of the requests in the shared database.
     let ownersOrder = OwnersOrder()
+    /// Of those in the other databases, which have none of its zones. They wait for no look at owners.
+    let ownOrder = OwnersOrder()
     private let hub: SessionHub
     private let state: Mutex<State>
 
