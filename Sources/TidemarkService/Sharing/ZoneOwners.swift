@@ -7,13 +7,13 @@ internal import TidemarkFairness
 package struct OwnersLook: Sendable {
     let turn: WorkTurn
     let asker: Asker
-    let order: OwnersOrder
+    let order: OwnersOrder?
 
     /// - Parameters:
     ///   - turn: in which all names of the request are looked up together.
     ///   - asker: who waits. If they have left, nothing is looked up.
-    ///   - order: of the connection's requests.
-    package init(in turn: WorkTurn, askedBy asker: Asker, after order: OwnersOrder) {
+    ///   - order: of the connection's requests. Nil: the request has its place there already.
+    package init(in turn: WorkTurn, askedBy asker: Asker, after order: OwnersOrder?) {
         self.turn = turn
         self.asker = asker
         self.order = order
@@ -30,10 +30,18 @@ extension CloudService {
         // Names that no user can have must not reach the store.
         let possible = names.filter(RecordName.isUser)
         guard let look else { return await zoneOwners(named: possible, in: container, in: WorkTurn(of: .nobody)) }
-        let known = directory.owners(named: possible, in: container)
-        return await look.order.run(mayPass: known.count == possible.count) {
+        guard let order = look.order else {
+            return await zoneOwners(named: possible, in: container, in: look.turn, askedBy: look.asker)
+        }
+        return await order.run(mayPass: knowsOwners(named: possible, in: container)) {
             await zoneOwners(named: possible, in: container, in: look.turn, askedBy: look.asker)
         }
+    }
+
+    /// Whether none of these names would have to be looked up.
+    package func knowsOwners(named names: Set<String>, in container: ContainerKey) -> Bool {
+        let possible = names.filter(RecordName.isUser)
+        return directory.owners(named: possible, in: container).count == possible.count
     }
 
     private func zoneOwners(

@@ -8,10 +8,8 @@ internal import TidemarkWire
 extension RequestRouter {
     /// Saves and deletes records: each zone's part has its own outcome (R-150 … R-157).
     func modifyRecords(_ request: WireModifyRecords, _ context: RequestContext) async throws(Refusal) -> [UInt8] {
-        var viewpoint = try await recordDatabase(request.database, isWrite: true, context.member)
-        viewpoint = try await knowingOwners(
-            of: request.zones.lazy.map(\.zone), for: viewpoint, context.member, at: ownersLook(context))
-        let parts = try await parts(of: request, by: viewpoint, context)
+        let caller = try await recordDatabase(request.database, isWrite: true, context.member)
+        let (viewpoint, parts) = try await read(request, by: caller, context)
         let requests = parts.compactMap(\.request)
         // while other zones are not decided, what is shown of the first ones takes memory.
         let room = RecordsRoom(of: context.member.owner, in: requestBudget, bytesMax: limits.answerBytesMax)
@@ -45,32 +43,50 @@ extension RequestRouter {
         return answer.message(context.id)
     }
 
-    /// The parts of a request. A long one is read in turns. Meanwhile later ones of the connection wait, so that they
-    /// are queued in the order in which they came.
-    private func parts(
-        of request: WireModifyRecords, by viewpoint: Viewpoint, _ context: RequestContext
-    ) async throws(Refusal) -> [RecordsPart] {
-        let order = context.session.ownersOrder
+    /// The parts of a request, and the view that knows the owners whom it names. A long one is read in turns.
+    ///
+    /// Meanwhile later ones of the connection wait, so that they are queued in the order in which they came. A request has
+    /// one place in that order. If it took another one to be read, it would wait for those that came later.
+    private func read(
+        _ request: WireModifyRecords, by viewpoint: Viewpoint, _ context: RequestContext
+    ) async throws(Refusal) -> (viewpoint: Viewpoint, parts: [RecordsPart]) {
+        let isShared = viewpoint.access.scope == .shared
+        let order = isShared ? context.session.ownersOrder : context.session.ownOrder
         let isLong = context.message.memory > RecordsPartsReader.bytesPerTurn
-        guard isLong || order.isBusy else {
-            return try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
+        // Nearly all requests.
+        if !isShared, !isLong, !order.isBusy {
+            return (viewpoint, try RecordsPart.parts(of: request, by: viewpoint, limits: limits))
         }
-        let read = await order.run(mayPass: !isLong) {
-            () async -> Result<Result<[RecordsPart], Refusal>, FailureReason> in
-            .success(await partsInTurns(of: request, by: viewpoint))
+        let mayPass = !isLong && knowsOwners(of: request.zones.lazy.map(\.zone), for: viewpoint, context.member)
+        let read = await order.run(mayPass: mayPass) {
+            () async -> Result<Result<ReadRecords, Refusal>, FailureReason> in
+            do throws(Refusal) {
+                let known = try await knowingOwners(
+                    of: request.zones.lazy.map(\.zone), for: viewpoint, context.member,
+                    at: ownersLook(context, after: nil))
+                let parts = try await partsInTurns(of: request, by: known)
+                return .success(.success(ReadRecords(viewpoint: known, parts: parts)))
+            } catch {
+                // Those behind it ask for no turn either.
+                return error.code == .tooManyRequests ? .failure(error.code) : .success(.failure(error))
+            }
         }
-        return try read.orRefusal().get()
+        let records = try read.orRefusal().get()
+        return (records.viewpoint, records.parts)
     }
 
-    private func partsInTurns(
+    /// Between two turns the event loop does everything else.
+    func partsInTurns(
         of request: WireModifyRecords, by viewpoint: Viewpoint
-    ) async -> Result<[RecordsPart], Refusal> {
-        do throws(Refusal) {
-            var reader = try RecordsPartsReader(request, by: viewpoint, limits: limits)
-            while try reader.read(bytesMax: RecordsPartsReader.bytesPerTurn) { await Task.yield() }
-            return .success(try reader.finished())
-        } catch {
-            return .failure(error)
-        }
+    ) async throws(Refusal) -> [RecordsPart] {
+        var reader = try RecordsPartsReader(request, by: viewpoint, limits: limits)
+        while try reader.read(bytesMax: RecordsPartsReader.bytesPerTurn) { await Task.yield() }
+        return try reader.finished()
     }
+}
+
+/// A request that was read.
+private struct ReadRecords: Sendable {
+    let viewpoint: Viewpoint
+    let parts: [RecordsPart]
 }

@@ -32,6 +32,7 @@ package final class Session: Sendable {
         /// Made when a request needs them: most connections are idle.
         var asker: Asker?
         var ownersOrder: OwnersOrder?
+        var ownOrder: OwnersOrder?
         /// Queries under way, and what waits for its turn, by the ids of their requests. They end with the connection.
         var cancellable: [UInt64: Task<Void, Never>] = [:]
 
@@ -71,14 +72,17 @@ package final class Session: Sendable {
         }
     }
 
-    /// Keeps the order of this connection's requests.
-    var ownersOrder: OwnersOrder {
-        state.withLock { state in
-            if let order = state.ownersOrder { return order }
-            let order = OwnersOrder()
-            state.ownersOrder = order
-            return order
-        }
+    /// Keeps the order of this connection's requests in the shared database.
+    var ownersOrder: OwnersOrder { state.withLock { Self.made(&$0.ownersOrder) } }
+
+    /// Keeps the order of those in the other databases, which have none of its zones. They wait for no look at owners.
+    var ownOrder: OwnersOrder { state.withLock { Self.made(&$0.ownOrder) } }
+
+    private static func made(_ kept: inout OwnersOrder?) -> OwnersOrder {
+        if let kept { return kept }
+        let order = OwnersOrder()
+        kept = order
+        return order
     }
 
     // MARK: What the connection tells

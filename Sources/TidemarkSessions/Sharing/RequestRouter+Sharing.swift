@@ -22,17 +22,27 @@ extension RequestRouter {
         at look: @autoclosure () -> OwnersLook? = nil
     ) async throws(Refusal) -> Viewpoint {
         guard viewpoint.access.scope == .shared else { return viewpoint }
-        // A request with more zones is refused when it is read.
-        let names = Set(zones.lazy.map(\.owner).prefix(limits.itemsMax))
+        let names = ownerNames(of: zones)
         let owners = try await service.zoneOwners(named: names, in: member.container, at: look()).orRefusal()
         return viewpoint.knowing(owners).knowingNobody(named: names.subtracting(owners.map(\.recordName)))
     }
 
+    /// Whether that takes no read of the store.
+    func knowsOwners(of zones: some Sequence<WireZoneID>, for viewpoint: Viewpoint, _ member: SessionMember) -> Bool {
+        viewpoint.access.scope != .shared || service.knowsOwners(named: ownerNames(of: zones), in: member.container)
+    }
+
+    /// A request with more zones is refused when it is read.
+    private func ownerNames(of zones: some Sequence<WireZoneID>) -> Set<String> {
+        Set(zones.lazy.map(\.owner).prefix(limits.itemsMax))
+    }
+
     /// How a request that has no turn yet looks up the owners whom it names.
-    func ownersLook(_ context: RequestContext) -> OwnersLook {
+    ///
+    /// - Parameter order: of the connection's requests. Nil: the request has its place there already.
+    func ownersLook(_ context: RequestContext, after order: OwnersOrder?) -> OwnersLook {
         OwnersLook(
-            in: WorkTurn(of: context.member.owner, at: gates[.fetch]), askedBy: context.session.asker,
-            after: context.session.ownersOrder)
+            in: WorkTurn(of: context.member.owner, at: gates[.fetch]), askedBy: context.session.asker, after: order)
     }
 
     /// The same view, which also knows the owners of the zones that an answer names.
@@ -59,15 +69,15 @@ extension RequestRouter {
             guard names.count <= limits.participantsMax else {
                 return .failure(invited.count == 1 ? .tooManyParticipants : .tooManyItems)
             }
-            return await service.users(named: names, in: member.container).flatMap { users in
-                var viewpoint = viewpoint
-                viewpoint.userNames.merge(users) { $1 }
-                do throws(Refusal) {
-                    let parts = try RecordsPart.parts(of: request, by: viewpoint, limits: limits)
-                    return .success(parts.compactMap(\.request))
-                } catch {
-                    return .failure(error.code)
-                }
+            var viewpoint = viewpoint
+            switch await service.users(named: names, in: member.container) {
+            case .success(let users): viewpoint.userNames.merge(users) { $1 }
+            case .failure(let reason): return .failure(reason)
+            }
+            do throws(Refusal) {
+                return .success(try await partsInTurns(of: request, by: viewpoint).compactMap(\.request))
+            } catch {
+                return .failure(error.code)
             }
         }
     }

@@ -31,7 +31,7 @@ extension RequestRouter {
         _ zones: [WireZoneID], _ viewpoint: Viewpoint, _ context: RequestContext
     ) async throws(Refusal) -> [ZoneItemOutcome] {
         let viewpoint = try await knowingOwners(
-            of: zones, for: viewpoint, context.member, at: ownersLook(context))
+            of: zones, for: viewpoint, context.member, at: ownersLook(context, after: context.session.ownersOrder))
         let keys = zones.map(viewpoint.zoneKey(of:))
         var left = await service.leaveZones(
             keys.compactMap(\.self), for: try viewpoint.linkBearer, askedBy: context.session.asker,

@@ -2,6 +2,7 @@
 
 import SessionTestSupport
 import Testing
+import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 
@@ -27,6 +28,45 @@ import TidemarkWire
             return answer.zones[0].saves.map(\.failure.failure.code)
         }
         #expect(codes == [[.unspecified, .unspecified, .unspecified], [.serverRecordChanged]])
+    }
+
+    /// Who owns it must be looked up each time.
+    private static let foreign = ShareRequests.zone("notes", of: "_" + String(repeating: "0", count: 32))
+
+    @Test func `R-711: a save in a private database does not wait for a look at owners`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        try client.makeZone("a")
+        world.server.faults.next(.callSent, .delay(.seconds(5)))
+        let shared = client.post(.modifyRecords(try ShareRequests.saving(["a"], in: Self.foreign, client.stamp())))
+        let own = client.post(.modifyRecords(try client.saving("a", in: "a")))
+        world.scheduler.runUntilIdle()
+        #expect(client.answer(to: shared) == nil)
+        #expect(client.answer(to: own) != nil)
+        world.scheduler.advance(by: .seconds(6))
+        #expect(client.answer(to: shared) != nil)
+    }
+
+    @Test func `R-711: a request whose owners were looked up waits for none that came later`() throws {
+        let world = SessionWorld()
+        let client = try world.enter()
+        func post() throws -> UInt64 {
+            client.post(.modifyRecords(try ShareRequests.saving(["a"], in: Self.foreign, client.stamp())))
+        }
+        func seconds(to id: UInt64) throws -> Int {
+            for second in 0..<20 {
+                world.scheduler.runUntilIdle()
+                if client.answer(to: id) != nil { return second }
+                world.scheduler.advance(by: .seconds(1))
+            }
+            throw Unanswered()
+        }
+        world.server.faults.always(.callSent, .delay(.seconds(1)))
+        _ = try seconds(to: post())
+        let alone = try seconds(to: post())
+        let (first, second) = (try post(), try post())
+        #expect(try seconds(to: first) == alone)
+        _ = try seconds(to: second)
     }
 
     private struct Unanswered: Error {}
