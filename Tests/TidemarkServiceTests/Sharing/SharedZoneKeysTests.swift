@@ -190,4 +190,29 @@ import TidemarkTestSupport
             #expect(try await owners().account == found.account, "it stays")
         }
     }
+
+    @Test(arguments: [true, false])
+    func `R-067: for a key that nobody can hand on, the account of the owner gets none`(isEndToEnd: Bool) throws {
+        let fixture = try ServiceFixture()
+        let service = self.service(fixture)
+        try fixture.scheduler.simulate {
+            _ = try await MemoryStore(fixture.database).claimMasterKey(check: MemoryKeyEscrow().check)
+            let bob = try await fixture.user("bob", by: service)
+            var his = accountKey(2)
+            if isEndToEnd {
+                #expect(fixture.database.keepNoKeys(ofAccount: "bob"))
+                his = AccountKey(mode: .endToEnd, id: his.id, key: nil)
+            }
+            _ = try await service.saveAccountKey(his, of: bob.user).get()
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            // Bob's account is end-to-end encrypted, or the key is not wrapped with that of his account.
+            let key = try wrapped(id, for: accountKey(isEndToEnd ? 2 : 5))
+            let saved = await service.saveSharedZoneKey(
+                key, in: fixture.key(), after: nil, by: bob.sharedAccess, in: "iCloud.test")
+            #expect(saved == .failure(.keysUnavailable))
+            let owners = try await service.keys(of: fixture.identity.user, zones: [fixture.key()]).get()
+            #expect(owners.account.id == nil && owners.zones == [.success([])])
+        }
+    }
 }
