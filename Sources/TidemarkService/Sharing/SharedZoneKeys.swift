@@ -83,21 +83,14 @@ extension CloudService {
     ) async -> Result<[WrappedZoneKey], FailureReason> {
         guard let user = caller.user else { return .failure(.notAuthenticated) }
         if let reason = key.refusal { return .failure(reason) }
-        var accountKeys: [AccountKey?] = []
-        switch await owner(of: zone, for: caller) {
+        let keys: (owner: AccountKey?, caller: AccountKey?)
+        switch await accountKeys(for: key, in: zone, by: caller, user, in: container) {
         case .failure(let reason): return .failure(reason)
-        case .success(let owner):
-            for key in [await ownersKey(of: owner), await accountKey(of: user)] {
-                switch key {
-                case .failure(let reason): return .failure(reason)
-                case .success(let key): accountKeys.append(key)
-                }
-            }
+        case .success(let found): keys = found
         }
-        let (ownerKey, callerKey) = (accountKeys[0], accountKeys[1])
         guard
-            let giving = Rewrapping(from: callerKey, to: ownerKey, zoneName: zone.name, container: container),
-            let taking = Rewrapping(from: ownerKey, to: callerKey, zoneName: zone.name, container: container),
+            let giving = Rewrapping(from: keys.caller, to: keys.owner, zoneName: zone.name, container: container),
+            let taking = Rewrapping(from: keys.owner, to: keys.caller, zoneName: zone.name, container: container),
             let wrapped = giving.one(key)
         else { return .failure(.keysUnavailable) }
         if case .failure(let reason) = await owner(of: zone, for: caller) { return .failure(reason) }
@@ -105,6 +98,27 @@ extension CloudService {
             wrapped, in: zone, after: newest, atMost: min(limits.sharedZoneKeysMax, limits.zoneKeysMax),
             else: .tooManySharedZoneKeys)
         return await owner(of: zone, for: caller).flatMap { _ in saved.map { taking.all($0) } }
+    }
+
+    /// The account keys of the owner of a zone, and of the caller, who made a key for the zone.
+    ///
+    /// If the caller's key does not open that one, nobody can hand it on. Then no key is made for the owner's account: an
+    /// operator may still choose how that account is encrypted.
+    private func accountKeys(
+        for key: WrappedZoneKey, in zone: ZoneKey, by caller: RecordAccess, _ user: UserID, in container: String
+    ) async -> Result<(owner: AccountKey?, caller: AccountKey?), FailureReason> {
+        let owner: UserID
+        switch await self.owner(of: zone, for: caller) {
+        case .failure(let reason): return .failure(reason)
+        case .success(let found): owner = found
+        }
+        switch await accountKey(of: user) {
+        case .failure(let reason): return .failure(reason)
+        case .success(let callerKey):
+            let own = Rewrapping(from: callerKey, to: callerKey, zoneName: zone.name, container: container)
+            guard own?.one(key) != nil else { return .failure(.keysUnavailable) }
+            return await ownersKey(of: owner).map { (owner: $0, caller: callerKey) }
+        }
     }
 
     /// The owner of a zone in which the caller may write.

@@ -106,13 +106,13 @@ struct MemoryTables {
         return lastID
     }
 
-    /// Accounts, their credentials, addresses and names stay, because a test's devices are signed in.
+    /// Accounts stay with their credentials, addresses, names and modes of encryption, because a test's devices are signed in.
     mutating func restore(_ old: MemoryTables) {
         let current = self
         self = old
         accounts = old.accounts.merging(current.accounts) { old, _ in old }
         (credentials, addresses) = (current.credentials, current.addresses)
-        personNames = current.personNames
+        (personNames, endToEndAccounts) = (current.personNames, current.endToEndAccounts)
         (complaints, observe) = (current.complaints, current.observe)
     }
 

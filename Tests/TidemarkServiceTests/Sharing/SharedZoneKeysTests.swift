@@ -190,4 +190,66 @@ import TidemarkTestSupport
             #expect(try await owners().account == found.account, "it stays")
         }
     }
+
+    @Test(arguments: [true, false])
+    func `R-067: for a key that nobody can hand on, the account of the owner gets none`(isEndToEnd: Bool) throws {
+        let fixture = try ServiceFixture()
+        let service = self.service(fixture)
+        try fixture.scheduler.simulate {
+            _ = try await MemoryStore(fixture.database).claimMasterKey(check: MemoryKeyEscrow().check)
+            let bob = try await fixture.user("bob", by: service)
+            var his = accountKey(2)
+            if isEndToEnd {
+                #expect(fixture.database.keepNoKeys(ofAccount: "bob"))
+                his = AccountKey(mode: .endToEnd, id: his.id, key: nil)
+            }
+            _ = try await service.saveAccountKey(his, of: bob.user).get()
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            // Bob's account is end-to-end encrypted, or the key is not wrapped with that of his account.
+            let key = try wrapped(id, for: accountKey(isEndToEnd ? 2 : 5))
+            let saved = await service.saveSharedZoneKey(
+                key, in: fixture.key(), after: nil, by: bob.sharedAccess, in: "iCloud.test")
+            #expect(saved == .failure(.keysUnavailable))
+            let owners = try await service.keys(of: fixture.identity.user, zones: [fixture.key()]).get()
+            #expect(owners.account.id == nil && owners.zones == [.success([])])
+        }
+    }
+
+    @Test func `R-067: a key is made for an owner whose own device makes one meanwhile, and she can open it`() throws {
+        var roundCount = 0
+        for sparedCount in 0..<12 {
+            let fixture = try ServiceFixture()
+            let service = self.service(fixture)
+            let script = FaultScript(
+                first: [.callSent: [Fault](repeating: .none, count: sparedCount) + [.delay(.seconds(2))]])
+            let slow = self.service(fixture, faults: script.plan)
+            let isOver = try fixture.scheduler.simulate { () async throws -> Bool in
+                _ = try await MemoryStore(fixture.database).claimMasterKey(check: MemoryKeyEscrow().check)
+                let bob = try await fixture.user("bob", by: service)
+                _ = try await service.saveAccountKey(accountKey(2), of: bob.user).get()
+                try await fixture.share(counter: 1, by: service)
+                try await fixture.accept(bob, by: service)
+                let (key, access) = (try wrapped(id, for: accountKey(2)), bob.sharedAccess)
+                let saving = fixture.scheduler.run {
+                    await slow.saveSharedZoneKey(key, in: fixture.key(), after: nil, by: access, in: "iCloud.test")
+                }
+                try await fixture.scheduler.sleep(for: .seconds(1))
+                guard script.count(.callSent) == sparedCount + 1 else { return true }
+                let account = try await service.saveAccountKey(accountKey(1), of: fixture.identity.user).get()
+                #expect(try await saving.value.get().map(\.id) == [id], "after \(sparedCount) calls")
+                let found = try await service.keys(of: fixture.identity.user, zones: [fixture.key()]).get()
+                #expect(found.account == account)
+                let hers = try #require(account.key)
+                let secrets = try found.zones[0].get().map {
+                    ZoneKeyWrap.unwrap($0.wrapped, id: $0.id, with: hers, container: "iCloud.test", zoneName: "notes")
+                }
+                #expect(secrets == [[UInt8](repeating: 4, count: 32)], "after \(sparedCount) calls")
+                return false
+            }
+            if isOver { break }
+            roundCount += 1
+        }
+        #expect((5..<12).contains(roundCount))
+    }
 }

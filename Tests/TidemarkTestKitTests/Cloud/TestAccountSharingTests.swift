@@ -85,6 +85,19 @@ import TidemarkTestKit
         #expect(try await names() == ["Alice", "Robert"], "accounts stay as they are")
     }
 
+    @Test func `R-067, R-220: an end-to-end encrypted account stays so when a backup is restored`() async throws {
+        let phone = alice.device("phone").container
+        try await alice.share(zoneID, with: bob)
+        try await cloud.settle()
+        let backup = cloud.backUp()
+        alice.encryptEndToEnd()
+        let key = try await phone.exportRecoveryKey()
+        try await cloud.settle()
+        cloud.restore(backup)
+        try await cloud.settle()
+        #expect(try await phone.exportRecoveryKey() == key)
+    }
+
     @Test func `R-157, R-317: whoever loses the answer to their acceptance has joined, once`() async throws {
         let url = try await alice.invite(bob, to: zoneID)
         let phone = bob.device("phone")
