@@ -97,10 +97,11 @@ import TidemarkTestSupport
             #expect(try await decline(bob) == 0)
             #expect(try await accept(bob) == 1)
             #expect(try await isIn(bob))
-            // An invitation ends, and so does one that was accepted.
-            #expect(try await decline(carol) == 1)
+            // An invitation ends with one too.
             #expect(try await accept(carol) == 1)
             #expect(try await isIn(carol))
+            #expect(try await decline(carol) == 1)
+            #expect(try await !isIn(carol))
         }
     }
 
