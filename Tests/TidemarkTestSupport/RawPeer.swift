@@ -173,10 +173,10 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
         }.value
     }
 
-    /// Reads so many bytes of all that comes, or a little more, and then nothing until ``resumeReading()``.
-    package func receiveNoMore(than byteCount: Int) async {
+    /// Reads so many bytes of all that comes, or a little more, and then nothing until ``resumeReading()``. To be called
+    /// before they are sent.
+    package func pauseReading(after byteCount: Int) async {
         await loop.run { [self] in pausesAt = byteCount }.value
-        await receive { $0.count >= byteCount }
     }
 
     package func resumeReading() async {

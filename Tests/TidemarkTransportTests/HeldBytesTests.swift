@@ -109,8 +109,9 @@ import TidemarkWebSocket
                 await peer.send(RawPeer.upgrade("/record"))
                 await peer.receive { $0.count > 100 }
                 let server = try #require(await accepted.next())
+                await peer.pauseReading(after: byteCount)
                 await server.act { $0.send(.binary, [UInt8](repeating: 1, count: megabytes * 1_048_576)) }
-                await peer.receiveNoMore(than: byteCount)
+                await peer.receive { $0.count >= byteCount }
                 servers.append(server)
                 peers.append(peer)
             }
