@@ -712,8 +712,8 @@ extension MessageShape {
         MessageShape(
             "WireZoneID", TidemarkWire.WireZoneID.self, WireJudge.WireZoneID.self,
             [
-                FieldShape(1, "name", .string, bytesMax: 65536),
-                FieldShape(2, "owner", .string, bytesMax: 65536),
+                FieldShape(1, "name", .string, bytesMax: 4096),
+                FieldShape(2, "owner", .string, bytesMax: 4096),
             ]),
         MessageShape(
             "WireZone", TidemarkWire.WireZone.self, WireJudge.WireZone.self,

@@ -34,6 +34,8 @@ package struct RecordsPartsReader: Sendable {
     /// Bytes of fields for one turn of an event loop; it may also be one record. A field has 8 bytes at least, and takes up
     /// to some 30 ns to be checked.
     package static let bytesPerTurn = 262_144
+    /// Somebody who is to take part in a share takes as long as so many bytes of fields.
+    private static let bytesPerParticipant = 512
 
     private let request: WireModifyRecords
     private let viewpoint: Viewpoint
@@ -60,7 +62,7 @@ package struct RecordsPartsReader: Sendable {
         policy = try SavePolicy(request.policy)
     }
 
-    /// Reads records until they have so many bytes of fields.
+    /// Reads records until they have so many bytes of fields, or shares that take as long.
     ///
     /// - Returns: whether there is more to read.
     package mutating func read(bytesMax: Int = .max) throws(Refusal) -> Bool {
@@ -76,7 +78,8 @@ package struct RecordsPartsReader: Sendable {
             while saves.count < part.saves.count {
                 guard bytesLeft > 0 else { return true }
                 let save = part.saves[saves.count]
-                bytesLeft -= save.fields.count
+                let participantCount = save.hasShare ? save.share.participants.count : 0
+                bytesLeft -= save.fields.count + participantCount * Self.bytesPerParticipant
                 saves.append(
                     try RecordSave(save, isOwnUser: save.name == userRecordName, by: viewpoint, limits: limits))
             }

@@ -20,8 +20,8 @@ extension WireZoneID {
     package mutating func read(_ reader: inout WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: self.name = try reader.text(atMost: 65_536)
-            case 18: self.owner = try reader.text(atMost: 65_536)
+            case 10: self.name = try reader.text(atMost: 4_096)
+            case 18: self.owner = try reader.text(atMost: 4_096)
             default: try reader.skip(tag, known: 0x6)
             }
         }

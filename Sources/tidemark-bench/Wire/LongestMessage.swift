@@ -105,8 +105,8 @@ struct LongestMessage {
                 $0.fetchZoneChanges.zone.name = "zone"
                 $0.fetchZoneChanges.desiredKeys.keys = names(4_096, byteCount: 255)
             },
-            try LongestMessage("zones") { $0.fetchZones.zones = zones(limits.itemsMax, byteCount: 10_000) },
-            try LongestMessage("zones-of-keys") { $0.fetchKeys.zones = zones(limits.keyZonesMax, byteCount: 40_000) },
+            try LongestMessage("zones") { $0.fetchZones.zones = zones(limits.itemsMax, byteCount: 4_000) },
+            try LongestMessage("zones-of-keys") { $0.fetchKeys.zones = zones(limits.keyZonesMax, byteCount: 4_000) },
         ]
     }
 
@@ -141,7 +141,7 @@ struct LongestMessage {
             try LongestMessage("hello", mostBytes: anonymousBytesMax) { $0.hello.credential = text(65_000) },
             try LongestMessage("new-zones") {
                 $0.modifyZones.stamp = stamp
-                $0.modifyZones.saves = zones(limits.itemsMax, byteCount: 10_000)
+                $0.modifyZones.saves = zones(limits.itemsMax, byteCount: 4_000)
             },
             try LongestMessage("subscriptions") {
                 $0.modifySubscriptions.saves = (0..<limits.itemsMax).map { number in
