@@ -145,11 +145,13 @@ import TidemarkTestKit
         #expect(said.all.first == "Missing zoneNotFound")
         #expect(said.all.filter { $0.hasPrefix("n") } == (0..<5).map { "n\($0)" })
         #expect(said.all.filter { $0 == "Notes token true" }.count >= 2)
+        #expect(said.all.dropLast(3).last?.hasPrefix("n") == true, "the token of the last page is in the zone's result")
         #expect(said.all.suffix(3) == ["Notes end false", "partialFailure", "completed"])
 
         let (single, onePage) = (Said(), CKFetchRecordZoneChangesOperation())
         onePage.configurationsByRecordZoneID = [zoneID: .init(resultsLimit: 2, desiredKeys: [])]
         onePage.fetchAllChanges = false
+        onePage.recordZoneChangeTokensUpdatedBlock = { _, _, _ in single.say("token") }
         onePage.recordZoneFetchResultBlock = { single.say(text($1) { "end \($0.moreComing)" }) }
         await run(onePage, on: database, single)
         #expect(single.all == ["end true", "completed"])
