@@ -28,9 +28,9 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                 >
             ) -> Void
         )?
-    /// The result of the operation; `partialFailure` has the errors of the zones that failed. An error that
-    /// concerns no single zone, such as that of the network or the account, ends the fetch at once. The remaining zones
-    /// are not reported.
+    /// The result of the operation: success whatever became of single zones. An error that concerns no
+    /// single zone, such as that of the network or the account, ends the fetch at once. The remaining zones are not
+    /// reported.
     public final var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var recordChanged: ((CKRecord) -> Void)?
@@ -53,7 +53,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         set { zoneCompletion = newValue }
     }
 
-    /// The error of the operation.
+    /// The error of the operation; `partialFailure` has the errors of the zones that failed.
     @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
     public final var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
@@ -83,7 +83,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             if error.isAboutNoItem { whole = error } else { errors[zoneID] = error }
         }
         let outcome = whole.map { .failure(isCancelled ? CKError(.operationCancelled) : $0) } ?? outcome(of: errors)
-        fetchRecordZoneChangesResultBlock?(outcome)
+        fetchRecordZoneChangesResultBlock?(outcome.ofWhole)
         switch outcome {
         case .success: completion?(nil)
         case .failure(let error): completion?(error)
