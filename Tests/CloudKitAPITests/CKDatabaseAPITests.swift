@@ -49,6 +49,18 @@ private typealias ZoneChanges = (
         database.configuredWith { _ in 1 }
     }
 
+    /// Whoever only wants to know whether there is an answer writes no `_ =`, and gets no warning.
+    func existence(_ container: CKContainer, _ database: CKDatabase, _ id: CKRecord.ID, _ url: URL) async throws {
+        try await database.record(for: id)
+        try await database.recordZone(for: id.zoneID)
+        try await database.allRecordZones()
+        try await database.allSubscriptions()
+        try await container.accountStatus()
+        try await container.userRecordID()
+        try await container.shareMetadata(for: url)
+        try await container.shareParticipant(forUserRecordID: id)
+    }
+
     func records(_ database: CKDatabase, _ id: CKRecord.ID, _ record: CKRecord) async throws {
         let _: CKRecord = try await database.record(for: id)
         database.fetch(withRecordID: id) { (_: CKRecord?, _: (any Error)?) in }

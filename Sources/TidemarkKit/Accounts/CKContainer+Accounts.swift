@@ -7,6 +7,7 @@ extension CKContainer {
     ///
     /// `available` if the server knows the credential, `temporarilyUnavailable` if the server refuses it,
     /// `noAccount` after ``signOut()``, `couldNotDetermine` if no credential is configured or the server cannot be asked.
+    @discardableResult
     public func accountStatus() async throws -> CKAccountStatus {
         guard context.hasCredential else { return absentStatus }
         do throws(CKError) {
@@ -26,6 +27,7 @@ extension CKContainer {
     ///
     /// - Throws: `notAuthenticated` if nobody is signed in, `accountTemporarilyUnavailable` if the server refuses the
     ///   credential.
+    @discardableResult
     public func userRecordID() async throws -> CKRecord.ID {
         if let absence = context.absence { throw CKError.noAccount(absence) }
         let name = try await identify()

@@ -46,11 +46,20 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
 }
 
 extension CKOperation {
-    /// `partialFailure` with the errors of the items that failed, success if none did. For a cancelled
-    /// operation: that it was cancelled.
+    /// `partialFailure` with the errors of the items that failed, success if none did: for blocks of the older
+    /// form. For a cancelled operation: that it was cancelled.
     func outcome(of errors: [AnyHashable: any Error]) -> Result<Void, any Error> {
         if isCancelled { return .failure(CKError(.operationCancelled)) }
         return errors.isEmpty ? .success(()) : .failure(CKError(partialErrors: errors))
+    }
+}
+
+extension Result where Success == Void, Failure == any Error {
+    /// For result blocks: the blocks of the items have told the errors of items. They are not told again as
+    /// `partialFailure`.
+    var ofWhole: Self {
+        if case .failure(let error) = self, (error as? CKError)?.code == .partialFailure { return .success(()) }
+        return self
     }
 }
 

@@ -15,7 +15,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     public final var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// A record that was deleted, and its type.
     public final var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
-    /// Called after each page of a zone: everything up to this token has been delivered.
+    /// Called after each page of a zone but its last: everything up to this token has been delivered.
+    /// The token of the last page comes with the zone's result.
     public final var recordZoneChangeTokensUpdatedBlock: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
     /// The token at the end of a zone's fetch, or why it failed.
     public final var recordZoneFetchResultBlock:
@@ -27,9 +28,9 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                 >
             ) -> Void
         )?
-    /// The result of the operation; `partialFailure` has the errors of the zones that failed. An error that
-    /// concerns no single zone, such as that of the network or the account, ends the fetch at once. The remaining zones
-    /// are not reported.
+    /// The result of the operation: success whatever became of single zones. An error that concerns no
+    /// single zone, such as that of the network or the account, ends the fetch at once. The remaining zones are not
+    /// reported.
     public final var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var recordChanged: ((CKRecord) -> Void)?
@@ -52,7 +53,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         set { zoneCompletion = newValue }
     }
 
-    /// The error of the operation.
+    /// The error of the operation; `partialFailure` has the errors of the zones that failed.
     @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
     public final var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }
@@ -82,7 +83,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             if error.isAboutNoItem { whole = error } else { errors[zoneID] = error }
         }
         let outcome = whole.map { .failure(isCancelled ? CKError(.operationCancelled) : $0) } ?? outcome(of: errors)
-        fetchRecordZoneChangesResultBlock?(outcome)
+        fetchRecordZoneChangesResultBlock?(outcome.ofWhole)
         switch outcome {
         case .success: completion?(nil)
         case .failure(let error): completion?(error)
@@ -112,11 +113,15 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
                 zoneCompletion?(zoneID, nil, nil, false, error)
                 return error
             case .success(let page):
-                tell(page, of: zoneID)
+                tell(page)
                 token = page.token
                 // A cancelled operation must not pass on the token of a page that it has not delivered completely
                 //
-                if isCancelled || (page.moreComing && fetchAllChanges) { continue }
+                if isCancelled { continue }
+                if page.moreComing && fetchAllChanges {
+                    recordZoneChangeTokensUpdatedBlock?(zoneID, page.token, page.clientToken)
+                    continue
+                }
                 recordZoneFetchResultBlock?(zoneID, .success((page.token, page.clientToken, page.moreComing)))
                 zoneCompletion?(zoneID, page.token, page.clientToken, page.moreComing, nil)
                 return nil
@@ -124,7 +129,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         }
     }
 
-    private func tell(_ page: CloudDatabase.FetchedZonePage, of zoneID: CKRecordZone.ID) {
+    private func tell(_ page: CloudDatabase.FetchedZonePage) {
         for (id, result) in page.modifications where !isCancelled {
             recordWasChangedBlock?(id, result.erased)
             if case .success(let record) = result { recordChanged?(record) }
@@ -132,7 +137,5 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         for deletion in page.deletions where !isCancelled {
             recordWithIDWasDeletedBlock?(deletion.recordID, deletion.recordType)
         }
-        guard !isCancelled else { return }
-        recordZoneChangeTokensUpdatedBlock?(zoneID, page.token, page.clientToken)
     }
 }

@@ -9,12 +9,12 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
 
     /// Each zone, or why it could not be fetched.
     public final var perRecordZoneResultBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
-    /// The result of the operation; `partialFailure` has the errors of the zones that failed.
+    /// The result of the operation: success if the server was asked, whatever became of single zones.
     public final var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var completion: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
-    /// The fetched zones, and the error of the operation.
+    /// The fetched zones, and the error of the operation; `partialFailure` has the errors of the zones that failed.
     @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
     public final var fetchRecordZonesCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
     {
@@ -70,7 +70,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     }
 
     private func end(_ zones: [CKRecordZone.ID: CKRecordZone], _ outcome: Result<Void, any Error>) {
-        fetchRecordZonesResultBlock?(outcome)
+        fetchRecordZonesResultBlock?(outcome.ofWhole)
         switch outcome {
         case .success: completion?(zones, nil)
         case .failure(let error): completion?(zones, error)

@@ -13,7 +13,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     public final var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
     /// Each record, or why it could not be fetched.
     public final var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-    /// The result of the operation; `partialFailure` has the errors of the records that failed.
+    /// The result of the operation: success if the server was asked, whatever became of single records.
     public final var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var recordCompletion: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
@@ -28,7 +28,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         set { recordCompletion = newValue }
     }
 
-    /// The fetched records, and the error of the operation.
+    /// The fetched records, and the error of the operation; `partialFailure` has the errors of the records that failed.
     @available(*, deprecated, message: "Use fetchRecordsResultBlock")
     public final var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
     {
@@ -102,7 +102,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     private func end(_ records: [CKRecord.ID: CKRecord], _ outcome: Result<Void, any Error>) {
-        fetchRecordsResultBlock?(outcome)
+        fetchRecordsResultBlock?(outcome.ofWhole)
         switch outcome {
         case .success: completion?(records, nil)
         case .failure(let error): completion?(records, error)

@@ -32,7 +32,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     public final var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// The result of each record to delete.
     public final var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
-    /// The result of the operation; `partialFailure` has the errors of the items that failed.
+    /// The result of the operation: success if the server was asked, whatever became of single records. Their
+    /// own blocks have told that.
     public final var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var recordCompletion: ((CKRecord, (any Error)?) -> Void)?
@@ -45,7 +46,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         set { recordCompletion = newValue }
     }
 
-    /// The saved and deleted records, and the error of the operation.
+    /// The saved and deleted records, and the error of the operation; `partialFailure` has the errors of the items that
+    /// failed.
     @available(*, deprecated, message: "Use modifyRecordsResultBlock")
     public final var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
     {
@@ -115,7 +117,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     private func end(_ saved: [CKRecord], _ deleted: [CKRecord.ID], _ outcome: Result<Void, any Error>) {
-        modifyRecordsResultBlock?(outcome)
+        modifyRecordsResultBlock?(outcome.ofWhole)
         switch outcome {
         case .success: completion?(saved, deleted, nil)
         case .failure(let error): completion?(saved, deleted, error)

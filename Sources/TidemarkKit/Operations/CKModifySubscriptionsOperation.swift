@@ -13,7 +13,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     public final var perSubscriptionSaveBlock: ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
     /// The result of each subscription to delete.
     public final var perSubscriptionDeleteBlock: ((CKSubscription.ID, Result<Void, any Error>) -> Void)?
-    /// The result of the operation; `partialFailure` has the errors of those that failed.
+    /// The result of the operation: success if the server was asked, whatever became of single subscriptions.
     public final var modifySubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var completion: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
@@ -77,7 +77,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     }
 
     private func end(_ saved: [CKSubscription], _ deleted: [CKSubscription.ID], _ outcome: Result<Void, any Error>) {
-        modifySubscriptionsResultBlock?(outcome)
+        modifySubscriptionsResultBlock?(outcome.ofWhole)
         switch outcome {
         case .success: completion?(saved, deleted, nil)
         case .failure(let error): completion?(saved, deleted, error)

@@ -9,7 +9,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
 
     /// Each joined share, or why it was not joined.
     public final var perShareResultBlock: ((CKShare.Metadata, Result<CKShare, any Error>) -> Void)?
-    /// The result of the operation.
+    /// The result of the operation: success if the server was asked, whatever became of single shares.
     public final var acceptSharesResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var perItem: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)?
@@ -63,7 +63,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     }
 
     private func end(_ outcome: Result<Void, any Error>) {
-        acceptSharesResultBlock?(outcome)
+        acceptSharesResultBlock?(outcome.ofWhole)
         completion?(outcome.error)
     }
 }

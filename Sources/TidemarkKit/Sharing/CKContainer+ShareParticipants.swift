@@ -9,11 +9,13 @@ internal import Foundation
 /// it is. Without an account each call fails with `notAuthenticated`. Looking up nobody returns nobody.
 extension CKContainer {
     /// The person with that e-mail address.
+    @discardableResult
     public func shareParticipant(forEmailAddress emailAddress: String) async throws -> CKShare.Participant {
         try await lookUp(CKUserIdentity.LookupInfo(emailAddress: emailAddress))
     }
 
     /// The person with that telephone number.
+    @discardableResult
     public func shareParticipant(forPhoneNumber phoneNumber: String) async throws -> CKShare.Participant {
         try await lookUp(CKUserIdentity.LookupInfo(phoneNumber: phoneNumber))
     }
@@ -21,6 +23,7 @@ extension CKContainer {
     /// The person with that user record.
     ///
     /// - Throws: `unknownItem` if there is no such user.
+    @discardableResult
     public func shareParticipant(forUserRecordID userRecordID: CKRecord.ID) async throws -> CKShare.Participant {
         try await lookUp(CKUserIdentity.LookupInfo(userRecordID: userRecordID))
     }

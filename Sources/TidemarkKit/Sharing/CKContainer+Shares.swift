@@ -10,6 +10,7 @@ extension CKContainer {
     /// The metadata of the share with that URL.
     ///
     /// - Throws: `unknownItem` if there is no such share, or the current user is not invited.
+    @discardableResult
     public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
         guard let result = try await shareMetadatas(for: [url])[url] else {
             throw CloudDatabase.wrongAnswer(to: .fetchShareMetadata)

@@ -13,7 +13,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
 
     /// The metadata for each URL, or why it could not be fetched.
     public final var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
-    /// The result of the operation.
+    /// The result of the operation: success if the server was asked, whatever became of single URLs.
     public final var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var perItem: ((URL, CKShare.Metadata?, (any Error)?) -> Void)?
@@ -67,7 +67,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     }
 
     private func end(_ outcome: Result<Void, any Error>) {
-        fetchShareMetadataResultBlock?(outcome)
+        fetchShareMetadataResultBlock?(outcome.ofWhole)
         completion?(outcome.error)
     }
 }

@@ -10,7 +10,7 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     /// Each person that was found, or why one was not.
     public final var perShareParticipantResultBlock:
         ((CKUserIdentity.LookupInfo, Result<CKShare.Participant, any Error>) -> Void)?
-    /// The result of the operation.
+    /// The result of the operation: success if the server was asked, whoever was not found.
     public final var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
 
     private var perItem: ((CKShare.Participant) -> Void)?
@@ -66,7 +66,7 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     }
 
     private func end(_ outcome: Result<Void, any Error>) {
-        fetchShareParticipantsResultBlock?(outcome)
+        fetchShareParticipantsResultBlock?(outcome.ofWhole)
         completion?(outcome.error)
     }
 }

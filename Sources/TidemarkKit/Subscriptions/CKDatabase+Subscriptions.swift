@@ -19,6 +19,7 @@ extension CKDatabase {
     }
 
     /// All of the user's subscriptions to this database.
+    @discardableResult
     public func allSubscriptions() async throws -> [CKSubscription] {
         try await cloud.allSubscriptions()
     }

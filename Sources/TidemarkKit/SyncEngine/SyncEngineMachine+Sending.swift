@@ -70,11 +70,8 @@ extension SyncEngineMachine {
             return nil
         }
         let options = send.context.options
-        let due = snapshot.pendingZones.elements.lazy.filter { [triedZones = send.triedZones] in
-            options.scope.contains($0) && !triedZones.contains($0.zoneID)
-        }
         // As many as one request may have. The rest follows when this runs again.
-        let changes = Array(due.prefix(SyncEngineLimits.batchItemsMax))
+        let changes = Array(zonesDue(in: send).prefix(SyncEngineLimits.batchItemsMax))
         guard !changes.isEmpty else {
             send.phase = .asking
             send.batch = nil
@@ -96,6 +93,13 @@ extension SyncEngineMachine {
                 options.operationGroup))
     }
 
+    /// Changes of zones that the pass has not tried.
+    private func zonesDue(in send: SyncEngineSend) -> [CKSyncEngine.PendingDatabaseChange] {
+        snapshot.pendingZones.elements.filter {
+            send.context.options.scope.contains($0) && !send.triedZones.contains($0.zoneID)
+        }
+    }
+
     // MARK: Records
 
     /// Takes the delegate's answer to `askBatch`. R-590: later changes of the records have no effect.
@@ -107,8 +111,10 @@ extension SyncEngineMachine {
 
     private mutating func sendBatch(_ send: inout SyncEngineSend, at moment: SyncEngineMoment) -> SyncEngineAction? {
         guard !send.isCancelled, let batch = send.batch, !batch.isEmpty else {
-            send.isExhausted = !send.isCancelled && !send.asksAgain
-            send.phase = send.asksAgain && !send.isCancelled ? .sendingZones : .closing
+            // zones that were added while the delegate was asked belong to this pass, and it is asked once more.
+            let goesOn = !send.isCancelled && (send.asksAgain || !zonesDue(in: send).isEmpty)
+            send.isExhausted = !send.isCancelled && !goesOn
+            send.phase = goesOn ? .sendingZones : .closing
             return nil
         }
         send.batch = nil

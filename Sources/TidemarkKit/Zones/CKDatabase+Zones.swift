@@ -4,6 +4,7 @@ internal import Foundation
 
 extension CKDatabase {
     /// Fetches one zone; `zoneNotFound` if it does not exist.
+    @discardableResult
     public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
         guard let result = try await cloud.zones(for: [zoneID])[zoneID] else {
             throw CloudDatabase.wrongAnswer(to: .fetchZones)
@@ -19,6 +20,7 @@ extension CKDatabase {
     }
 
     /// All zones of the database, with the default zone.
+    @discardableResult
     public func allRecordZones() async throws -> [CKRecordZone] {
         try await cloud.allZones()
     }

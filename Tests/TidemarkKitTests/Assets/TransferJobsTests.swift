@@ -24,7 +24,10 @@ import TidemarkTestSupport
         let operation = CKModifyRecordsOperation(recordsToSave: [record])
         operation.savePolicy = .allKeys
         operation.perRecordProgressBlock = { _, fraction in fractions.withLock { $0.append(fraction) } }
-        operation.modifyRecordsResultBlock = { result in outcome.withLock { $0 = result } }
+        operation.perRecordSaveBlock = { _, result in outcome.withLock { $0 = result.map { _ in } } }
+        operation.modifyRecordsResultBlock = { result in
+            outcome.withLock { if case .failure = result { $0 = result } }
+        }
         await withCheckedContinuation { continuation in
             operation.completionBlock = { continuation.resume() }
             database.add(operation)

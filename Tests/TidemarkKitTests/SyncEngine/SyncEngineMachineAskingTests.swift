@@ -113,4 +113,20 @@ import Testing
         harness.advance(by: .seconds(20))
         #expect(!harness.machine.snapshot.hasUntrackedChanges && harness.pending == [])
     }
+
+    @Test func `R-570, R-589: zones that are added while the delegate is asked go in the same pass`() {
+        let harness = MachineHarness.started()
+        harness.batch = { _ in
+            harness.batch = nil
+            harness.addZones("B")
+            return nil
+        }
+        harness.send()
+        #expect(
+            harness.take() == [
+                "willSend(manual)", "ask batch", "→ zones +B", "sentZones +B", "ask batch", "stateUpdate", "didSend",
+                "call 1 ok",
+            ])
+        #expect(harness.machine.snapshot.pendingZones.isEmpty)
+    }
 }

@@ -125,7 +125,10 @@ import TidemarkTestSupport
                 }
                 if isFirst { phone.throttle(for: .seconds(30)) }
             }
-            operation.modifyRecordsResultBlock = { result in outcome.withLock { $0 = result } }
+            operation.perRecordSaveBlock = { _, result in outcome.withLock { $0 = result.map { _ in } } }
+            operation.modifyRecordsResultBlock = { result in
+                outcome.withLock { if case .failure = result { $0 = result } }
+            }
             database.add(operation)
             try await eventually { isUnderWay.withLock { $0 } }
             try await moveTime(untilFinished: operation)
