@@ -92,9 +92,9 @@ struct DatabaseWatch {
 
     /// Whether the subscriptions must be read before a push can be decided.
     ///
-    /// - Parameter ageMax: nil if any age will do.
+    /// - Parameter ageMax: nil if any age will do. Zero: they must be read anew.
     func needsSubscriptions(now: Duration, ageMax: Duration?) -> Bool {
-        guard subscriptions != nil else { return true }
+        guard subscriptions != nil, ageMax != .zero else { return true }
         return ageMax.map { now - subscriptionsReadAt > $0 } ?? false
     }
 
