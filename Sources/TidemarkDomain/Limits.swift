@@ -142,6 +142,9 @@ package struct Limits: Sendable, Equatable {
     /// CKShare records of one page of a query. Each comes with up to ``participantsMax`` participants, so a page of them has
     /// three megabytes at most beside its fields.
     package var pageSharesMax = 40
+    /// Shares that are read in one statement, and made ready for an answer in one turn of an event loop. With all
+    /// their participants that takes a millisecond or two.
+    package var sharesTogetherMax = 10
     /// Addresses that one account looks up in a minute. More: `requestRateLimited` with a time; in one request
     /// `limitExceeded`.
     package var addressLookupsMax = 60

@@ -8,7 +8,7 @@ internal import TidemarkService
 /// Shares with their participants: what is written, and what is read of them with everything else.
 extension StorageConformance {
     static let shares: [Scenario] = [
-        Scenario("R-310: what is written of a share is what every read of the zone shows, if it asks") { store in
+        Scenario("R-310, R-312: what is written of a share is what every read of the zone shows, if it asks") { store in
             let bob = try await store.bob().user
             let rows = [
                 Participant(id: participant(1), user: bob, role: .administrator, addedAt: StorageFixture.now),
@@ -300,14 +300,17 @@ extension StorageFixture {
             database: key.database, query: Query(recordType: "Note", zoneName: key.name), recordsMax: 9,
             bytesMax: 1_000, sharing: read)
         let page = try await second.queryPage(query, for: WorkTurn(of: .nobody))
+        let unlocked = [
+            ("alone", alone?.sharing), ("with records", records.sharing), ("with keys", keys.first?.sharing),
+            ("with a query", page.sharing),
+        ]
+        // Nobody is shown a share under the lock.
+        if case .shown = read { return unlocked }
         var locked = key.read(records: ["a"])
         locked.sharing = read
         let transaction = try await second.beginWrite([locked])
         await transaction.rollback()
-        return [
-            ("alone", alone?.sharing), ("with records", records.sharing), ("with keys", keys.first?.sharing),
-            ("with a query", page.sharing), ("under the lock", transaction.snapshots.first?.sharing),
-        ]
+        return unlocked + [("under the lock", transaction.snapshots.first?.sharing)]
     }
 }
 
@@ -316,9 +319,11 @@ extension ZoneSharing {
     fileprivate func reduced(to read: SharingRead) -> ZoneSharing {
         let living = participants.filter { shares[$0.key]?.isLiving ?? false }
         guard case .access(let users) = read else {
+            // Those who have ended are shown to nobody.
+            let leavesOutEnded = if case .shown = read { true } else { false }
             return ZoneSharing(
-                owner: owner, shares: Array(shares.values), participants: living.mapValues { Array($0.values) },
-                secret: secret)
+                owner: owner, shares: Array(shares.values),
+                participants: living.mapValues { $0.values.filter { $0.isLiving || !leavesOutEnded } }, secret: secret)
         }
         let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }

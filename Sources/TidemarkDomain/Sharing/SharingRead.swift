@@ -7,7 +7,8 @@ package enum SharingRead: Hashable, Sendable {
     case access(of: [UserID])
     /// All shares with all participants: for a change of a share, and for operators.
     case whole
-    /// The same with the names of people, for a user to whom they are shown. The read counts as that user's.
+    /// All shares, the participants who have not ended, and the names of people, for a user to whom they are shown.
+    /// The read counts as that user's.
     case shown(to: UserID)
 
     /// What a reader of records needs. Only in the shared database do shares decide who may read.

@@ -8,8 +8,8 @@ package struct ZoneSharing: Hashable, Sendable {
     package private(set) var participants: [ShareNumber: [ParticipantID: Participant]]
     /// The secret of the zone's URL; nil: the zone was never shared. Another share of the zone has the same URL.
     package private(set) var secret: [UInt8]?
-    /// Whether all participants of living shares were read. For the access of some users their own rows are enough. For
-    /// a change of a share they are not.
+    /// Whether all participants of living shares were read; to be shown, those who have not ended. For the access of some
+    /// users their own rows are enough. For a change of a share they are not.
     package let isWhole: Bool
     /// The names of the owner and of those who have accepted, as far as they have some. Empty unless the shares were
     /// read to be shown (``SharingRead/shown(to:)``).

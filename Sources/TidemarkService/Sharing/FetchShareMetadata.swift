@@ -65,8 +65,9 @@ extension CloudService {
         // A single share is read with its record at once, wherever the link leads.
         guard distinct.count > 1 else { return .success(openable) }
         openable = []
-        for start in stride(from: 0, to: distinct.count, by: limits.pageSharesMax) where !asker.hasLeft {
-            let together = distinct[start...].prefix(limits.pageSharesMax)
+        let countMax = min(limits.sharesTogetherMax, limits.pageSharesMax)
+        for start in stride(from: 0, to: distinct.count, by: countMax) where !asker.hasLeft {
+            let together = distinct[start...].prefix(countMax)
             let keys = Set(together.enumerated().map { $1.key(orNamed: "\($0)") }).sorted()
             let read: Result<[ZoneKey: ZoneSharing], FailureReason> = await retry.run {
                 () async throws(StorageError) in

@@ -27,6 +27,10 @@ struct DatabaseWatch {
     /// The most zones in it: as many as one request changes.
     private static let movedMax = 400
 
+    /// The most lives of which each is told of the others' zones alone: each has a list of zones, and pushes, of its own. If
+    /// there are more, all are told of all zones.
+    private static let makersMax = 32
+
     /// Whether ``moved`` is to be pushed now.
     private var isMovedDue = false
     /// Sessions that are to be told that anything may have changed.
@@ -92,9 +96,9 @@ struct DatabaseWatch {
 
     /// Whether the subscriptions must be read before a push can be decided.
     ///
-    /// - Parameter ageMax: nil if any age will do.
+    /// - Parameter ageMax: nil if any age will do. Zero: they must be read anew.
     func needsSubscriptions(now: Duration, ageMax: Duration?) -> Bool {
-        guard subscriptions != nil else { return true }
+        guard subscriptions != nil, ageMax != .zero else { return true }
         return ageMax.map { now - subscriptionsReadAt > $0 } ?? false
     }
 
@@ -170,7 +174,7 @@ struct DatabaseWatch {
     /// Removes and returns the changes: the zones of which each session must be told. Sessions with the same zones are
     /// together.
     ///
-    /// a life is not told of its own changes.
+    /// a life is not told of its own changes, unless very many have changed zones of their own.
     mutating func takeMoved() -> [(sessions: [UInt64], zoneNames: [String])] {
         let taken = moved
         moved = [:]
@@ -185,6 +189,10 @@ struct DatabaseWatch {
         var makers: [DeviceID: [UInt64]] = [:]
         for (session, life) in sessions {
             if own[life] == nil { others.append(session) } else { makers[life, default: []].append(session) }
+        }
+        if makers.count > Self.makersMax {
+            others += makers.values.joined()
+            makers = [:]
         }
         var groups = others.isEmpty ? [] : [(others.sorted(), everyone)]
         for (life, sessions) in makers.map({ ($0.key, $0.value.sorted()) }).sorted(by: { $0.1[0] < $1.1[0] }) {

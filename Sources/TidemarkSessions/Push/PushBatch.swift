@@ -13,13 +13,18 @@ final class PushBatch: Sendable {
     private static let pagesWork = 16
     /// The most pushes of one session that bring changes: each repeats them. If more subscriptions fire, all are bare.
     private static let pushesWithPagesMax = 16
-    /// The most zones that a push names.
+    /// The most zones that a push names, and the most bytes of their names: each subscription that fires repeats them.
     private static let zonesNamedMax = 64
+    private static let nameBytesMax = 4_096
+    /// Bytes that a connection encrypts and sends in a unit of work.
+    private static let bytesPerWork = 1_024
 
     let sessions: [UInt64]
     /// The approximate memory of its subscriptions. Other batches may have the same ones, and nobody counts that.
     let byteCount: Int
     private let zoneNames: [String]
+    /// The bytes of all names. Nil: too many to be named.
+    private let nameBytes: Int?
     private let subscriptions: [Subscription]
     /// The change itself, for devices that are where it begins.
     private let news: ZoneNews?
@@ -28,6 +33,9 @@ final class PushBatch: Sendable {
     init(_ group: PushGroup, news: ZoneNews?) {
         sessions = group.sessions
         zoneNames = group.zoneNames
+        let nameBytes = group.zoneNames.reduce(0) { $0 + $1.utf8.count }
+        let isNamed = group.zoneNames.count <= Self.zonesNamedMax && nameBytes <= Self.nameBytesMax
+        self.nameBytes = isNamed ? nameBytes : nil
         subscriptions = group.subscriptions
         byteCount = SubscriptionMemory.byteCount(of: group.subscriptions)
         self.news = news
@@ -36,6 +44,7 @@ final class PushBatch: Sendable {
     /// At most the work for one session, in microseconds.
     var workPerSession: Int {
         Self.visitWork + subscriptions.count
+            + (byteCount + subscriptions.count * (nameBytes ?? 0)) / Self.bytesPerWork
             + (news == nil ? 0 : Self.pagesWork * min(subscriptions.count, Self.pushesWithPagesMax))
     }
 
@@ -60,7 +69,7 @@ final class PushBatch: Sendable {
             guard let viewpoint = try? session.member?.viewpoint() else { return [] }
             let new = subscriptions.compactMap { subscription in
                 subscription.zonesPushed(ofMoved: zoneNames).map { names in
-                    let names = names.count > Self.zonesNamedMax ? [] : names
+                    let names = nameBytes == nil && names.count > 1 ? [] : names
                     let zones = names.map { ZoneKey(database: database, name: $0) }
                     return SharedPush(WirePush(subscription, zones: zones, seenFrom: viewpoint))
                 }

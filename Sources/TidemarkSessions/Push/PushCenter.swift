@@ -18,6 +18,7 @@ final class PushCenter: Sendable {
         var watches: [DatabaseID: DatabaseWatch] = [:]
         var sessions: [UInt64: Session] = [:]
         var subscriptions: SubscriptionMemory
+        var subscriptionReads = SubscriptionReads()
         var sharedZones = SharedZoneLists()
         /// Which lists an account has in ``sharedZones``.
         var listMemory: AccountMemory
@@ -447,14 +448,31 @@ final class PushCenter: Sendable {
 
     // MARK: Reading
 
+    /// Those who come while they are being read share the next read.
+    ///
     /// - Returns: false if they cannot be read now.
     @discardableResult
     private func readSubscriptions(of database: DatabaseID, ageMax: Duration?) async -> Bool {
         let now = scheduler.now
+        let wanted = state.withLock { state -> (read: SubscriptionReads.Read, isMine: Bool)? in
+            guard state.watches[database]?.needsSubscriptions(now: now, ageMax: ageMax) == true else { return nil }
+            return state.subscriptionReads.want(database, ageMax: ageMax)
+        }
+        guard let (read, isMine) = wanted else { return true }
+        guard isMine else { return await read.isRead.value() }
+        let isRead = await readSubscriptionsNow(of: database, ageMax: await read.begin.value())
+        let next = state.withLock { $0.subscriptionReads.ended(of: database) }
+        read.isRead.give(isRead)
+        if let (read, ageMax) = next { read.begin.give(ageMax) }
+        return isRead
+    }
+
+    private func readSubscriptionsNow(of database: DatabaseID, ageMax: Duration?) async -> Bool {
+        let now = scheduler.now
         let read = state.withLock { state -> (user: UserID, begunAt: Duration)? in
-            guard let watch = state.watches[database],
-                ageMax == .zero || watch.needsSubscriptions(now: now, ageMax: ageMax)
-            else { return nil }
+            guard let watch = state.watches[database], watch.needsSubscriptions(now: now, ageMax: ageMax) else {
+                return nil
+            }
             return (watch.user, state.moment(now))
         }
         guard let read else { return true }

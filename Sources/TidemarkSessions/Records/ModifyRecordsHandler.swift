@@ -52,7 +52,7 @@ extension RequestRouter {
     ) async throws(Refusal) -> (viewpoint: Viewpoint, parts: [RecordsPart]) {
         let isShared = viewpoint.access.scope == .shared
         let order = isShared ? context.session.ownersOrder : context.session.ownOrder
-        let isLong = context.message.memory > RecordsPartsReader.bytesPerTurn
+        let isLong = context.message.valueBytes > RecordsPartsReader.bytesPerTurn
         // Nearly all requests.
         if !isShared, !isLong, !order.isBusy {
             return (viewpoint, try RecordsPart.parts(of: request, by: viewpoint, limits: limits))

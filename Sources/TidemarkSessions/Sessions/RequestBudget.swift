@@ -6,7 +6,8 @@ package import TidemarkService
 
 /// The memory of all requests under way in one process, and who has how much of it.
 ///
-/// A request counts from the moment when it has been read until it is answered, with what its values take in memory.
+/// A request counts from the moment when it has been read until it is answered, with what its values take in memory, and
+/// 2 KiB for what answering it takes.
 package final class RequestBudget: Sendable {
     /// Bytes of all requests under way.
     package let bytesMax: Int
@@ -44,7 +45,7 @@ extension RequestBudget: RecordsBudget {
     package func giveBackForRecords(_ byteCount: Int, of owner: WorkOwner) { give(back: byteCount, of: owner) }
 }
 
-/// What one session has of the budget. It takes a block at a time, and the first bytes are free: a session with small
+/// What one session has of the budget. It takes a block at a time, and the first bytes are free: a session with a few small
 /// requests never asks.
 struct RequestLease {
     private static let freeBytes = 16_384
@@ -65,9 +66,10 @@ struct RequestLease {
         return room
     }
 
-    /// Gives back what requests of so many bytes together do not need.
+    /// Gives back what requests of so many bytes together do not need, but for a block. So a session with a stream of small
+    /// requests asks now and then.
     mutating func shrink(to needed: Int, of owner: WorkOwner, in budget: RequestBudget) {
-        let kept = needed <= Self.freeBytes ? 0 : min(byteCount, needed)
+        let kept = needed <= Self.freeBytes ? 0 : min(byteCount, needed + Self.blockBytes)
         guard kept < byteCount else { return }
         budget.give(back: byteCount - kept, of: owner)
         byteCount = kept

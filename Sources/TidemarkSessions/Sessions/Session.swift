@@ -474,7 +474,7 @@ extension Session {
                 context.id, .tooManyRequests, detail: kind.refusal, retryAfter: error.retryAfter / .seconds(1))
         }
         let start = hub.scheduler.now
-        var byteCount = context.message.memory
+        var byteCount = context.message.valueBytes
         defer { gate.leave(ticket, charge: kind.charge(for: hub.scheduler.now - start, byteCount: byteCount)) }
         let answer = await hub.router.answer(context)
         byteCount += answer.count

@@ -138,11 +138,18 @@ extension RequestRouter {
         return (viewpoint, outcomes)
     }
 
+    /// Each may have a hundred participants, so a few are read at once.
     private func showingShares(
         of names: Set<String>, in database: DatabaseID, for viewpoint: Viewpoint
     ) async throws(Refusal) -> Viewpoint {
-        let shares = try await service.shares(of: names, in: database, by: viewpoint.access).orRefusal()
-        return try await showing(shares, for: viewpoint)
+        var (viewpoint, rest) = (viewpoint, names.sorted()[...])
+        while !rest.isEmpty {
+            let together = Set(rest.prefix(limits.sharesTogetherMax))
+            rest = rest.dropFirst(limits.sharesTogetherMax)
+            let shares = try await service.shares(of: together, in: database, by: viewpoint.access).orRefusal()
+            viewpoint = try await showing(shares, for: viewpoint)
+        }
+        return viewpoint
     }
 
     private func showing(

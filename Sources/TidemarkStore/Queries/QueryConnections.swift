@@ -74,7 +74,9 @@ final class QueryConnections: Sendable {
     func run(
         _ query: CompiledQuery, for owner: WorkOwner, isRepeated: Bool = true
     ) async throws(StorageError) -> PostgresRows {
-        let answers = try await run(for: owner) { isCached in batch(query, isCached: isRepeated && isCached) }
+        let answers = try await run(for: owner) { isCached in
+            batch(query, isCached: isRepeated && isCached, for: owner)
+        }
         return answers[answers.count - 1]
     }
 
@@ -83,7 +85,7 @@ final class QueryConnections: Sendable {
         _ query: CompiledQuery, and sharing: BoundStatement, for owner: WorkOwner
     ) async throws(StorageError) -> (rows: PostgresRows, sharing: PostgresRows) {
         let answers = try await run(for: owner) { isCached in
-            [.beginSnapshot, sharing] + batch(query, isCached: isCached) + [.commit]
+            [.beginSnapshot, sharing] + batch(query, isCached: isCached, for: owner) + [.commit]
         }
         return (answers[answers.count - 2], answers[1])
     }
@@ -114,10 +116,10 @@ final class QueryConnections: Sendable {
     }
 
     /// One transaction: the settings hold until its end.
-    private func batch(_ query: CompiledQuery, isCached: Bool) -> [BoundStatement] {
+    private func batch(_ query: CompiledQuery, isCached: Bool, for owner: WorkOwner) -> [BoundStatement] {
         let statement =
             isCached
-            ? statements.statement(query)
+            ? statements.statement(query, for: owner)
             : Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
         return query.settings.map { sql.queries.set(($0.name, $0.value)).bound }
             + [statement.bind(query.parameters.values)]

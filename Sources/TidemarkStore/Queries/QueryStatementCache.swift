@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import TidemarkFairness
 internal import TidemarkPostgres
 
 /// Caches the statements of queries by their text and parameter types, so that each connection parses and plans a shape
 /// of query once.
 ///
-/// The cache is bounded, because each statement takes memory in every connection. A new shape replaces the one that was
-/// used longest ago.
+/// The cache is bounded, because each statement takes memory in every connection. A new shape takes the place of one of the
+/// owner who has most of them: of those that this owner was the last to use, the one that was used longest ago.
 final class QueryStatementCache: Sendable {
     private struct Shape: Hashable {
         let sql: String
@@ -18,12 +19,22 @@ final class QueryStatementCache: Sendable {
         let statement: Statement
         let place: Int
         var lastUse: UInt64
+        /// Who used it last.
+        var owner: WorkOwner
     }
 
     private struct State {
         var entries: [Shape: Entry] = [:]
         /// Counts the uses of the cache.
         var time: UInt64 = 0
+
+        /// What gives way to a new shape.
+        var leastWanted: (key: Shape, value: Entry)? {
+            var counts: [WorkOwner: Int] = [:]
+            for entry in entries.values { counts[entry.owner, default: 0] += 1 }
+            func rank(_ entry: Entry) -> (Int, UInt64) { (-(counts[entry.owner] ?? 0), entry.lastUse) }
+            return entries.min { rank($0.value) < rank($1.value) }
+        }
     }
 
     /// Longer texts are not cached. Their plans may take megabytes in each connection, and a client can send any number
@@ -37,7 +48,8 @@ final class QueryStatementCache: Sendable {
         self.countMax = countMax
     }
 
-    func statement(_ query: CompiledQuery) -> Statement {
+    /// - Parameter owner: whose query it is.
+    func statement(_ query: CompiledQuery, for owner: WorkOwner = .nobody) -> Statement {
         guard query.sql.utf8.count <= Self.textBytesMax else {
             return Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
         }
@@ -46,15 +58,16 @@ final class QueryStatementCache: Sendable {
             state.time += 1
             if let known = state.entries[shape] {
                 state.entries[shape]?.lastUse = state.time
+                state.entries[shape]?.owner = owner
                 return known.statement
             }
             var place = state.entries.count
-            if place == countMax, let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
-                state.entries[oldest.key] = nil
-                place = oldest.value.place
+            if place == countMax, let other = state.leastWanted {
+                state.entries[other.key] = nil
+                place = other.value.place
             }
             let statement = Statement(.read, "query", shape.sql, shape.types, place: place)
-            state.entries[shape] = Entry(statement: statement, place: place, lastUse: state.time)
+            state.entries[shape] = Entry(statement: statement, place: place, lastUse: state.time, owner: owner)
             return statement
         }
     }

@@ -46,10 +46,11 @@ extension PostgresStorage {
     /// - Parameters:
     ///   - nothing: to which the statements add their rows.
     ///   - add: adds the statements.
+    /// - Returns: the rows, and the shares of each zone.
     private func snapshot<Rows>(
         _ nothing: Rows, _ sharing: SharingRead, of zones: [ZoneKey],
         _ add: (inout Reading<SharedSnapshot<Rows>>) -> Void
-    ) async throws(StorageError) -> SharedSnapshot<Rows> {
+    ) async throws(StorageError) -> (rows: Rows, shares: [ZoneSharing?]) {
         var reading = Reading<SharedSnapshot<Rows>>()
         reading.add(Call.beginSnapshot)
         if let shares = sharing.call(for: zones) {
@@ -61,8 +62,9 @@ extension PostgresStorage {
         let found = try await snapshots.run(for: owner(of: sharing)) { connection throws(PostgresError) in
             try await connection.run(reading, into: empty)
         }
-        noteAccess(sharing, in: zones, found.shares)
-        return found
+        let shares = found.sharing.map(\.sharing)
+        noteAccess(sharing, in: zones, shares)
+        return (found.rows, shares)
     }
 
     /// Whose turn it is to read: of who asks, never of the zone's owner. The account of a user who signed in at another
@@ -82,8 +84,6 @@ struct SharedSnapshot<Rows> {
     init(rows: Rows, sharing: [SharingRows]) {
         (self.rows, self.sharing) = (rows, sharing)
     }
-
-    var shares: [ZoneSharing?] { sharing.map(\.sharing) }
 }
 
 /// The rows of a page of a shared database's feed, and of a page of a zone.

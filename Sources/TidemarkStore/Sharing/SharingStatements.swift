@@ -30,8 +30,8 @@ struct SharingStatements: Sendable {
     /// All shares of zones, with all participants of the living ones and the secret of the URL.
     let readWhole = reading("read_sharing", \.self, link: link, participants: allParticipants)
 
-    /// The same with the names of the owner and of those who have accepted (R-779). Changes of shares do not need names, and
-    /// read none.
+    /// The same without participants who have ended, and with the names of the owner and of those who have accepted
+    /// (R-779). Changes of shares need those who have ended, and no names.
     let readShown = reading(
         "read_shown_sharing", \.self, link: link, participants: namedParticipants, withNames: true)
 
@@ -107,10 +107,11 @@ struct SharingStatements: Sendable {
          ORDER BY share_number OFFSET 0
         """
 
-    /// Whoever is only invited is shown without a name, so none is looked up.
+    /// Those who have ended are shown to nobody, and there may be four times as many of them. Whoever is only invited is
+    /// shown without a name, so none is looked up.
     private static let namedParticipants: SQL<[ZoneKey]> = """
         SELECT f.*, n.given_name, n.family_name
-          FROM (\(allParticipants)) AS f
+          FROM (SELECT * FROM (\(allParticipants)) AS a WHERE a.status <> 3 OFFSET 0) AS f
           LEFT JOIN LATERAL (\(personName(of: "CASE WHEN f.status = 2 THEN f.user_id END"))) AS n ON true
         """
 

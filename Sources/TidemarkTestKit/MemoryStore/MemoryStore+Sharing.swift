@@ -143,8 +143,10 @@ extension MemoryTables {
         let living = stored.participants.filter { stored.shares[$0.key]?.isLiving ?? false }
         let shares = Array(stored.shares.values)
         guard case .access(let users) = read else {
+            let leavesOutEnded = if case .shown = read { true } else { false }
             return ZoneSharing(
-                owner: stored.owner, shares: shares, participants: living.mapValues { Array($0.values) },
+                owner: stored.owner, shares: shares,
+                participants: living.mapValues { $0.values.filter { $0.isLiving || !leavesOutEnded } },
                 secret: stored.secret, personNames: shownNames(of: stored.owner, living, read))
         }
         let rows = living.mapValues { rows in

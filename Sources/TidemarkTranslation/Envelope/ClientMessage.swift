@@ -16,8 +16,14 @@ package final class ClientMessage: Sendable {
     package let operationGroup: WireOperationGroup?
     /// The number of the last push that the client heard. 0: not said.
     package let pushesHeard: UInt64
-    /// Bytes of memory that it takes, at most.
+    /// Bytes of memory that it takes, at most, with what answering it takes.
     package let memory: Int
+    /// The same of its values alone.
+    package var valueBytes: Int { memory - Self.answeringBytes }
+
+    /// What answering a request takes beside its values: a task with its frames, and its places in tables. An account may
+    /// have a hundred thousand requests that wait behind others of their connections.
+    private static let answeringBytes = 2_048
 
     /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope, or if the id of a request is 0. There is no id
     ///   to answer to.
@@ -34,7 +40,7 @@ package final class ClientMessage: Sendable {
         let isAcknowledgement = envelope.request == nil && envelope.pushesHeard > 0
         guard envelope.id != 0 || isAcknowledgement else { throw Refusal(.requestInvalid, "A request's id is not 0.") }
         id = envelope.id
-        self.memory = memory
+        self.memory = memory + Self.answeringBytes
         request = error == nil ? envelope.request : nil
         pushesHeard = envelope.pushesHeard
         operationGroup = envelope.hasOperationGroup ? envelope.operationGroup : nil

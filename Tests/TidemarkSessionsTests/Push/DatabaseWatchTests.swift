@@ -288,6 +288,22 @@ import TidemarkDomain
         #expect(due.map(\.subscriptions.count) == [250])
     }
 
+    @Test func `R-723: of devices that each write in a zone of their own a bounded number has pushes of its own`() {
+        for (count, groupCount) in [(32, 32), (33, 1), (400, 1)] {
+            var watch = DatabaseWatch(user: UserID(1), account: AccountID(1), since: .zero)
+            for number in 1...UInt64(count) {
+                let life = DeviceID(high: 0, low: number)
+                watch.join(number, life)
+                watch.moved("zone \(number)", by: life)
+            }
+            let groups = watch.takeMoved()
+            #expect(groups.count == groupCount)
+            #expect(groups.flatMap(\.sessions).sorted() == Array(1...UInt64(count)), "each is told once")
+            let named = groupCount == 1 ? count : count - 1
+            #expect(groups.map(\.zoneNames.count) == Array(repeating: named, count: groupCount))
+        }
+    }
+
     @Test func `R-248: sessions with the same zones are together, whoever else changed them`() {
         var watch = watch(1, 2, 3, 4)
         watch.moved("both", by: DeviceID(high: 0, low: 1))

@@ -167,6 +167,30 @@ import TidemarkWire
         #expect(second?.sessions == [2] && lines.isEmpty)
     }
 
+    @Test func `R-723: long pushes take a step alone, and name few zones with long names`() throws {
+        var lines = PushLines(bytesPerAccountMax: 10_000_000)
+        let info = [UInt8](repeating: 7, count: 4_096)
+        let long = Subscription(id: "all", scope: .private, kind: .database, recordType: nil, notificationInfo: info)
+        let group = PushGroup(
+            sessions: [1, 2, 3], zoneNames: [], subscriptions: Array(repeating: long, count: 250))
+        _ = lines.append([PushBatch(group, news: nil)], of: DatabaseID(1), for: AccountID(1))
+        for session in group.sessions {
+            var room = PushLines.stepWork
+            let taken = lines.take(of: DatabaseID(1), room: &room)
+            #expect(taken?.sessions == [session] && room <= 0)
+        }
+        let world = SessionWorld()
+        let (_, readers) = try crowd(world, count: 1)
+        for (length, isNamed) in [(100, true), (200, false)] {
+            readers[0].forgetInbox()
+            let names = (0..<40).map { String(repeating: "a", count: length) + "\(10 + $0)" }
+            world.server.hub.committed(ZonesMoved(try notice(world, zones: names)))
+            world.scheduler.runUntilIdle()
+            #expect(readers[0].pushes.map(\.zones.count).allSatisfy { $0 == (isNamed ? 40 : 0) })
+            #expect(readers[0].pushes.count == Self.subscriptions.count)
+        }
+    }
+
     @Test func `I-7: a line is bounded`() {
         var lines = PushLines(bytesPerAccountMax: 1_000_000)
         let (database, account) = (DatabaseID(1), AccountID(1))

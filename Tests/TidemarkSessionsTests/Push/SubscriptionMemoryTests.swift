@@ -90,6 +90,52 @@ import TidemarkWire
         #expect(known == [false, false, true], "those that were read last")
     }
 
+    @Test func `R-726, I-4: however often subscriptions change, a loop reads them once more at a time`() throws {
+        let world = SessionWorld(loopCount: 2)
+        let first = try world.enter(device: 1)
+        try first.subscribe()
+        let faults = world.loops[1].faults
+        let other = try world.enter(device: 2, server: world.loops[1])
+        world.scheduler.advance(by: .seconds(61))
+        other.forgetInbox()
+        faults.always(.callSent, .delay(.seconds(1)))
+        let before = faults.count(of: .callSent)
+        var request = WireModifySubscriptions()
+        request.database = .private
+        request.deletes = ["none"]
+        for _ in 0..<50 {
+            let answer = try first.ask(.modifySubscriptions(request))
+            guard case .modifySubscriptions? = answer else { throw SessionWorld.Unexpected(answer) }
+        }
+        try first.subscribe("more")
+        // Before the next sweep.
+        world.scheduler.advance(by: .seconds(5))
+        #expect(faults.count(of: .callSent) - before == 2, "one that was under way, and the next")
+        #expect(Set(other.pushes.map(\.subscriptionID)) == ["all", "more"], "the last change is known")
+    }
+
+    @Test func `R-726: who comes while subscriptions are read shares the next read, for the least age`() {
+        var reads = SubscriptionReads()
+        let (alice, bob) = (DatabaseID(1), DatabaseID(2))
+        let first = reads.want(alice, ageMax: .seconds(30))
+        let second = reads.want(alice, ageMax: nil)
+        let third = reads.want(alice, ageMax: .zero)
+        let fourth = reads.want(alice, ageMax: .seconds(30))
+        #expect(first.isMine && second.isMine && !third.isMine && !fourth.isMine)
+        #expect(first.read !== second.read && second.read === third.read && second.read === fourth.read)
+        let others = reads.want(bob, ageMax: nil)
+        #expect(others.isMine, "another's beside it")
+        let next = reads.ended(of: alice)
+        #expect(next?.read === second.read && next?.ageMax == .zero)
+        let fifth = reads.want(alice, ageMax: nil)
+        #expect(fifth.isMine && fifth.read !== second.read)
+        let last = reads.ended(of: alice)
+        let nothing = reads.ended(of: alice)
+        #expect(last?.read === fifth.read && nothing == nil)
+        let anew = reads.want(alice, ageMax: nil)
+        #expect(anew.isMine)
+    }
+
     @Test func `R-777, I-4: devices of many containers are told, also if their pushes wait for each other`() throws {
         let world = SessionWorld()
         let server = world.anotherServer { $0.subscriptionBytesPerAccountMax = 1 }

@@ -57,6 +57,19 @@ import TidemarkWire
         #expect(budget.bytesUnderWay == 0)
     }
 
+    @Test func `R-722: very many small requests count too, with what it takes to answer them`() throws {
+        let budget = RequestBudget(bytesMax: 1_048_576)
+        let world = SessionWorld { $0.requestBudget = budget }
+        let client = try world.enter()
+        for _ in 0..<5 { client.post(Self.long(10)) }
+        #expect(budget.bytesUnderWay == 0, "a few cost nothing")
+        for _ in 0..<45 { client.post(Self.long(10)) }
+        #expect(budget.bytesUnderWay > 50 * 2_048 - 16_384)
+        world.scheduler.runUntilIdle()
+        #expect(client.failures.map(\.code).allSatisfy { $0 != .requestRateLimited })
+        #expect(budget.bytesUnderWay == 0)
+    }
+
     @Test func `R-722: what a connection had is free again when it is gone`() throws {
         let budget = RequestBudget(bytesMax: 1_048_576)
         let world = SessionWorld {

@@ -78,6 +78,27 @@ import TidemarkWire
         #expect(pages.map(\.count) == [5, 2] && pages.joined().allSatisfy { $0 } && request.cursor.isEmpty)
     }
 
+    @Test func `R-188, R-723: of the shares of one page some are read at once, and all of them come`() throws {
+        var readCounts: [Int] = []
+        for together in [5, 2] {
+            let world = SessionWorld { $0.limits.sharesTogetherMax = together }
+            let alice = try world.enter("alice", device: 1)
+            for number in 1...5 {
+                try alice.makeZone("zone \(number)")
+                try alice.share("zone \(number)", .readOnly)
+            }
+            var request = WireQueryRecords()
+            request.database = .private
+            request.query.recordType = Share.recordType
+            let before = world.server.faults.count(of: .callSent)
+            let answer = try alice.ask(.queryRecords(request))
+            guard case .queryRecords(let page)? = answer else { throw SessionWorld.Unexpected(answer) }
+            #expect(page.matches.count == 5 && page.matches.map(\.record.hasShare).allSatisfy { $0 })
+            readCounts.append(world.server.faults.count(of: .callSent) - before)
+        }
+        #expect(readCounts[1] == readCounts[0] + 2, "three reads instead of one")
+    }
+
     @Test func `R-716, I-7: for conflicts no more shares are read than the answer has room for, some at once`() throws {
         let world = SessionWorld {
             $0.limits.pageSharesMax = 4

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import TidemarkFairness
 
 @testable import TidemarkPostgres
 @testable import TidemarkStore
@@ -19,6 +20,17 @@ import Testing
             names == [
                 "query_at_0", "query_at_1", "query_at_0", "query_at_1", "query_at_0", "query_at_1", "query_at_0",
             ])
+    }
+
+    @Test func `R-712: an account with very many shapes of queries takes its own places, and nobody else's`() {
+        let cache = QueryStatementCache(countMax: 8)
+        func statement(_ name: Int, _ account: Int64) -> String {
+            "\(cache.statement(query("SELECT \(name)"), for: .account(account)).keeping)"
+        }
+        let before = (1...3).map { statement($0, 1) }
+        for name in 10..<100 { _ = statement(name, 2) }
+        for name in 100..<200 { _ = statement(name, 3) }
+        #expect((1...3).map { statement($0, 1) } == before)
     }
 
     @Test func `one text with other parameters is another statement`() {
