@@ -25,7 +25,8 @@ package struct Reading<Result> {
     }
 
     /// What is sent.
-    package var statements: [BoundStatement] { steps.map(\.bound) }
+    // NB: in generic code a key path would be made anew at each use.
+    package var statements: [BoundStatement] { steps.map { $0.bound } }
 
     /// Adds the answers to ``statements`` to a result. I-6: many rows hold up nobody else on the thread.
     package func take(_ answers: [PostgresRows], into result: inout Result) async throws(PostgresError) {
