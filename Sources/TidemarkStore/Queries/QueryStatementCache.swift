@@ -28,9 +28,9 @@ final class QueryStatementCache: Sendable {
         /// Counts the uses of the cache.
         var time: UInt64 = 0
 
-        /// What gives way to a new shape.
-        var leastWanted: (key: Shape, value: Entry)? {
-            var counts: [WorkOwner: Int] = [:]
+        /// What gives way to a new shape of this owner, which counts among the owner's.
+        func leastWanted(by owner: WorkOwner) -> (key: Shape, value: Entry)? {
+            var counts = [owner: 1]
             for entry in entries.values { counts[entry.owner, default: 0] += 1 }
             func rank(_ entry: Entry) -> (Int, UInt64) { (-(counts[entry.owner] ?? 0), entry.lastUse) }
             return entries.min { rank($0.value) < rank($1.value) }
@@ -62,7 +62,7 @@ final class QueryStatementCache: Sendable {
                 return known.statement
             }
             var place = state.entries.count
-            if place == countMax, let other = state.leastWanted {
+            if place == countMax, let other = state.leastWanted(by: owner) {
                 state.entries[other.key] = nil
                 place = other.value.place
             }

@@ -23,7 +23,7 @@ import TidemarkFairness
     }
 
     @Test func `R-712: an account with very many shapes of queries takes its own places, and nobody else's`() {
-        let cache = QueryStatementCache(countMax: 8)
+        let cache = QueryStatementCache(countMax: 9)
         func statement(_ name: Int, _ account: Int64) -> String {
             "\(cache.statement(query("SELECT \(name)"), for: .account(account)).keeping)"
         }

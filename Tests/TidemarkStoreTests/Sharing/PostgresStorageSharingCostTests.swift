@@ -76,7 +76,8 @@ import TidemarkTestSupport
             try await modify(fixture, service, counter: 4, ["a"])
             try await modify(fixture, service, counter: 5, ["b"])
             try await modify(fixture, service, counter: 6, ["a"])
-            try await modify(fixture, service, counter: 7, ["c", "d", "a"])
+            // A record that changes twice in a millisecond is in a run of its own, and another statement writes several.
+            try await modify(fixture, service, counter: 7, ["c", "d"])
             try await modify(fixture, service, counter: 8, [], deletes: ["b"])
             let text = String(decoding: try Data(contentsOf: URL(filePath: log)).dropFirst(start), as: UTF8.self)
             // All tests that run now write to this log.
