@@ -2,7 +2,7 @@
 
 internal import Synchronization
 package import TidemarkFairness
-package import TidemarkService
+internal import TidemarkService
 
 /// The memory of all requests under way in one process, and who has how much of it.
 ///

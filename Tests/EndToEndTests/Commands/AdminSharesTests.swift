@@ -2,8 +2,8 @@
 
 import Foundation
 import Testing
-import TidemarkTestSupport
 import TidemarkKit
+import TidemarkTestSupport
 
 /// Shares as an operator sees and ends them, with the real command and the real server.
 @Suite struct AdminSharesTests {
