@@ -8,6 +8,10 @@ internal import TidemarkService
 /// Remembers who had access to which zones of others when these were last read.
 ///
 /// The access is always read with the data. A hint decides only whether it is also read before.
+///
+/// Owners have no shares of the places. A hint is of a user who takes part in the zone, and a list has room for 1,000
+/// zones, so it takes twenty full lists to fill them. Then the next read in each zone of another takes one round trip
+/// more.
 final class AccessHints: Sendable {
     private struct Hint: Hashable {
         let user: UserID
