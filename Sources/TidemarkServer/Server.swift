@@ -160,6 +160,7 @@ package final class Server: Sendable {
         let sharedWrites = SharedWrites(
             settings: configuration.writeSettings, largeGroups: globalConcurrentExecutor)
         let budget = RequestBudget(bytesMax: configuration.requestBytesUnderWayMax)
+        var longQueries: FairGate?
         var parts: [ServerLoop] = []
         do {
             for number in 0..<max(1, configuration.loopCount) {
@@ -170,11 +171,16 @@ package final class Server: Sendable {
                 } catch {
                     throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
                 }
+                let turns =
+                    longQueries
+                    ?? PostgresStorage.longQueryTurns(
+                        configuration.longQueriesMax, within: configuration.limits, on: loop)
+                longQueries = turns
                 do throws(ServerError) {
                     parts.append(
                         try await ServerLoop.start(
-                            on: loop, configuration, sharedWrites: sharedWrites, budget: budget, assets: assets,
-                            escrow: masterKey))
+                            on: loop, configuration, sharedWrites: sharedWrites, budget: budget, longQueries: turns,
+                            assets: assets, escrow: masterKey))
                 } catch {
                     loop.stop()
                     throw error

@@ -58,6 +58,14 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Queries without an index that run at once, of all event loops together.",
+            discussion:
+                "Each takes PostgreSQL a core. At most one of each loop runs. Default: half of this machine's cores, and at "
+                + "least 1. If PostgreSQL is on another machine, use half of its cores.", valueName: "count"))
+    var longQueries: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Memory for the cache of zones that this server wrote in last.",
             discussion:
                 "Saves in cached zones need no read of the database first. In megabytes. Default: 96; 0 for no cache.",
@@ -131,6 +139,8 @@ struct Serve: ParsableCommand {
             loops, "--loops", default: ServerConfiguration.loopCountDefault, in: 1...64)
         configuration.databaseConnections = try Setting.number(
             databaseConnections, "--database-connections", default: configuration.databaseConnections, in: 1...100)
+        configuration.longQueriesMax = try Setting.number(
+            longQueries, "--long-queries", default: configuration.longQueriesMax, in: 1...64)
         let known = try Setting.number(
             knownZonesMegabytes, "--known-zones-megabytes",
             default: configuration.knownZonesBytesMax / 1_048_576, in: 0...65_536)
