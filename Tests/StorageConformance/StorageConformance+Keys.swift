@@ -126,6 +126,40 @@ extension StorageConformance {
             try expectEqual(try await page(["three"], 2), [], "no part of a zone's keys")
             try expectEqual(try await page([], 3), [], "no names")
         },
+        Scenario("R-744: keys of zones of several databases come together, in the order of the question") { store in
+            let (hers, his) = (try await store.alice().privateDatabase, try await store.bob().privateDatabase)
+            let (one, two) = (ZoneKey(database: hers, name: "notes"), ZoneKey(database: his, name: "notes"))
+            let (ended, never) = (ZoneKey(database: his, name: "ended"), ZoneKey(database: hers, name: "ended"))
+            try await store.createZones("notes", in: hers)
+            try await store.createZones("notes", "ended", in: his)
+            _ = try await store.save(zoneKey(1), in: one, after: nil)
+            _ = try await store.save(zoneKey(2), in: two, after: nil)
+            try await store.changeZones(in: his, remove: ["ended"])
+            let all = [
+                ZoneKeysRead(keys: [zoneKey(2)]), ZoneKeysRead(keys: nil, lastRemoval: .deleted),
+                ZoneKeysRead(keys: nil), ZoneKeysRead(keys: [zoneKey(1)]),
+            ]
+            let zones = [two, ended, never, one]
+            for (keysMax, count) in [(1, 3), (2, 4)] {
+                let found = try await store.second.zoneKeys(of: zones, keysMax: keysMax, sharing: .nothing)
+                try expectEqual(found, Array(all[..<count]), "of \(keysMax) keys")
+            }
+        },
+        Scenario("I-5, R-744: a zone without access takes no room among the keys of others") { store in
+            let (closed, open) = (try await store.shareZone("closed"), try await store.shareZone("open"))
+            try await store.accept(open)
+            _ = try await store.save(zoneKey(1), in: closed.key, after: nil)
+            _ = try await store.save(zoneKey(2), in: closed.key, after: zoneKey(1).id)
+            _ = try await store.save(zoneKey(3), in: open.key, after: nil)
+            let zones = [closed.key, open.key, ZoneKey(database: open.key.database, name: "never"), open.key]
+            // In the first round nobody knows who has access.
+            for round in 1...2 {
+                let found = try await store.second.zoneKeys(of: zones, keysMax: 1, sharing: open.access)
+                try expectEqual(found.map(\.keys), [nil, [zoneKey(3)], nil], "round \(round)")
+                let more = try await store.second.zoneKeys(of: zones, keysMax: 2, sharing: open.access)
+                try expectEqual(more.map(\.keys), [nil, [zoneKey(3)], nil, [zoneKey(3)]], "round \(round)")
+            }
+        },
         Scenario("R-067: a transaction knows the keys of its zone, and of no other, if it asks") { store in
             let database = try await store.alice().privateDatabase
             let zones = try await store.createZones("notes", "other", "bare", in: database).map(\.key)

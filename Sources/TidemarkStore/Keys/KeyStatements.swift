@@ -20,17 +20,16 @@ struct KeyStatements: Sendable {
         (try row["ordinal"], try row["id"])
     }
 
-    /// The keys of zones, in the order of the names. A zone without keys has a row of nulls. `rowsMax` is nil for all.
+    /// The keys of zones, in the order of the list. A zone without keys has a row of nulls. `rowsMax` is nil for all.
     ///
     /// NB: `unnest … WITH ORDINALITY` is known to be in order, so nothing is sorted, and nothing is read beyond the limit.
     let readZoneKeys = DeclaredStatement<
-        (database: DatabaseID, names: [String], rowsMax: Int?), (ordinal: Int, key: WrappedZoneKey?)
+        (zones: [ZoneKey], rowsMax: Int?), (ordinal: Int, key: WrappedZoneKey?)
     >(
         .read, "read_zone_keys",
         """
         SELECT k.ordinal, y.id, y.account_key_id, y.wrapped
-          FROM (SELECT \(\.database) AS database_id, n.zone_name, n.ordinal
-                  FROM unnest(\(\.names)) WITH ORDINALITY AS n (zone_name, ordinal)) AS k
+          FROM unnest(\(\.zones, \.database), \(\.zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
          CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
           LEFT JOIN LATERAL (
                SELECT id, account_key_id, wrapped, number FROM zone_key

@@ -59,6 +59,24 @@ extension PostgresStorage {
         return (shares, store.incarnation)
     }
 
+    /// The same for several zones, in one round trip.
+    ///
+    /// - Returns: for each zone whose data may not be read, its shares, nil if it does not live.
+    func refusedReads(
+        of zones: [ZoneKey], _ sharing: SharingRead
+    ) async throws(StorageError) -> [ZoneKey: ZoneSharing?] {
+        guard let user = sharing.onlyUser else { return [:] }
+        let unknown = zones.filter { !accessHints.has(user, in: $0) }
+        guard !unknown.isEmpty, let call = sharing.call(for: unknown) else { return [:] }
+        var shares = unknown.map { _ in SharingRows(isWhole: false) }
+        for row in try await read(call) { shares[row.ordinal - 1].add(row) }
+        var refused: [ZoneKey: ZoneSharing?] = [:]
+        for (zone, shares) in zip(unknown, shares) where !shares.sharing.admits(user) {
+            refused.updateValue(shares.sharing, forKey: zone)
+        }
+        return refused
+    }
+
     /// Remembers what a read of zones showed of the access of one user.
     func noteAccess(_ sharing: SharingRead, in zones: [ZoneKey], _ shares: [ZoneSharing?]) {
         guard let user = sharing.onlyUser else { return }

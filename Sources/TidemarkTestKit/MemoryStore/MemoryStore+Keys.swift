@@ -28,13 +28,13 @@ extension MemoryStore {
     }
 
     package func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
+        of zones: [ZoneKey], keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead] {
         try await call { tables in
             var found: [ZoneKeysRead] = []
             var keyCount = 0
-            for name in names {
-                let read = tables.zoneKeys(of: ZoneKey(database: database, name: name), sharing)
+            for zone in zones {
+                let read = tables.zoneKeys(of: zone, sharing)
                 if let keys = read.keys { keyCount += max(1, keys.count) }
                 guard keyCount <= keysMax else { break }
                 found.append(read)

@@ -400,9 +400,9 @@ final class PlantedStorage: Storage {
     }
 
     func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
+        of zones: [ZoneKey], keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead] {
-        try await base.zoneKeys(of: names, in: database, keysMax: keysMax, sharing: sharing)
+        try await base.zoneKeys(of: zones, keysMax: keysMax, sharing: sharing)
     }
 
     func saveZoneKey(
