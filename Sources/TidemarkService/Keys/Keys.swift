@@ -93,10 +93,10 @@ extension CloudService {
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
             let read = try await storage.saveZoneKey(
-                key, in: zone, after: newest, atMost: countMax, now: now)
+                key, in: zone, after: newest, atMost: countMax, rowsMax: limits.sharingRowsMax, now: now)
             return read.outcome.flatMap { keys in
-                let isRefused = keys.count >= countMax && keys.last?.id == newest
-                return isRefused ? .failure(refusal) : .success(keys)
+                if keys.isEmpty || keys.last?.id != newest || newest == key.id { return .success(keys) }
+                return .failure(keys.count >= countMax ? refusal : .tooMuchShared)
             }
         }
     }

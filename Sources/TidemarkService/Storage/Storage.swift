@@ -401,9 +401,12 @@ package protocol Storage: AnyObject, Sendable {
     /// Adds a key to the living zone if its newest key is `newest` (nil: it has none), and if it has fewer than
     /// `countMax`.
     ///
+    /// - Parameter rowsMax: `Limits.sharingRowsMax`. If the owner's account has as much already, only zones without a key
+    ///   get one.
     /// - Returns: the zone's keys afterwards.
     func saveZoneKey(
-        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, rowsMax: Int,
+        now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead
 
     // MARK: Between servers

@@ -44,7 +44,7 @@ struct KeyStatements: Sendable {
     }
 
     let saveZoneKey = DeclaredStatement<
-        (zone: ZoneKey, newest: [UInt8]?, key: WrappedZoneKey, now: Timestamp, countMax: Int), Void
+        (zone: ZoneKey, newest: [UInt8]?, key: WrappedZoneKey, now: Timestamp, countMax: Int, rowsMax: Int), Void
     >(
         .write, "save_zone_key",
         """
@@ -57,6 +57,7 @@ struct KeyStatements: Sendable {
                 WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                 ORDER BY database_id DESC, zone_id DESC, number DESC LIMIT 1) AS y ON true
          WHERE y.id IS NOT DISTINCT FROM \(\.newest) AND coalesce(y.number, 0) < \(\.countMax)::bigint
+           AND (y.number IS NULL OR \(SharingStatements.rowCount(ofOwnerOf: "k.database_id")) < \(\.rowsMax)::bigint)
             ON CONFLICT DO NOTHING
         """)
 

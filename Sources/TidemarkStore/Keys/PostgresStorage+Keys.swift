@@ -64,10 +64,11 @@ extension PostgresStorage {
     }
 
     package func saveZoneKey(
-        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, rowsMax: Int,
+        now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead {
         let (_, keys) = try await writeRepeatably(
-            sql.keys.saveZoneKey((zone, newest, key, now, countMax)),
+            sql.keys.saveZoneKey((zone, newest, key, now, countMax, rowsMax)),
             sql.keys.readZoneKeys(([zone], nil)))
         return try await withRemovals(Self.zoneKeys(keys.rows, ofFirst: 1), [zone])[0]
     }
