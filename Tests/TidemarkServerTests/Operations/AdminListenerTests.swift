@@ -79,7 +79,7 @@ import TidemarkTestSupport
             }) { server in
                 let bearer = "Authorization: Bearer \(LiveWorld.token)\r\n"
                 // In the clear it is no TLS.
-                #expect(try await world.ask(server, "/metrics", fields: bearer).text.isEmpty)
+                #expect(try await !world.ask(server, "/metrics", fields: bearer).text.contains("HTTP/"))
                 for (fields, status) in [
                     (bearer, "200"), ("authorization: bearer  \(LiveWorld.token)\r\n", "200"), ("", "401"),
                     ("Authorization: Bearer \(LiveWorld.token)x\r\n", "401"),
