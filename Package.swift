@@ -295,7 +295,7 @@ let package = Package(
                 "TidemarkServer", "TidemarkService", "TidemarkStore", "TidemarkTransport",
                 "TidemarkWire", "TidemarkTranslation", "TidemarkDomain", "TidemarkFields", "TidemarkLocalPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkTLS", "TidemarkWebSocket", "TidemarkBytes",
-                "TidemarkPostgres", "TidemarkTelemetry", "TidemarkTestSupport",
+                "TidemarkPostgres", "TidemarkTelemetry", "TidemarkTestSupport", "CTidemarkOpenSSL",
             ]),
         .executableTarget(
             name: "JournalHost", dependencies: ["TidemarkKit"], path: "Tests/JournalHost", swiftSettings: settings),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are not a head: a code, and the status with which a server answers before it closes.
+/// Why bytes are not a head or a body: a code, and the status with which a server answers before it closes.
 package struct HTTPError: Error, Equatable, Sendable {
     /// The causes of the error, each with its section of the RFC.
     package enum Code: String, Sendable, CaseIterable {
@@ -35,6 +35,13 @@ package struct HTTPError: Error, Equatable, Sendable {
         case ambiguousBody
         /// A transfer coding other than `chunked` (RFC 9112 §6.1).
         case unsupportedTransferCoding
+        /// A chunk's size, its end or the trailer section is not as RFC 9112 §7.1 says, or there is much more of it than of
+        /// content.
+        case malformedChunk
+        /// More content than the server takes for this request.
+        case bodyTooLarge
+        /// An expectation other than `100-continue` (RFC 9110 §10.1.1).
+        case unknownExpectation
     }
 
     package let code: Code
@@ -50,13 +57,15 @@ package struct HTTPError: Error, Equatable, Sendable {
         case .tooManyFields, .headTooLarge: .fieldsTooLarge
         case .unsupportedVersion: .versionNotSupported
         case .unsupportedTransferCoding: .notImplemented
+        case .bodyTooLarge: .contentTooLarge
+        case .unknownExpectation: .expectationFailed
         case .bareLineBreak, .badCharacter, .malformedRequestLine, .malformedStatusLine, .invalidTarget,
-            .malformedField, .foldedField, .missingHost, .invalidHost, .ambiguousBody:
+            .malformedField, .foldedField, .missingHost, .invalidHost, .ambiguousBody, .malformedChunk:
             .badRequest
         }
     }
 }
 
 extension HTTPError: CustomStringConvertible {
-    package var description: String { "HTTP head refused: \(code.rawValue)" }
+    package var description: String { "HTTP refused: \(code.rawValue)" }
 }

@@ -7,10 +7,23 @@ internal import Synchronization
 package final class ProcessSignals: Sendable {
     /// What a signal asks the process to do.
     package enum Signal: Sendable {
-        /// SIGINT or SIGTERM: stop.
-        case stop
+        /// SIGINT: somebody at a terminal wants it to stop.
+        case interrupt
+        /// SIGTERM: a supervisor wants it to stop. Others may still send devices to it.
+        case terminate
         /// SIGHUP: read the configuration again.
         case reload
+
+        package var isToStop: Bool { self != .reload }
+
+        fileprivate init(number: Int32) {
+            self =
+                switch number {
+                case SIGHUP: .reload
+                case SIGTERM: .terminate
+                default: .interrupt
+                }
+        }
     }
 
     /// Returns whether it has handled the signal. If not, the next handler receives it. It must not set another
@@ -74,7 +87,7 @@ package final class ProcessSignals: Sendable {
         while true {
             var number: Int32 = 0
             guard sigwait(&set, &number) == 0 else { continue }
-            let signal = number == SIGHUP ? Signal.reload : .stop
+            let signal = Signal(number: number)
             signals.state.withLock { state in
                 if !state.handler(signal) { state.unheeded.append(signal) }
             }

@@ -25,21 +25,27 @@ package final class Server: Sendable {
     package let addresses: [SocketAddress]
     /// The addresses on which it answers `/healthz` alone.
     package let healthAddresses: [SocketAddress]
+    /// The addresses on which it answers operators.
+    package let adminAddresses: [SocketAddress]
     private let parts: [ServerLoop]
     private let transport: TransportServer
     private let healthTransport: TransportServer?
+    private let admin: AdminListener?
+    private let state: ServingState
     private let tls: TLSContext?
     private let assets: FileAssetStore?
     private let isStopped = Mutex(false)
     private static let log = Log("server")
 
     private init(
-        parts: [ServerLoop], transport: TransportServer, healthTransport: TransportServer?, tls: TLSContext?,
-        assets: FileAssetStore?
+        parts: [ServerLoop], _ listeners: Listeners, state: ServingState, tls: TLSContext?, assets: FileAssetStore?
     ) {
         self.parts = parts
-        self.transport = transport
-        self.healthTransport = healthTransport
+        self.state = state
+        transport = listeners.transport
+        healthTransport = listeners.health
+        admin = listeners.admin
+        adminAddresses = admin?.addresses ?? []
         healthAddresses = healthTransport?.localAddresses ?? []
         self.tls = tls
         self.assets = assets
@@ -49,6 +55,7 @@ package final class Server: Sendable {
     /// Starts the event loops. Returns when the server accepts connections.
     package static func start(_ configuration: ServerConfiguration) async throws(ServerError) -> Server {
         let tls = try makeTLS(configuration)
+        let protection = try AdminListener.Protection(configuration)
         var configuration = configuration
         configuration.transport = limits(configuration, isPlain: tls == nil)
         let masterKey: MasterKey? =
@@ -65,20 +72,14 @@ package final class Server: Sendable {
         }
         do throws(ServerError) {
             try await checkSchema(configuration, on: parts[0].loop)
-            let healthTransport = try await listenForHealth(parts, configuration)
-            let transport: TransportServer
-            do throws(ServerError) {
-                transport = try await listen(parts, configuration, tls)
-            } catch {
-                await healthTransport?.stop()
-                throw error
-            }
-            let server = Server(
-                parts: parts, transport: transport, healthTransport: healthTransport, tls: tls, assets: assets)
+            let state = ServingState()
+            let listeners = try await listen(parts, configuration, tls, protection, state)
+            let server = Server(parts: parts, listeners, state: state, tls: tls, assets: assets)
             if assets != nil {
                 parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
             }
             parts[0].writeFailureCounts()
+            if server.admin != nil { parts[0].watchTables(every: configuration.admin.tablesInterval, state) }
             for address in server.addresses {
                 log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": version])
             }
@@ -90,7 +91,7 @@ package final class Server: Sendable {
         }
     }
 
-    /// Reads certificate and private key again, for new connections.
+    /// Reads certificate and private key again, for new connections, and what the admin listener asks for.
     ///
     /// - Throws: ``ServerError`` with `certificateUnusable`; the old ones then stay in use.
     package func reloadCertificates() throws(ServerError) {
@@ -99,7 +100,13 @@ package final class Server: Sendable {
         } catch {
             throw ServerError(.certificateUnusable, detail: error.debugDescription, underlying: error)
         }
+        try admin?.reload()
         Self.log.info("certificates read again")
+    }
+
+    /// Tells load balancers that no more devices should come (`/readyz`). Otherwise it goes on as before.
+    package func beginDraining() {
+        if state.stop() { Self.log.info("not ready any more: the server stops") }
     }
 
     /// The number of connections, including those that are being opened.
@@ -113,6 +120,7 @@ package final class Server: Sendable {
             return !isStopped
         }
         guard isFirst else { return }
+        beginDraining()
         await transport.stopListening()
         await withTaskGroup { group in
             for part in parts { group.addTask { await part.stopSessions(patience: patience) } }
@@ -120,6 +128,7 @@ package final class Server: Sendable {
         for part in parts { await part.stopWriting() }
         await transport.stop(.goingAway, reason: "server stops")
         await healthTransport?.stop()
+        await admin?.stop()
         for part in parts { await part.stop() }
         assets?.stop()
         FailureLog.shared.end()
@@ -208,7 +217,33 @@ package final class Server: Sendable {
         guard isCurrent else { throw ServerError(.databaseNotMigrated, detail: "") }
     }
 
+    private struct Listeners {
+        let transport: TransportServer
+        let health: TransportServer?
+        let admin: AdminListener?
+    }
+
+    /// Devices come last: whoever asks for `/readyz` hears that the server starts.
     private static func listen(
+        _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ tls: TLSContext?,
+        _ protection: AdminListener.Protection, _ state: ServingState
+    ) async throws(ServerError) -> Listeners {
+        let handler = AdminHandler(token: protection.token, state: state) { parts[0].storeAnswers }
+        let admin = try await AdminListener.start(configuration.admin, protection, handler)
+        var health: TransportServer?
+        do throws(ServerError) {
+            health = try await listenForHealth(parts, configuration)
+            let transport = try await listenForDevices(parts, configuration, tls)
+            state.serve()
+            return Listeners(transport: transport, health: health, admin: admin)
+        } catch {
+            await health?.stop()
+            await admin?.stop()
+            throw error
+        }
+    }
+
+    private static func listenForDevices(
         _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ tls: TLSContext?
     ) async throws(ServerError) -> TransportServer {
         let transport = TransportServer.Configuration(

@@ -19,6 +19,18 @@ package struct ServerConfiguration: Sendable {
         }
     }
 
+    /// Where operators ask, and what they must show.
+    package struct AdminSettings: Sendable {
+        /// No two servers share one. None: nothing is answered.
+        package var addresses: [SocketAddress] = []
+        /// The file with the token that programs send. Beyond loopback it or the next one is needed.
+        package var tokenFile: String?
+        /// PEM: the authorities of the certificates that clients show beyond loopback.
+        package var clientAuthorityFile: String?
+        /// How often the server looks whether the database has its tables.
+        package var tablesInterval = Duration.seconds(30)
+    }
+
     /// Port 0 stands for any free port.
     package var addresses: [SocketAddress]
     /// Nil: without TLS, which is allowed on loopback only.
@@ -69,6 +81,7 @@ package struct ServerConfiguration: Sendable {
     package var requiresCredential = false
     /// Where `/healthz` is answered besides, without TLS, and nothing else. It has connections of its own.
     package var healthAddresses: [SocketAddress] = []
+    package var admin = AdminSettings()
     /// Memory of all requests under way (``RequestBudget``).
     package var requestBytesUnderWayMax = 134_217_728
     /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.

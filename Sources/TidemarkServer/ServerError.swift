@@ -13,6 +13,9 @@ package struct ServerError: Error, CustomStringConvertible {
         case resourcesExhausted
         case assetDirectoryUnusable
         case masterKeyUnusable
+        /// The admin listener is beyond loopback without TLS, or without a token and certificates of clients.
+        case adminUnprotected
+        case adminTokenUnusable
     }
 
     package let code: Code
@@ -42,6 +45,11 @@ package struct ServerError: Error, CustomStringConvertible {
             "The asset directory cannot be used. Check who may write to it. \(detail)"
         case .masterKeyUnusable:
             "The master key file cannot be used. \(detail)"
+        case .adminUnprotected:
+            "--admin-listen \(detail) is not a loopback address. There the admin listener needs TLS (--certificate and "
+                + "--private-key), and --admin-token-file or --admin-client-ca."
+        case .adminTokenUnusable:
+            "The file of --admin-token-file cannot be used. \(detail)"
         case .resourcesExhausted:
             "The system has no threads or file descriptors left for the server. Raise its limits. \(detail)"
         }

@@ -27,6 +27,7 @@ final class ServerLoop: Sendable {
     private let allowedOrigins: AllowedOrigins?
     /// Only the first loop has one; it looks after the whole process.
     private let freedMemory = Mutex<FreedMemory?>(nil)
+    private let tablesWatch = Mutex<TablesWatch?>(nil)
 
     private init(
         loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, janitor: StoreJanitor,
@@ -135,6 +136,16 @@ final class ServerLoop: Sendable {
             head, found: health.isGood ? .text(.ok, "ok") : .text(.serviceUnavailable, "the store does not answer"))
     }
 
+    /// Whether the store answered a moment ago. From any thread.
+    var storeAnswers: Bool { health.isGood }
+
+    /// Tells `state` whether the database has this version's tables, as long as the loop serves.
+    func watchTables(every interval: Duration, _ state: ServingState) {
+        let watch = TablesWatch(storage: storage, scheduler: loop, interval: interval, state: state)
+        tablesWatch.withLock { $0 = watch }
+        watch.start()
+    }
+
     /// Returns freed memory to the system when nothing is under way, as long as the loop serves.
     func returnFreedMemory(_ budget: RequestBudget) {
         let memory = FreedMemory(scheduler: loop, budget: budget)
@@ -170,6 +181,7 @@ final class ServerLoop: Sendable {
             health.stop()
             janitor.stop()
             freedMemory.withLock { $0 }?.stop()
+            tablesWatch.withLock { $0 }?.stop()
             await hub.stop(patience: patience)
         }.value
     }

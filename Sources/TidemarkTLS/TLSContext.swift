@@ -18,14 +18,17 @@ package final class TLSContext: Sendable {
         /// ALPN (RFC 7301), best first. The default includes HTTP/1.0, because the server answers such clients too. A
         /// client that offers only others is refused; one that offers none is served.
         package var applicationProtocols: [String]
+        /// PEM: the authorities whose certificates clients must show, and no others. Nil: clients show none.
+        package var clientAuthorityFile: String?
 
         package init(
             certificateFile: String, privateKeyFile: String,
-            applicationProtocols: [String] = ["http/1.1", "http/1.0"]
+            applicationProtocols: [String] = ["http/1.1", "http/1.0"], clientAuthorityFile: String? = nil
         ) {
             self.certificateFile = certificateFile
             self.privateKeyFile = privateKeyFile
             self.applicationProtocols = applicationProtocols
+            self.clientAuthorityFile = clientAuthorityFile
         }
     }
 
@@ -141,6 +144,7 @@ package final class TLSContext: Sendable {
         SSL_CTX_set_num_tickets(pointer, 1)
         SSL_CTX_set_timeout(pointer, ticketSeconds)
         TicketKeys(now: now).serve(pointer)
+        if let file = configuration.clientAuthorityFile { try demandCertificates(from: file, pointer) }
         let identity = Array("tidemark".utf8)
         SSL_CTX_set_session_id_context(pointer, identity, UInt32(identity.count))
         protocols.serve(pointer)
@@ -155,6 +159,22 @@ package final class TLSContext: Sendable {
             SSL_CTX_check_private_key(pointer) == 1
         else { throw .configuration(configuration.privateKeyFile) }
         return context
+    }
+
+    /// `SSL_OP_NO_TICKET`, which is a macro with arguments in C.
+    private static let withoutTickets: UInt64 = 1 << 14
+
+    /// A client without a certificate of these authorities gets no further than the handshake. Each connection shows its
+    /// certificate anew: a ticket would speak for one that has expired since.
+    private static func demandCertificates(from file: String, _ pointer: OpaquePointer) throws(TLSError) {
+        ERR_clear_error()
+        guard SSL_CTX_load_verify_file(pointer, file) == 1, let names = SSL_load_client_CA_file(file) else {
+            throw .configuration(file)
+        }
+        SSL_CTX_set_client_CA_list(pointer, names)
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        SSL_CTX_set_options(pointer, withoutTickets)
+        SSL_CTX_set_num_tickets(pointer, 0)
     }
 
     private static func makeClientContext(

@@ -278,7 +278,8 @@ package final class TLSSession {
     private func fail(_ status: Int32) -> TLSError {
         hasFailed = true
         let isVerifying = !isEstablished && status == SSL_ERROR_SSL
-        if isVerifying, case .client = side, let error = TLSError.verification(Int(SSL_get_verify_result(ssl))) {
+        // Without a demand for certificates, a server's result is always good.
+        if isVerifying, let error = TLSError.verification(Int(SSL_get_verify_result(ssl))) {
             ERR_clear_error()
             return error
         }

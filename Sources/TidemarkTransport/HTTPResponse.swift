@@ -64,5 +64,5 @@ package struct HTTPResponse: Sendable {
     }
 
     /// Two years, as browsers' preload lists require.
-    private static let strictTransport = "max-age=63072000"
+    static let strictTransport = "max-age=63072000"
 }

@@ -42,7 +42,7 @@ struct Dev: ParsableCommand {
         let server = try DevServer.start(home, databaseURL: postgres.url, port: port, hosts: host)
         let sheet = DevSheet(
             url: server.url, authorityFile: server.authorityFile, container: DevHome.container, accounts: accounts,
-            databaseURL: postgres.url)
+            databaseURL: postgres.url, admin: server.adminURL)
         print(sheet.text)
         fflush(nil)
         if let readyFile { try sheet.write(to: readyFile) }

@@ -11,7 +11,8 @@ struct Serve: ParsableCommand {
         abstract: "Serve devices, with all data in a PostgreSQL database.",
         discussion: """
             Any number of servers may share one database. SIGHUP reads the certificate again. SIGTERM and SIGINT stop \
-            the server after it has answered running requests. GET /healthz answers 200 while the database answers.
+            the server after it has answered running requests; after SIGTERM it first serves on for --drain-seconds. A \
+            second signal ends it at once. GET /healthz answers 200 while the database answers.
 
             Each option can be given as an environment variable too: --log-level as TIDEMARK_LOG_LEVEL.
             """)
@@ -89,6 +90,8 @@ struct Serve: ParsableCommand {
 
     @OptionGroup var connections: ConnectionOptions
 
+    @OptionGroup var operations: OperationsOptions
+
     @OptionGroup var limits: LimitOptions
 
     @OptionGroup var assets: AssetOptions
@@ -115,8 +118,9 @@ struct Serve: ParsableCommand {
         let signals = ServingLoop.listenForSignals()
         Log.writeToStandardError(level: try level())
         let configuration = try configuration()
+        let drainTime = try operations.drainTime(of: configuration)
         let server = try blocking { try await Server.start(configuration) }
-        try ServingLoop.run(server, signals)
+        try ServingLoop.run(server, signals, drainTime: drainTime)
     }
 
     private func level() throws(CommandError) -> Log.Level {
@@ -159,6 +163,7 @@ struct Serve: ParsableCommand {
         configuration.limits.uploadBytesMax = Int64(uploads) * 1_048_576
         try limits.apply(to: &configuration.limits)
         try connections.apply(to: &configuration)
+        try operations.apply(to: &configuration)
         return configuration
     }
 

@@ -11,6 +11,8 @@ struct DevServer {
     let server: Server
     let url: String
     let authorityFile: String
+    /// Of the admin listener.
+    let adminURL: String
 
     private static let loopback = "127.0.0.1"
 
@@ -36,12 +38,14 @@ struct DevServer {
             configuration.limits.containersMax = 1_000_000
             configuration.assetDirectory = home.assets
             configuration.masterKeyFile = home.masterKeyFile
+            configuration.admin.addresses = [.loopback(port: 0)]
             return configuration
         }
         let host = hosts.first ?? loopback
         return DevServer(
             server: server, url: "wss://\(host.contains(":") ? "[\(host)]" : host):\(server.addresses[0].port)",
-            authorityFile: certificates.authorityFile)
+            authorityFile: certificates.authorityFile,
+            adminURL: server.adminAddresses.first.map { "http://\($0)" } ?? "")
     }
 
     /// Listens at the first address that this machine has. A machine without IPv6 has no `::`.

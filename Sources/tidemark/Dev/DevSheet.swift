@@ -10,11 +10,15 @@ struct DevSheet: Encodable {
     let accounts: [DevHome.StoredAccount]
     /// For commands of an operator.
     let databaseURL: String
+    /// Of the admin listener, such as `http://127.0.0.1:9464`.
+    let admin: String
 
     init(
-        url: String, authorityFile: String, container: String, accounts: [DevHome.StoredAccount], databaseURL: String
+        url: String, authorityFile: String, container: String, accounts: [DevHome.StoredAccount], databaseURL: String,
+        admin: String
     ) {
         self.url = url
+        self.admin = admin
         self.databaseURL = databaseURL
         ca = authorityFile
         self.container = container
@@ -50,6 +54,10 @@ struct DevSheet: Encodable {
 
             Make accounts, look at records, change the schema (`tidemark admin --help`):
               TIDEMARK_DATABASE_URL=\(Self.quoted(databaseURL)) swift run -c release tidemark admin accounts list
+
+            See what the server counts, and whether it is ready:
+              curl \(admin)/metrics
+              curl \(admin)/readyz
 
             Ctrl-C stops the server. What it stored stays.
 

@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
 internal import TidemarkServer
 
 /// Runs a server until the process is told to stop.
@@ -14,7 +15,7 @@ enum ServingLoop {
     @discardableResult
     static func listenForSignals(saying text: String? = nil) -> ProcessSignals {
         ProcessSignals { signal in
-            guard signal == .stop else { return false }
+            guard signal.isToStop else { return false }
             if let text { printError(text) }
             exit(130)
         }
@@ -22,26 +23,55 @@ enum ServingLoop {
 
     /// Returns when the server has stopped, after SIGINT or SIGTERM. A second signal ends the process at once. SIGHUP
     /// reads the certificates again.
-    static func run(_ server: Server, _ signals: ProcessSignals) throws {
-        let stop = DispatchSemaphore(value: 0)
+    ///
+    /// - Parameter drainTime: how long the server serves on after SIGTERM, while load balancers hear that it is not ready.
+    ///   Whoever types Ctrl-C does not wait.
+    static func run(_ server: Server, _ signals: ProcessSignals, drainTime: Duration = .zero) throws {
+        let stop = StopSignal()
         signals.handle { signal in
-            switch signal {
-            case .stop: stop.signal()
-            case .reload:
-                do {
-                    try server.reloadCertificates()
-                } catch {
-                    printError("\(error) The old certificate stays in use.")
-                }
+            guard signal.isToStop else {
+                reload(server)
+                return true
             }
+            guard stop.take(signal) else { exit(130) }
             return true
         }
-        stop.wait()
-        signals.handle { signal in
-            if signal == .stop { exit(130) }
-            return true
+        if stop.wait() == .terminate, drainTime > .zero {
+            server.beginDraining()
+            // Nobody signals it: the handler ends the process.
+            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .seconds(Int(drainTime.components.seconds)))
         }
         try blocking { await server.stop() }
+    }
+
+    private static func reload(_ server: Server) {
+        do {
+            try server.reloadCertificates()
+        } catch {
+            printError("\(error) The old certificate stays in use.")
+        }
+    }
+}
+
+/// The first signal to stop.
+private final class StopSignal: Sendable {
+    private let first = Mutex<ProcessSignals.Signal?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    /// - Returns: false for a second one.
+    func take(_ signal: ProcessSignals.Signal) -> Bool {
+        let isFirst = first.withLock { first in
+            guard first == nil else { return false }
+            first = signal
+            return true
+        }
+        if isFirst { isThere.signal() }
+        return isFirst
+    }
+
+    func wait() -> ProcessSignals.Signal? {
+        isThere.wait()
+        return first.withLock { $0 }
     }
 }
 

@@ -17,6 +17,9 @@ import TidemarkTestSupport
         for text in [first.site.url, first.site.authorityFile, "TIDEMARK_TOKEN="] + Array(first.site.tokens.values) {
             #expect(first.program.output.contains(text))
         }
+        let admin = try #require(first.program.output.firstMatch(of: /curl http:\/\/127\.0\.0\.1:(\d+)\/metrics/)).1
+        let readiness = try await AdminPeer.ask("/readyz", port: try #require(UInt16(admin)))
+        #expect(readiness.hasPrefix("HTTP/1.1 200 ") && readiness.hasSuffix("ready\n"))
         for secret in ["credentials.json", "certificates/ca-key.pem", "certificates/server-key.pem"] {
             let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory.path)/data/\(secret)")
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(secret)")

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkSockets
+
+extension HTTPConnection {
+    /// Called by the group at intervals.
+    func checkDeadlines(_ now: Duration) {
+        let limits = group.limits
+        if let stopStart, now - stopStart > limits.closeDeadline { return cutOff() }
+        switch phase {
+        case .securing:
+            if now - waitStart > limits.handshakeDeadline { end() }
+        case .serving: checkServing(now)
+        case .lingering:
+            if isStuck(now) { return cutOff() }
+            if let shutDownTime, now - shutDownTime > limits.closeDeadline { end() }
+        case .ended: break
+        }
+    }
+
+    private func checkServing(_ now: Duration) {
+        let limits = group.limits
+        if isStuck(now) { return cutOff() }
+        // While its peer does not read, a request is not awaited.
+        guard hasRoom else { return }
+        let waited = now - waitStart
+        switch awaited {
+        case .request: if waited > limits.idleDeadline { linger() }
+        case .head: if waited > limits.headDeadline { timeOut() }
+        case .body: if waited > limits.bodyDeadline { timeOut() }
+        case .answer, .nothing: break
+        }
+    }
+
+    /// Whether the peer takes nothing of what waits for it. The kernel says what it takes.
+    private func isStuck(_ now: Duration) -> Bool {
+        guard let socket, let blockedStart else { return false }
+        _ = delivery.look(
+            unacknowledged: socket.unacknowledgedByteCount, bytesPerSecondMin: group.limits.sentBytesPerSecondMin,
+            now: now)
+        return now - max(blockedStart, delivery.last ?? .zero) > group.limits.writeProgressDeadline
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkScheduling
+internal import TidemarkSockets
+
+/// The HTTP connections of one loop, with one timer for all their deadlines. Loop-confined.
+final class HTTPConnectionGroup: @unchecked Sendable {
+    let loop: EventLoop
+    let limits: HTTPLimits
+    let handler: any HTTPHandler
+    /// Those that are here, and those that were passed to the loop and have not arrived.
+    let counter: ConnectionCounter
+    private(set) var connections: [HTTPConnection] = []
+    private var sweepTimer: ScheduledTimer?
+    private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
+
+    init(loop: EventLoop, limits: HTTPLimits, handler: any HTTPHandler, counter: ConnectionCounter) {
+        self.loop = loop
+        self.limits = limits
+        self.handler = handler
+        self.counter = counter
+    }
+
+    func add(_ connection: HTTPConnection) {
+        connection.index = connections.count
+        connections.append(connection)
+        scheduleSweep()
+    }
+
+    func remove(_ connection: HTTPConnection) {
+        let index = connection.index
+        guard index >= 0 else { return }
+        connection.index = -1
+        let last = connections.removeLast()
+        if last !== connection {
+            connections[index] = last
+            last.index = index
+        }
+        counter.remove()
+        guard connections.isEmpty else { return }
+        let waiters = emptyWaiters
+        emptyWaiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Returns when the last connection has ended. From any thread.
+    func waitUntilEmpty() async {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                if self.connections.isEmpty { continuation.resume() } else { self.emptyWaiters.append(continuation) }
+            }
+        }
+    }
+
+    private func scheduleSweep() {
+        guard sweepTimer == nil, !connections.isEmpty else { return }
+        sweepTimer = loop.schedule(after: sweepInterval) { [weak self] in self?.sweep() }
+    }
+
+    /// A quarter of the shortest deadline, so that none is missed by more than that. Once a second is always enough.
+    private var sweepInterval: Duration {
+        let shortest = min(
+            limits.handshakeDeadline, limits.headDeadline, limits.bodyDeadline, limits.idleDeadline,
+            limits.writeProgressDeadline, limits.closeDeadline)
+        return min(max(shortest / 4, .milliseconds(10)), .seconds(1))
+    }
+
+    private func sweep() {
+        sweepTimer = nil
+        let now = loop.now
+        // Backwards, because a connection that ends is replaced by the last one, which has been checked.
+        for index in connections.indices.reversed() where index < connections.count {
+            connections[index].checkDeadlines(now)
+        }
+        scheduleSweep()
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkHTTP
+
+/// Every bound of an ``HTTPServer`` and its connections (I-7), as ``TransportLimits`` has those of messages. How long a
+/// body may be, the handler says for each request.
+package struct HTTPLimits: Sendable {
+    /// The time for the TLS handshake. Longer: the connection ends.
+    package var handshakeDeadline = Duration.seconds(10)
+    /// From the connection, or from the first byte of a later head, to the head's end. Longer: 408.
+    package var headDeadline = Duration.seconds(10)
+    /// The time for a request's body. Longer: 408.
+    package var bodyDeadline = Duration.seconds(60)
+    /// How long a connection waits for its next request. Longer: it ends, and nobody is told.
+    package var idleDeadline = Duration.seconds(60)
+    /// How long a peer may take nothing of what waits for it. Fewer bytes a second than the next value are nothing. Longer:
+    /// the connection is reset.
+    package var writeProgressDeadline = Duration.seconds(30)
+    package var sentBytesPerSecondMin = 256
+    /// The time for the end of the peer's stream, once everything has been sent. A server that stops gives as much to
+    /// answers under way.
+    package var closeDeadline = Duration.seconds(5)
+    package var head = HeadLimits()
+    /// Requests of one connection. The last answer says that it ends.
+    package var requestsMax = 1_000
+    /// While more than this waits to be sent, no further request is taken and no stream goes on.
+    package var queuedBytesLow = 262_144
+    /// Encrypted bytes that TLS itself may add to what waits. Beyond: the connection is reset.
+    package var encryptedBytesMax = 262_144
+    /// Connections on all loops. The next one is accepted and closed at once.
+    package var connectionsMax = 1_000
+
+    package init() {}
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkScheduling
+package import TidemarkSockets
+package import TidemarkTLS
+
+/// Serves HTTP/1.1 on the given loops: requests with bodies, several on a connection, streamed answers. From any thread.
+///
+/// Devices do not connect here: ``TransportServer`` answers one request and closes.
+package final class HTTPServer: Sendable {
+    /// The addresses on which it listens, with the ports that the kernel chose.
+    package let localAddresses: [SocketAddress]
+    private let groups: [HTTPConnectionGroup]
+    private let listeners: [Listener]
+
+    /// Begins to listen. No other process can listen on the same addresses.
+    ///
+    /// - Parameters:
+    ///   - loops: the first one accepts. Each connection is then given to the loop with the fewest.
+    ///   - tls: nil for no TLS. The caller then makes sure that only this machine can connect.
+    /// - Throws: `SocketError` if it cannot listen at one of the addresses; it then listens at none.
+    package static func start(
+        on loops: [EventLoop], addresses: [SocketAddress], tls: TLSContext?, limits: HTTPLimits = HTTPLimits(),
+        handler: any HTTPHandler
+    ) async throws -> HTTPServer {
+        precondition(!loops.isEmpty, "a server has a loop")
+        let total = ConnectionCounter(max: limits.connectionsMax)
+        let groups = loops.map { loop in
+            HTTPConnectionGroup(
+                loop: loop, limits: limits, handler: handler,
+                counter: ConnectionCounter(max: limits.connectionsMax, total: total))
+        }
+        let listeners = try await loops[0].runThrowing {
+            try listen(on: loops[0], addresses) { admit($0, from: $1, to: groups, tls) }
+        }.value
+        return HTTPServer(groups, listeners)
+    }
+
+    private init(_ groups: [HTTPConnectionGroup], _ listeners: [Listener]) {
+        localAddresses = listeners.map(\.localAddress)
+        self.groups = groups
+        self.listeners = listeners
+    }
+
+    private static func listen(
+        on loop: EventLoop, _ addresses: [SocketAddress],
+        _ onAccept: @escaping (FileDescriptor, SocketAddress) -> Void
+    ) throws(SocketError) -> [Listener] {
+        var listeners: [Listener] = []
+        do throws(SocketError) {
+            for address in addresses {
+                listeners.append(
+                    try Listener(
+                        loop: loop, address: address, options: Listener.Options(sharesAddress: false),
+                        onAccept: onAccept))
+            }
+        } catch {
+            listeners.forEach { $0.close() }
+            throw error
+        }
+        return listeners
+    }
+
+    private static func admit(
+        _ descriptor: FileDescriptor, from peer: SocketAddress, to groups: [HTTPConnectionGroup], _ tls: TLSContext?
+    ) {
+        guard let group = groups.min(by: { $0.counter.value < $1.counter.value }), group.counter.add() else {
+            return descriptor.close()
+        }
+        group.loop.execute {
+            do {
+                try HTTPConnection.accept(descriptor, from: peer, group: group, context: tls)
+            } catch {
+                // The peer is already gone, or there is no memory for another connection.
+                group.counter.remove()
+                descriptor.close()
+            }
+        }
+    }
+
+    /// Stops listening and ends every connection. Answers under way are completed if they take no longer than
+    /// ``HTTPLimits/closeDeadline``.
+    package func stop() async {
+        await groups[0].loop.run { [listeners] in listeners.forEach { $0.close() } }.value
+        for group in groups {
+            await group.loop.run { for connection in group.connections { connection.stop() } }.value
+        }
+        for group in groups { await group.waitUntilEmpty() }
+    }
+}
