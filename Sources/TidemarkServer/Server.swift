@@ -79,6 +79,7 @@ package final class Server: Sendable {
                 parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
             }
             parts[0].writeFailureCounts()
+            logSettings(configuration)
             for address in server.addresses {
                 log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": version])
             }
@@ -113,6 +114,7 @@ package final class Server: Sendable {
             return !isStopped
         }
         guard isFirst else { return }
+        Self.log.info("stopping", ["connections": "\(connectionCount)"])
         await transport.stopListening()
         await withTaskGroup { group in
             for part in parts { group.addTask { await part.stopSessions(patience: patience) } }
@@ -127,6 +129,23 @@ package final class Server: Sendable {
     }
 
     // MARK: Starting
+
+    /// What an operator chose, without secrets: the URL of a database may have a password in it.
+    private static func logSettings(_ configuration: ServerConfiguration) {
+        let slow = configuration.slowRequestTime.map { "\(Int($0 / .milliseconds(1)))" } ?? "none"
+        log.info(
+            "settings",
+            [
+                "loops": "\(configuration.loopCount)",
+                "database_connections": "\(configuration.databaseConnections)",
+                "known_zones_bytes": "\(configuration.knownZonesBytesMax)",
+                "creates_containers": "\(configuration.createsContainers)",
+                "requires_credential": "\(configuration.requiresCredential)",
+                "limits_origins": "\(configuration.allowedOrigins != nil)",
+                "keeps_assets": "\(configuration.assetDirectory != nil)",
+                "keeps_keys": "\(configuration.masterKeyFile != nil)", "slow_request_milliseconds": slow,
+            ])
+    }
 
     private static func makeTLS(_ configuration: ServerConfiguration) throws(ServerError) -> TLSContext? {
         guard let certificate = configuration.certificate else {

@@ -5,6 +5,7 @@ internal import TidemarkFairness
 internal import TidemarkPostgres
 internal import TidemarkService
 internal import TidemarkSockets
+internal import TidemarkTelemetry
 
 /// How long PostgreSQL works on a query.
 package struct QueryTimes: Sendable {
@@ -51,8 +52,10 @@ final class QueryConnections: Sendable {
     private let short: FairConnections
     private let long: FairConnections
     private let statements = QueryStatementCache()
+    private let loop: EventLoop
 
     init(url: String, loop: EventLoop, times: QueryTimes) {
+        self.loop = loop
         func lane(_ time: Duration, _ bounds: FairBounds) -> FairConnections {
             // PostgreSQL stops a query that takes longer.
             let timeout = ("statement_timeout", "\(Int(time / .milliseconds(1)))ms")
@@ -74,7 +77,7 @@ final class QueryConnections: Sendable {
     func run(
         _ query: CompiledQuery, for owner: WorkOwner, isRepeated: Bool = true
     ) async throws(StorageError) -> PostgresRows {
-        let answers = try await run(for: owner) { isCached in
+        let answers = try await run(query, for: owner) { isCached in
             batch(query, isCached: isRepeated && isCached, for: owner)
         }
         return answers[answers.count - 1]
@@ -84,15 +87,19 @@ final class QueryConnections: Sendable {
     func run(
         _ query: CompiledQuery, and sharing: BoundStatement, for owner: WorkOwner
     ) async throws(StorageError) -> (rows: PostgresRows, sharing: PostgresRows) {
-        let answers = try await run(for: owner) { isCached in
+        let answers = try await run(query, for: owner) { isCached in
             [.beginSnapshot, sharing] + batch(query, isCached: isCached, for: owner) + [.commit]
         }
         return (answers[answers.count - 2], answers[1])
     }
 
     private func run(
-        for owner: WorkOwner, _ batch: (_ isCached: Bool) -> [BoundStatement]
+        _ query: CompiledQuery, for owner: WorkOwner, _ batch: (_ isCached: Bool) -> [BoundStatement]
     ) async throws(StorageError) -> [PostgresRows] {
+        // the time with the waits for a connection, and with both lanes.
+        let notes = RequestTrace.current?.notes
+        let start = notes == nil ? .zero : loop.now
+        defer { notes?.ran(query.sql, for: loop.now - start) }
         do throws(StorageError) {
             return try await run(batch(true), on: short, for: owner)
         } catch {
