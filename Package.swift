@@ -106,7 +106,7 @@ let package = Package(
             name: "TidemarkStore",
             dependencies: [
                 "TidemarkBytes", "TidemarkFields", "TidemarkDomain", "TidemarkService", "TidemarkPostgres",
-                "TidemarkScheduling", "TidemarkFairness", "TidemarkSockets", "TidemarkCrypto",
+                "TidemarkScheduling", "TidemarkFairness", "TidemarkSockets", "TidemarkTelemetry", "TidemarkCrypto",
             ],
             // A link to migrations/: `PackageResources._001_create_store_sql` is the file 0001_create_store.sql.
             resources: [.embedInCode("Migrations/Scripts")], swiftSettings: settings),
@@ -313,7 +313,7 @@ let package = Package(
                 "TidemarkFields",
                 "TidemarkBytes",
                 "TidemarkCrypto", "TidemarkScheduling", "TidemarkSockets", "TidemarkDomain", "TidemarkTranslation",
-                "TidemarkTestSupport",
+                "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         // An app's code of before Swift 6, in the language mode of that time.
         .target(

@@ -79,6 +79,7 @@ package final class Server: Sendable {
                 parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
             }
             parts[0].writeFailureCounts()
+            logSettings(configuration)
             if server.admin != nil { parts[0].watchTables(every: configuration.admin.tablesInterval, state) }
             for address in server.addresses {
                 log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": version])
@@ -120,6 +121,7 @@ package final class Server: Sendable {
             return !isStopped
         }
         guard isFirst else { return }
+        Self.log.info("stopping", ["connections": "\(connectionCount)"])
         beginDraining()
         await transport.stopListening()
         await withTaskGroup { group in
@@ -136,6 +138,23 @@ package final class Server: Sendable {
     }
 
     // MARK: Starting
+
+    /// What an operator chose, without secrets: the URL of a database may have a password in it.
+    private static func logSettings(_ configuration: ServerConfiguration) {
+        let slow = configuration.slowRequestTime.map { "\(Int($0 / .milliseconds(1)))" } ?? "none"
+        log.info(
+            "settings",
+            [
+                "loops": "\(configuration.loopCount)",
+                "database_connections": "\(configuration.databaseConnections)",
+                "known_zones_bytes": "\(configuration.knownZonesBytesMax)",
+                "creates_containers": "\(configuration.createsContainers)",
+                "requires_credential": "\(configuration.requiresCredential)",
+                "limits_origins": "\(configuration.allowedOrigins != nil)",
+                "keeps_assets": "\(configuration.assetDirectory != nil)",
+                "keeps_keys": "\(configuration.masterKeyFile != nil)", "slow_request_milliseconds": slow,
+            ])
+    }
 
     private static func makeTLS(_ configuration: ServerConfiguration) throws(ServerError) -> TLSContext? {
         guard let certificate = configuration.certificate else {

@@ -86,6 +86,8 @@ package struct ServerConfiguration: Sendable {
     package var requestBytesUnderWayMax = 134_217_728
     /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.
     package var helloTimeout = Duration.seconds(10)
+    /// As ``SessionSettings/slowRequestTime``.
+    package var slowRequestTime: Duration? = .seconds(1)
     /// As ``SessionSettings/pushPatience``.
     package var pushPatience = Duration.seconds(10)
 

@@ -84,6 +84,8 @@ final class ServerLoop: Sendable {
         settings.noPlaceRetrySeconds = Double(configuration.transport.retryAfterSeconds)
         settings.helloTimeout = configuration.helloTimeout
         settings.pushPatience = configuration.pushPatience
+        settings.slowRequestTime = configuration.slowRequestTime
+        settings.requestSeed = loop.randomBits()
         settings.keepsAssets = assets != nil
         settings.messageBytesMax = configuration.transport.message.messageBytesMax
         let hub = SessionHub(service: service, scheduler: loop, settings: settings)

@@ -56,10 +56,7 @@ package final class FailureLog: Sendable {
         guard case .write(let earlier) = limiter.withLock({ $0.note(kind, at: now) }) else { return }
         var all = pairs()
         all["cause"] = cause
-        if let request {
-            all["session"] = "\(request.session)"
-            all["id"] = "\(request.id)"
-        }
+        if let request { all["request"] = "\(request.uuid)" }
         if earlier > 0 { all["earlier"] = "\(earlier)" }
         write(level, kind.text, all)
     }

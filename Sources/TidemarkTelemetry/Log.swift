@@ -29,12 +29,32 @@ package struct Log: Sendable {
         }
     }
 
+    /// How lines look.
+    package enum Format: String, Sendable, CaseIterable {
+        /// `2026-01-01T00:00:00.000Z info listening address=127.0.0.1:8443`
+        case text
+        /// A JSON object in each line.
+        case json
+
+        /// All formats, in words for people.
+        package static let names = allCases.map(\.rawValue).joined(separator: ", ")
+    }
+
+    /// The label of what clients do before they have a session, such as a credential that is refused. Each has a line at
+    /// debug. `--verbose` is that level for this label alone.
+    package static let connectionsLabel = "connections"
+
     private let logger: Logger
 
     /// - Parameter label: The part of the program that writes, such as `listener`.
     package init(_ label: String) {
-        logger = Logger(label: "tidemark.\(label)")
+        logger = Logger(label: Self.fullLabel(label))
     }
+
+    private static func fullLabel(_ label: String) -> String { "tidemark.\(label)" }
+
+    /// Whether lines of this level are written. For work that is done for a line alone.
+    package func writes(_ level: Level) -> Bool { logger.logLevel <= level.inSwiftLog }
 
     /// Helps to find a fault.
     package func debug(_ text: StaticString, _ pairs: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
@@ -58,7 +78,7 @@ package struct Log: Sendable {
 
     /// The pairs are made only if the line is written.
     private func write(_ level: Level, _ text: StaticString, _ pairs: () -> KeyValuePairs<String, String>) {
-        guard logger.logLevel <= level.inSwiftLog else { return }
+        guard writes(level) else { return }
         var metadata = Logger.Metadata()
         for (key, value) in pairs() { metadata[key] = .string(value) }
         logger.log(level: level.inSwiftLog, "\(text)", metadata: metadata)
@@ -74,13 +94,18 @@ package struct Log: Sendable {
 
     /// Writes all logs of the process to standard error from `level` up, one line each. For programs, at start. The first
     /// call counts.
-    package static func writeToStandardError(level: Level) {
+    ///
+    /// - Parameter isVerbose: whether ``connectionsLabel`` has the level debug.
+    package static func writeToStandardError(level: Level, format: Format = .text, isVerbose: Bool = false) {
         let isFirst = isWriting.withLock { isWriting in
             defer { isWriting = true }
             return !isWriting
         }
         guard isFirst else { return }
         let swiftLogLevel = level.inSwiftLog
-        LoggingSystem.bootstrap { _ in StandardErrorLogHandler(logLevel: swiftLogLevel) }
+        LoggingSystem.bootstrap { label in
+            let isTold = isVerbose && label == Log.fullLabel(Log.connectionsLabel)
+            return StandardErrorLogHandler(label: label, logLevel: isTold ? .debug : swiftLogLevel, format: format)
+        }
     }
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The request for which a task runs. Lines of the log name it.
-package struct RequestTrace: Sendable, Equatable {
+package struct RequestTrace: Sendable {
     /// Nil in work that is done for no single request.
     @TaskLocal package static var current: RequestTrace?
 
-    /// The session's number in this server.
-    package let session: UInt64
-    /// The request's number, which the client chose.
-    package let id: UInt64
+    /// The name of the request, which its client knows as well.
+    package let uuid: RequestUUID
+    /// Nil if nobody wants to know where its time goes.
+    package let notes: RequestNotes?
 
-    package init(session: UInt64, id: UInt64) {
-        self.session = session
-        self.id = id
+    package init(_ uuid: RequestUUID, notes: RequestNotes? = nil) {
+        self.uuid = uuid
+        self.notes = notes
     }
 }

@@ -247,8 +247,7 @@ package final class MessageConnection: @unchecked Sendable {
         if role == .server, opening != nil {
             // Nobody else is told of it.
             TransportMetrics.failedHandshakes.increment()
-            TransportMetrics.log.debug(
-                "handshake failed", ["peer": peerAddress?.description ?? "", "error": error.description])
+            HandshakeReports.failed(error, from: peerAddress)
         }
         end()
         report(.failed(error))

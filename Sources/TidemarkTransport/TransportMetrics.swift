@@ -12,6 +12,4 @@ enum TransportMetrics {
     /// Connections that ended before there was a WebSocket or a response: no TLS, a cut, or too slow.
     static let failedHandshakes = Counter("transport_failed_handshakes")
     static let open = Gauge("transport_open_connections")
-
-    static let log = Log("transport")
 }

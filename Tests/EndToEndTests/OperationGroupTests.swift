@@ -52,23 +52,29 @@ import TidemarkTestSupport
             _ = try await database.allRecordZones()
             withExtendedLifetime(delegate) {}
 
-            // Requests are logged before they are answered.
-            let lines = place.server.output.split(separator: "\n").filter { $0.contains(" request ") }
+            // Requests are logged before they are answered, but another process reads the log.
+            func written() -> [Substring] {
+                place.server.output.split(separator: "\n").filter { $0.contains(" debug request ") }
+            }
+            try await eventually("the last request is in the log") {
+                written().count { $0.contains("kind=fetch_zones") } == 2
+            }
+            let lines = written()
             func requests(of group: CKOperationGroup) -> [Substring] {
                 lines.filter { $0.contains("group=\(group.operationGroupID)") }
             }
             #expect(requests(of: tap).count == 1)
             #expect(
-                requests(of: tap).allSatisfy { $0.contains("request=fetch_zones") && $0.contains("group_name=tap") })
-            #expect(requests(of: body).map { $0.contains("request=modify_zones") } == [true])
+                requests(of: tap).allSatisfy { $0.contains("kind=fetch_zones") && $0.contains("group_name=tap") })
+            #expect(requests(of: body).map { $0.contains("kind=modify_zones") } == [true])
             #expect(requests(of: body).allSatisfy { $0.contains(#"group_name="a \"name\"\nof two lines""#) })
             func names(of group: CKOperationGroup) -> Set<Substring> {
-                Set(requests(of: group).compactMap { $0.firstMatch(of: /request=(\w+)/)?.1 })
+                Set(requests(of: group).compactMap { $0.firstMatch(of: /kind=(\w+)/)?.1 })
             }
             #expect(names(of: upload) == ["prepare_asset_upload", "upload_asset_chunk", "modify_records"])
             #expect(names(of: download) == ["fetch_records", "fetch_asset_chunk"])
-            #expect(requests(of: sync).contains { $0.contains("request=fetch_database_changes") })
-            #expect(lines.last?.contains("request=fetch_zones") == true && lines.last?.contains(#"group="""#) == true)
+            #expect(requests(of: sync).contains { $0.contains("kind=fetch_database_changes") })
+            #expect(lines.last?.contains("kind=fetch_zones") == true && lines.last?.contains(#"group="""#) == true)
         }
     }
 }

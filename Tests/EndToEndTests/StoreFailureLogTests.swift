@@ -30,7 +30,7 @@ import TidemarkTestSupport
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `R-760: killed backends of PostgreSQL are in the log, with a request's id, and few lines tell of many`()
+    func `R-760: killed backends of PostgreSQL are in the log, with a request's UUID, and few lines tell of many`()
         async throws
     {
         try await OperatorPlace.with(["--create-containers"]) { place in
@@ -45,7 +45,7 @@ import TidemarkTestSupport
             // Some kills hit connections that are idle.
             try await eventually("a request fails", within: .seconds(120)) {
                 try killBackends(place.database)
-                return lines(place.server, "the store failed").contains { $0.contains(" id=") }
+                return lines(place.server, "the store failed").contains { $0.contains(" request=") }
                     && !lines(place.server, "a connection to PostgreSQL was lost").isEmpty
             }
             for writer in writers {
@@ -59,7 +59,7 @@ import TidemarkTestSupport
             let first = failures.filter { !$0.contains("repeats=") }
             let kinds = first.map { line in
                 let cause = line.firstMatch(of: /cause=("[^"]*"|\S+)/).map { String($0.1) } ?? ""
-                return line.contains(" id=") ? cause + " of a request" : cause
+                return line.contains(" request=") ? cause + " of a request" : cause
             }
             let minutes = Int((ContinuousClock.now - start).components.seconds / 60)
             #expect(kinds.count <= Set(kinds).count * (1 + minutes), "one line for each kind: \(failures)")
@@ -88,11 +88,12 @@ import TidemarkTestSupport
             }
             let answers = lines(place.server, "a request was answered INTERNAL_ERROR")
             #expect(answers.count == 1 && answers[0].contains(" error "), "\(place.server.output)")
-            #expect(answers.first?.contains(" id=") == true)
+            #expect(answers.first?.contains(" request=") == true)
             // The cause, with PostgreSQL's code and the statement's name, and nothing that users have stored.
             let causes = lines(place.server, "the store failed")
             #expect(
-                causes.contains { $0.contains("42P01") && $0.contains("name=") && $0.contains(" id=") }, "\(causes)")
+                causes.contains { $0.contains("42P01") && $0.contains("name=") && $0.contains(" request=") },
+                "\(causes)")
             try PostgresAdministration.execute(
                 ["ALTER TABLE elsewhere RENAME TO subscription"], url: place.database.url)
             #expect(try await place.database().allSubscriptions().isEmpty)

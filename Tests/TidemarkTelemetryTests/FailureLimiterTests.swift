@@ -129,10 +129,12 @@ import Testing
         let log = FailureLog(now: { lines.now.value }, write: lines.add)
         func fail(_ cause: String) { log.note(.warning, "the store failed", cause: cause, ["error": "e"]) }
         func failRequest(_ id: UInt64, times: Int = 1) {
-            RequestTrace.$current.withValue(RequestTrace(session: 3, id: id)) { for _ in 0..<times { fail("lost") } }
+            let trace = RequestTrace(RequestUUID(session: 3, number: id))
+            RequestTrace.$current.withValue(trace) { for _ in 0..<times { fail("lost") } }
         }
         failRequest(17)
-        #expect(lines.taken == ["warning the store failed cause=lost error=e id=17 session=3"])
+        let uuid = "00000000-0000-8003-8000-000000000011"
+        #expect(lines.taken == ["warning the store failed cause=lost error=e request=\(uuid)"])
         lines.now.change { $0 = .seconds(30) }
         failRequest(18, times: 799)
         #expect(lines.taken == [])

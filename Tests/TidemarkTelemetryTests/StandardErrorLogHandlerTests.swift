@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
+import TidemarkTelemetry
 
-@testable import TidemarkTelemetry
-
+/// What a process writes. Each test has a process of its own, because a process has one log.
 @Suite struct StandardErrorLogHandlerTests {
-    @Test(arguments: [
-        ("plain", "plain"), ("127.0.0.1:8443", "127.0.0.1:8443"), ("", "\"\""), ("two words", "\"two words\""),
-        ("a=b", "\"a=b\""), ("say \"x\"", "\"say \\\"x\\\"\""), ("back\\slash", "\"back\\\\slash\""),
-        ("line\nforged level=error", "\"line\\nforged level=error\""), ("\u{1B}[31m", "\"\\u{1b}[31m\""),
-        ("\u{202E}x", "\"\\u{202e}x\""), ("größe", "größe"), ("\u{2028}", "\"\\u{2028}\""),
-    ])
-    func `a value stays one value of one line`(value: String, written: String) {
-        let line = LogLine.format(
-            seconds: 0, milliseconds: 7, level: "info", text: "listening", pairs: [("key", value)])
-        #expect(line == "1970-01-01T00:00:00.007Z info listening key=\(written)\n")
+    @Test func `R-821: with json each line is an object with time, level, label and message`() async throws {
+        let process = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Log.writeToStandardError(level: .info, format: .json)
+            let log = Log("server")
+            log.debug("not written")
+            log.info("serving", ["address": "127.0.0.1:8443", "tls": "true"])
+            log.warning("two\nlines", ["why": "say \"x\""])
+        }
+        let lines = String(decoding: process.standardErrorContent, as: UTF8.self).split(separator: "\n")
+        let objects = try lines.map { try JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
+        try #require(objects.count == 2, "\(lines)")
+        #expect(lines[0].hasPrefix("{\"time\":\"2"))
+        #expect(
+            lines[0].hasSuffix(
+                "\"level\":\"info\",\"label\":\"tidemark.server\",\"message\":\"serving\","
+                    + "\"address\":\"127.0.0.1:8443\",\"tls\":\"true\"}"))
+        #expect(objects[1]["message"] == "two\nlines" && objects[1]["why"] == "say \"x\"")
+        #expect(objects[1]["level"] == "warning")
     }
 
-    @Test(arguments: [
-        (Int64(1_767_225_600), 0, "2026-01-01T00:00:00.000Z"), (1_709_210_096, 89, "2024-02-29T12:34:56.089Z"),
-        (4_102_444_799, 999, "2099-12-31T23:59:59.999Z"),
-    ])
-    func `a line begins with the time in UTC`(seconds: Int64, milliseconds: Int, time: String) {
-        let line = LogLine.format(
-            seconds: seconds, milliseconds: milliseconds, level: "error", text: "text", pairs: [])
-        #expect(line == "\(time) error text\n")
+    @Test func `R-823: a verbose log tells of connections at debug, and of nothing else`() async throws {
+        let process = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Log.writeToStandardError(level: .warning, isVerbose: true)
+            Log(Log.connectionsLabel).debug("told", ["key": "two words"])
+            Log("server").debug("not told")
+            Log("server").info("not told")
+            Log("server").warning("told as well")
+        }
+        let lines = String(decoding: process.standardErrorContent, as: UTF8.self).split(separator: "\n")
+            .map { $0.split(separator: " ", maxSplits: 1).last ?? "" }
+        #expect(lines == ["debug told key=\"two words\"", "warning told as well"])
     }
 }

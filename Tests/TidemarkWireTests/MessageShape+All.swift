@@ -31,6 +31,7 @@ extension MessageShape {
                 FieldShape(5, "memory_epoch", .uint64),
                 FieldShape(6, "device_taken", .bool),
                 FieldShape(7, "store_life", .uint64),
+                FieldShape(8, "request_session", .bytes),
                 FieldShape(20, "warnings", .string, elementsMax: 1000),
             ]),
         MessageShape(
@@ -231,6 +232,7 @@ extension MessageShape {
                 FieldShape(3, "retry_after_seconds", .double),
                 FieldShape(4, "user_did_reset_encrypted_data_key", .bool),
                 FieldShape(5, "zone_key_unknown", .bool),
+                FieldShape(6, "request_session", .bytes),
             ]),
         MessageShape(
             "WireFetchKeys", TidemarkWire.WireFetchKeys.self, WireJudge.WireFetchKeys.self,

@@ -137,6 +137,12 @@ package nonisolated struct WireHelloAnswer: Sendable {
   /// The incarnation of the store, as tags and tokens name it: a restore begins another one. 0: an older server.
   package var storeLife: UInt64 = 0
 
+  /// 8 random bytes of this connection. With a request's id they name the request, in the log of the server and in errors of the
+  /// client. Both sides make the name: a UUID of version 8 (RFC 9562). Its first 8 bytes are these, with 8 in the high 4 bits of
+  /// the seventh. Its last 8 bytes are the id in network order, with binary 10 in the high 2 bits of the first. A request that is sent
+  /// again over another connection has another name. Empty: an older server, whose requests have no names.
+  package var requestSession: Data = Data()
+
   /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was created.
   package var warnings: [String] = []
 
@@ -254,7 +260,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HelloAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0\u{3}store_life\0\u{2}\u{d}warnings\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0\u{3}store_life\0\u{3}request_session\0\u{2}\u{c}warnings\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -269,6 +275,7 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.memoryEpoch) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.deviceTaken) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.storeLife) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.requestSession) }()
       case 20: try { try decoder.decodeRepeatedStringField(value: &self.warnings) }()
       default: break
       }
@@ -301,6 +308,9 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.storeLife != 0 {
       try visitor.visitSingularUInt64Field(value: self.storeLife, fieldNumber: 7)
     }
+    if !self.requestSession.isEmpty {
+      try visitor.visitSingularBytesField(value: self.requestSession, fieldNumber: 8)
+    }
     if !self.warnings.isEmpty {
       try visitor.visitRepeatedStringField(value: self.warnings, fieldNumber: 20)
     }
@@ -315,6 +325,7 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.memoryEpoch != rhs.memoryEpoch {return false}
     if lhs.deviceTaken != rhs.deviceTaken {return false}
     if lhs.storeLife != rhs.storeLife {return false}
+    if lhs.requestSession != rhs.requestSession {return false}
     if lhs.warnings != rhs.warnings {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

@@ -10,6 +10,11 @@
 
 /// SPDX-License-Identifier: Apache-2.0
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 package import SwiftProtobuf
 
 // If the compiler emits an error on this type, it is because this file
@@ -222,6 +227,9 @@ package nonisolated struct WireFailure: Sendable {
   /// keys, encrypt the values again and repeat the save.
   package var zoneKeyUnknown: Bool = false
 
+  /// Of a refused Hello: what HelloAnswer.request_session would have had, so that the refusal has a name. Empty otherwise.
+  package var requestSession: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -237,7 +245,7 @@ nonisolated extension WireErrorCode: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Failure"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}retry_after_seconds\0\u{3}user_did_reset_encrypted_data_key\0\u{3}zone_key_unknown\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}retry_after_seconds\0\u{3}user_did_reset_encrypted_data_key\0\u{3}zone_key_unknown\0\u{3}request_session\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -250,6 +258,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 3: try { try decoder.decodeSingularDoubleField(value: &self.retryAfterSeconds) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.userDidResetEncryptedDataKey) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.zoneKeyUnknown) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.requestSession) }()
       default: break
       }
     }
@@ -271,6 +280,9 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.zoneKeyUnknown != false {
       try visitor.visitSingularBoolField(value: self.zoneKeyUnknown, fieldNumber: 5)
     }
+    if !self.requestSession.isEmpty {
+      try visitor.visitSingularBytesField(value: self.requestSession, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -280,6 +292,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.retryAfterSeconds != rhs.retryAfterSeconds {return false}
     if lhs.userDidResetEncryptedDataKey != rhs.userDidResetEncryptedDataKey {return false}
     if lhs.zoneKeyUnknown != rhs.zoneKeyUnknown {return false}
+    if lhs.requestSession != rhs.requestSession {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 package import TidemarkWire
 
 /// One device's connection to one container: sends requests, receives answers and pushes, for as long as anybody needs
@@ -112,17 +113,15 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         isChange: Bool, nonce: UInt64? = nil, timeout: Duration = .seconds(60), within: Duration? = nil,
         generation: Int? = nil,
         _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope
-    ) async throws(CKError) -> WireServerEnvelope {
+    ) async throws(CKError) -> ServerReply {
         // a request that was sent can be carried out, however soon it is cancelled.
         guard !Task.isCancelled else { throw CKError(.operationCancelled) }
         let ownNonce = nonce ?? (isChange ? changeNonce() : 0)
-        let envelope = try await wait(timeout: timeout, within: within) {
+        return try await wait(timeout: timeout, within: within) {
             $0.request(
                 isChange: isChange, nonce: ownNonce, mayRepeat: nonce != nil, generation: generation, now: $1,
                 make: make)
-        }
-        if case .failure(let failure) = envelope.answer { throw CKError(failure) }
-        return envelope
+        }.orRefusal()
     }
 
     /// 56 random bits, which servers read without the generated code.
@@ -140,8 +139,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     package func identify(
         timeout: Duration = .seconds(60), within: Duration? = nil, generation: Int? = nil
     ) async throws(CKError) -> String {
-        try await wait(timeout: timeout, within: within) { $0.identify(generation: generation, now: $1) }.hello
-            .userRecordName
+        try await wait(timeout: timeout, within: within) { $0.identify(generation: generation, now: $1) }.envelope
+            .hello.userRecordName
     }
 
     private typealias Start = (
@@ -150,7 +149,7 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     private func wait(
         timeout: Duration, within: Duration? = nil, _ start: Start
-    ) async throws(CKError) -> WireServerEnvelope {
+    ) async throws(CKError) -> ServerReply {
         try await outcome(of: begin(timeout: timeout, within: within, start))
     }
 
@@ -167,14 +166,14 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         return answer
     }
 
-    private func outcome(of answer: PendingAnswer) async throws(CKError) -> WireServerEnvelope {
+    private func outcome(of answer: PendingAnswer) async throws(CKError) -> ServerReply {
         let outcome = await withTaskCancellationHandler {
             await answer.outcome()
         } onCancel: {
             cancel(answer.id)
         }
         switch outcome {
-        case .success(let envelope): return envelope
+        case .success(let reply): return reply
         case .failure(let failure): throw CKError(failure)
         }
     }
@@ -197,10 +196,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     }
 
     /// Waits for the answer to ``begin(timeout:within:generation:_:)``. Throws as ``request(isChange:timeout:_:)``.
-    func answer(_ answer: PendingAnswer) async throws(CKError) -> WireServerEnvelope {
-        let envelope = try await outcome(of: answer)
-        if case .failure(let failure) = envelope.answer { throw CKError(failure) }
-        return envelope
+    func answer(_ answer: PendingAnswer) async throws(CKError) -> ServerReply {
+        try await outcome(of: answer).orRefusal()
     }
 
     /// Nobody will wait for the answer.
@@ -312,14 +309,15 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
             if notifies { state.isNotifying = true }
             return (answers, notifies)
         }
-        for (waiter, result) in answers {
+        for (waiter, result, mark) in answers {
             waiter.deadline?.cancel()
-            waiter.answer.give(result)
+            RequestLog.ended(mark, result, since: waiter.patience.start, on: scheduler)
+            waiter.answer.give(result.map { ServerReply($0, to: mark.uuid) })
         }
         if notifies { scheduler.run { [weak self] in self?.tellObservers() } }
     }
 
-    private typealias Answer = (Waiter, Result<WireServerEnvelope, ConnectionMachine.RequestFailure>)
+    private typealias Answer = (Waiter, Result<WireServerEnvelope, ConnectionMachine.RequestFailure>, RequestMark)
 
     private func perform(_ action: ConnectionMachine.Action, _ state: inout State) -> Answer? {
         switch action {
@@ -332,8 +330,8 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
             state.channel?.send(message)
         case .wakeUp(let delay):
             _ = scheduler.schedule(after: delay) { [weak self] in self?.update { $0.machine.wokeUp(now: $1) } }
-        case .answer(let id, let result):
-            if let waiter = state.waiters.removeValue(forKey: id) { return (waiter, result) }
+        case .answer(let id, let result, let mark):
+            if let waiter = state.waiters.removeValue(forKey: id) { return (waiter, result, mark) }
         case .limitChunks(let byteCount):
             lane.limitChunks(to: byteCount)
         case .renewLife:

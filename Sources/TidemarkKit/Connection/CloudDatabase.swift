@@ -36,7 +36,7 @@ struct CloudDatabase: Sendable {
 
     func request(
         isChange: Bool = false, _ make: @escaping @Sendable (WireRequestStamp?) -> WireClientEnvelope.OneOfRequest
-    ) async throws(CKError) -> WireServerEnvelope {
+    ) async throws(CKError) -> ServerReply {
         let template = template
         var failures = 0
         var last = Self.outOfTime
@@ -156,6 +156,33 @@ extension CKError {
         if let retryAfterSeconds { return .seconds(max(0, min(retryAfterSeconds, 86_400))) }
         let nominal: Duration = min(.seconds(300), .seconds(1) * (1 << min(failures, 9)))
         return ReconnectPolicy.jittered(nominal, randomBits: randomBits)
+    }
+}
+
+extension WireClientEnvelope.OneOfRequest {
+    /// Nil for Hello, which the connection sends for itself.
+    var name: CloudDatabase.RequestName? {
+        switch self {
+        case .hello: nil
+        case .modifyRecords: .modifyRecords
+        case .fetchRecords: .fetchRecords
+        case .modifyZones: .modifyZones
+        case .fetchZones: .fetchZones
+        case .fetchDatabaseChanges: .fetchDatabaseChanges
+        case .fetchZoneChanges: .fetchZoneChanges
+        case .modifySubscriptions: .modifySubscriptions
+        case .fetchSubscriptions: .fetchSubscriptions
+        case .queryRecords: .queryRecords
+        case .prepareAssetUpload: .prepareAssetUpload
+        case .uploadAssetChunk: .uploadAssetChunk
+        case .fetchAssetChunk: .fetchAssetChunk
+        case .fetchKeys: .fetchKeys
+        case .saveAccountKey: .saveAccountKey
+        case .saveZoneKey: .saveZoneKey
+        case .fetchShareMetadata: .fetchShareMetadata
+        case .acceptShares: .acceptShares
+        case .fetchShareParticipants: .fetchShareParticipants
+        }
     }
 }
 

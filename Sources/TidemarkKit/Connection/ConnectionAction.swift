@@ -27,7 +27,7 @@ extension ConnectionMachine {
         case renewLife
         /// Give the device a new identity, by ``ConnectionMachine/replace(device:)``.
         case replaceDevice
-        case answer(UInt64, Result<WireServerEnvelope, RequestFailure>)
+        case answer(UInt64, Result<WireServerEnvelope, RequestFailure>, RequestMark)
         case notify(Notification)
     }
 

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import TidemarkBytes
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 /// What a device's connection does next, as a function of what happened: no socket, no clock, no task.
@@ -40,6 +41,7 @@ struct ConnectionMachine {
         var wasSent = false
         /// Of a change: whether an answer left it open what became of it.
         var isOutcomeOpen = false
+        var mark = RequestMark()
     }
 
     private(set) var state = State.idle
@@ -53,6 +55,8 @@ struct ConnectionMachine {
     private var fault: ConnectionFault?
     private var busyRefusal: RequestFailure?
     private var greeting = WireServerEnvelope()
+    /// The part of the names of requests that the server gave to this channel. Nil: it names no requests.
+    private var requestSession: UInt64?
     private var hello: WireHello
     private let serverName: String?
     /// How often the credential has changed, or whom the server names for it.
@@ -116,7 +120,8 @@ struct ConnectionMachine {
     ) -> (id: UInt64, actions: [Action]) {
         guard !mayRepeat || !numbers.hasLost(nonce: nonce) else {
             defer { nextID += 1 }
-            return (nextID, [.answer(nextID, .failure(RequestFailure(code: .answerLost, serverName: serverName)))])
+            let failure = RequestFailure(code: .answerLost, serverName: serverName)
+            return (nextID, [.answer(nextID, .failure(failure), RequestMark())])
         }
         let stamp = mayRepeat ? numbers.take(nonce: nonce) : nil
         return add(
@@ -136,7 +141,11 @@ struct ConnectionMachine {
     mutating func request(
         _ encoded: EncodedRequest, generation: Int? = nil, now: Moment
     ) -> (id: UInt64, actions: [Action]) {
-        add(Request(isChange: false, isPart: true, bytes: encoded.take(id: nextID)), generation, now: now)
+        add(
+            Request(
+                isChange: false, isPart: true, bytes: encoded.take(id: nextID),
+                mark: RequestMark(kind: .uploadAssetChunk)),
+            generation, now: now)
     }
 
     /// Who is signed in: answered as soon as Hello has been, with its answer.
@@ -252,7 +261,8 @@ struct ConnectionMachine {
         case (.greeting, .hello(let answer)):
             return answer.memoryEpoch == 0 ? refused(Self.serverTooOld) : greeted(answer, now: now)
         case (.greeting, .failure(let failure)):
-            return refused(failure)
+            let session = RequestUUID.session(from: failure.requestSession)
+            return refused(failure, to: session.map { RequestUUID(session: $0, number: envelope.id) })
         case (_, .push(let push)):
             switch pushes.pushed(envelope.pushesSent) {
             case .next: return [.notify(.push(push))]
@@ -342,6 +352,7 @@ struct ConnectionMachine {
         userRecordName = answer.userRecordName
         storeLife = answer.storeLife == 0 ? nil : answer.storeLife
         greeting.hello = answer
+        requestSession = RequestUUID.session(from: answer.requestSession)
         if answer.limits.requestsInFlightMax > 0 {
             inFlightMax = min(inFlightMax, Int(answer.limits.requestsInFlightMax))
         }
@@ -364,10 +375,10 @@ struct ConnectionMachine {
 
     /// If only a person can help, everybody who waits is told, and it is tried again from time to time. If the server is
     /// busy or stops, it is as if it had not been reached: what was sent waits for the next attempt.
-    private mutating func refused(_ failure: WireFailure) -> [Action] {
+    private mutating func refused(_ failure: WireFailure, to greeting: RequestUUID? = nil) -> [Action] {
         let refusal = RequestFailure(
             code: .refused(failure.code), message: failure.message, retryAfter: failure.retryAfterSeconds,
-            isOfGreeting: true, hasCredential: !hello.credential.isEmpty)
+            isOfGreeting: true, hasCredential: !hello.credential.isEmpty, request: greeting)
         if Self.passing.contains(failure.code) {
             busyRefusal = refusal
             return [.closeChannel]
@@ -475,9 +486,10 @@ struct ConnectionMachine {
         if case .failure = result { request.isOutcomeOpen = true }
         if request.mayRepeat, request.isOutcomeOpen, let stamp = request.stamp { numbers.keep(stamp) }
         if let index = order.firstIndex(of: id) { order.remove(at: index) }
-        guard case .failure(var failure) = result else { return [.answer(id, result)] }
+        guard case .failure(var failure) = result else { return [.answer(id, result, request.mark)] }
         failure.serverName = serverName
-        return [.answer(id, .failure(failure))]
+        if failure.request == nil, !failure.isOfGreeting { failure.request = request.mark.uuid }
+        return [.answer(id, .failure(failure), request.mark)]
     }
 
     private mutating func sendWaiting(now: Moment) -> [Action] {
@@ -508,6 +520,7 @@ struct ConnectionMachine {
             guard inFlight < inFlightMax else { break }
             let bytes = encodeForSending(id)
             if let refusal = refusal(ofMessageWith: bytes.count) {
+                requests[id]?.mark = RequestMark()
                 actions += finish(id, .failure(refusal))
                 continue
             }
@@ -538,9 +551,11 @@ struct ConnectionMachine {
             var envelope = make(request.stamp)
             envelope.id = id
             bytes = envelope.encoded
+            request.mark.kind = envelope.request?.name
             // A change that is sent again says so: it is made once more then, which is rare.
             if !request.isChange { (request.make, request.bytes) = (nil, bytes) }
         }
+        request.mark.uuid = requestSession.map { RequestUUID(session: $0, number: id) }
         request.isSentOnThisChannel = true
         request.wasSent = true
         requests[id] = request

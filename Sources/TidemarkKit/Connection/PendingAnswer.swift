@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
-internal import TidemarkWire
 
 /// The answer to a request under way, for the one task that will wait for it.
 final class PendingAnswer: Sendable {
-    typealias Outcome = Result<WireServerEnvelope, ConnectionMachine.RequestFailure>
+    typealias Outcome = Result<ServerReply, ConnectionMachine.RequestFailure>
 
     private struct State {
         var id: UInt64 = 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 extension ConnectionMachine {
@@ -30,6 +31,8 @@ extension ConnectionMachine {
         var hasCredential = true
         /// Why the server was not reached, if it was not.
         var fault: ConnectionFault?
+        /// The request, as it was named when it was last sent. The refusal of a connection names its Hello.
+        var request: RequestUUID?
         /// The server that the failure is about, for the text of the error.
         var serverName: String?
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 // The one place where codes of the protocol, and failures of the connection, become errors that apps see.
@@ -13,8 +14,11 @@ extension CKError.Code {
 
 extension CKError {
     /// What the server refused (section 13 of the rules).
-    init(_ failure: WireFailure, extra: [String: Any] = [:]) {
+    ///
+    /// - Parameter request: the request that was answered so. Nil: it has no name.
+    init(_ failure: WireFailure, to request: RequestUUID?, extra: [String: Any] = [:]) {
         var userInfo = extra
+        if let request { userInfo[TidemarkErrorRequestUUIDKey] = "\(request)" }
         if !failure.message.isEmpty { userInfo[NSLocalizedDescriptionKey] = failure.message }
         // seconds, present on any error that says how long to wait.
         if failure.retryAfterSeconds > 0 { userInfo[CKErrorRetryAfterKey] = failure.retryAfterSeconds }
@@ -34,13 +38,14 @@ extension CKError {
                 cause: failure.fault)
         case .timedOut:
             self.init(
-                .networkFailure, text: "No answer came from \(server) in time. Try again later.", cause: failure.fault)
+                .networkFailure, text: "No answer came from \(server) in time. Try again later.",
+                cause: failure.fault, request: failure.request)
         case .answerLost:
             self.init(
                 .serverResponseLost,
                 text: "The request was sent to \(server), but its answer was lost. It may have been carried out. Fetch "
                     + "changes, then send what is still needed.",
-                cause: failure.fault)
+                cause: failure.fault, request: failure.request)
         case .cut:
             let text =
                 "The connection to \(server) was cut while a part of an asset was on its way. Save the record again."
@@ -63,7 +68,7 @@ extension CKError {
             wire.retryAfterSeconds = failure.retryAfter
             var extra: [String: Any] = failure.isOfGreeting ? [Self.greetingRefusedKey: true] : [:]
             if isCredential { extra[Self.credentialRefusedKey] = true }
-            self.init(wire, extra: extra)
+            self.init(wire, to: failure.request, extra: extra)
         }
     }
 
@@ -82,9 +87,12 @@ extension CKError {
     /// Whether the server refuses the credential: other errors of an account that cannot be used for now are about its keys.
     var isCredentialRefused: Bool { userInfo[Self.credentialRefusedKey] as? Bool == true }
 
-    /// - Parameter cause: becomes the underlying error.
-    init(_ code: Code, text: String, cause: ConnectionFault? = nil) {
+    /// - Parameters:
+    ///   - cause: becomes the underlying error.
+    ///   - request: the request that was sent, if one was and it has a name.
+    init(_ code: Code, text: String, cause: ConnectionFault? = nil, request: RequestUUID? = nil) {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: text]
+        if let request { userInfo[TidemarkErrorRequestUUIDKey] = "\(request)" }
         if let cause { userInfo[NSUnderlyingErrorKey] = cause.asError }
         self.init(code, userInfo: userInfo)
     }

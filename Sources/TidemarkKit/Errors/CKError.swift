@@ -18,7 +18,9 @@ public struct CKError: _BridgedStoredNSError, LocalizedError, @unchecked Sendabl
     /// An error with that code; `userInfo` may hold the keys of R-371.
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
-        if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = code.text }
+        var text = userInfo[NSLocalizedDescriptionKey] as? String ?? code.text
+        if let uuid = userInfo[TidemarkErrorRequestUUIDKey] as? String { text = Self.text(text, requestUUID: uuid) }
+        userInfo[NSLocalizedDescriptionKey] = text
         // An object, so that it can be read as a number of any type. Swift's own numbers have one type here.
         if let seconds = userInfo[CKErrorRetryAfterKey] as? NSNumber { userInfo[CKErrorRetryAfterKey] = seconds }
         _nsError = CKErrorObject(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
@@ -112,19 +114,25 @@ extension CKError {
 
     /// The error for a request some of whose items failed.
     package init(partialErrors: [AnyHashable: any Error]) {
-        self.init(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: partialErrors])
+        var userInfo: [String: Any] = [CKPartialErrorsByItemIDKey: partialErrors]
+        userInfo[TidemarkErrorRequestUUIDKey] = Self.commonRequest(of: partialErrors.values)
+        self.init(.partialFailure, userInfo: userInfo)
     }
 
     /// The error for a save that the server's record has overtaken.
     ///
     /// `client` is the record to be saved. The ancestor is the version before its edits.
-    package init(serverRecordChanged server: CKRecord, client: CKRecord, message: String = "") {
-        self.init(
-            .serverRecordChanged, message: message,
-            userInfo: [
-                CKRecordChangedErrorServerRecordKey: server,
-                CKRecordChangedErrorClientRecordKey: client,
-                CKRecordChangedErrorAncestorRecordKey: client.ancestor(),
-            ])
+    ///
+    /// - Parameter requestUUID: of the request that was answered so.
+    package init(
+        serverRecordChanged server: CKRecord, client: CKRecord, message: String = "", requestUUID: String? = nil
+    ) {
+        var userInfo: [String: Any] = [
+            CKRecordChangedErrorServerRecordKey: server,
+            CKRecordChangedErrorClientRecordKey: client,
+            CKRecordChangedErrorAncestorRecordKey: client.ancestor(),
+        ]
+        userInfo[TidemarkErrorRequestUUIDKey] = requestUUID
+        self.init(.serverRecordChanged, message: message, userInfo: userInfo)
     }
 }

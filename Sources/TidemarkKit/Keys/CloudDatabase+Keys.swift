@@ -29,14 +29,15 @@ extension CloudDatabase {
             request.database = wireScope
             request.zones = zoneIDs.map { WireZoneID($0) }
             request.inPages = true
-            guard case .fetchKeys(let answer) = try await self.request({ [request] _ in .fetchKeys(request) }).answer,
-                answer.zones.count <= zoneIDs.count, zoneIDs.isEmpty || !answer.zones.isEmpty
+            let reply = try await self.request { [request] _ in .fetchKeys(request) }
+            guard case .fetchKeys(let answer) = reply.answer, answer.zones.count <= zoneIDs.count,
+                zoneIDs.isEmpty || !answer.zones.isEmpty
             else { throw Self.wrongAnswer(to: .fetchKeys) }
             found.account = answer.account
             for (zoneID, result) in zip(zoneIDs, answer.zones) {
                 switch result.result {
                 case .keys(let keys): found.zones[zoneID] = .success(keys.keys)
-                case .failure(let failure): found.zones[zoneID] = .failure(CKError(failure))
+                case .failure(let failure): found.zones[zoneID] = .failure(CKError(failure, to: reply.request))
                 case nil: throw Self.wrongAnswer(to: .fetchKeys)
                 }
             }

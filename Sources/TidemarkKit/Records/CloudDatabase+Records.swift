@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import TidemarkFields
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 extension CloudDatabase {
@@ -105,8 +106,9 @@ extension CloudDatabase {
             for save in incomplete {
                 let id = save.copy.recordID
                 let found = fetched[id] ?? .failure(Self.wrongAnswer(to: .fetchRecords))
+                let refused = results.saves[id]?.error?.userInfo[TidemarkErrorRequestUUIDKey] as? String
                 results.saves[id] = found.mapError(\.ofConflict).flatMap { server in
-                    .failure(CKError(serverRecordChanged: server, client: save.copy))
+                    .failure(CKError(serverRecordChanged: server, client: save.copy, requestUUID: refused))
                 }
             }
         } catch {
@@ -171,21 +173,21 @@ extension CloudDatabase {
             }
             return zone
         }
-        let envelope = try await self.request(isChange: true) { [request] stamp in
+        let reply = try await self.request(isChange: true) { [request] stamp in
             var request = request
             if let stamp { request.stamp = stamp }
             return .modifyRecords(request)
         }
-        guard case .modifyRecords(let answer) = envelope.answer, answer.zones.count == zones.count else {
+        guard case .modifyRecords(let answer) = reply.answer, answer.zones.count == zones.count else {
             throw Self.wrongAnswer(to: .modifyRecords)
         }
         for ((zoneID, items), zone) in zip(zones, answer.zones) {
-            try take(zone, for: items, in: zoneID, into: &results)
+            try take(zone, of: reply.request, for: items, in: zoneID, into: &results)
         }
     }
 
     private func take(
-        _ zone: WireZoneModificationResults, for items: [Item], in zoneID: CKRecordZone.ID,
+        _ zone: WireZoneModificationResults, of request: RequestUUID?, for items: [Item], in zoneID: CKRecordZone.ID,
         into results: inout RecordResults
     ) throws(CKError) {
         var saved = zone.saves[...]
@@ -194,13 +196,13 @@ extension CloudDatabase {
             switch item {
             case .save(let save):
                 guard let result = saved.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
-                let saved = take(result, for: save, &results.behind)
+                let saved = take(result, of: request, for: save, &results.behind)
                 results.saves[save.copy.recordID] = saved
             case .delete(let id):
                 guard let result = deleted.popFirst() else { throw Self.wrongAnswer(to: .modifyRecords) }
                 switch result.result {
                 case .deleted: results.deletes[id] = .success(())
-                case .failure(let failure): results.deletes[id] = .failure(CKError(failure))
+                case .failure(let failure): results.deletes[id] = .failure(CKError(failure, to: request))
                 case nil: results.deletes[id] = .failure(Self.wrongAnswer(to: .modifyRecords))
                 }
             }
@@ -208,7 +210,7 @@ extension CloudDatabase {
     }
 
     private func take(
-        _ result: WireSaveResult, for save: Save, _ behind: inout [Behind]
+        _ result: WireSaveResult, of request: RequestUUID?, for save: Save, _ behind: inout [Behind]
     ) -> Result<CKRecord, CKError> {
         switch result.result {
         case .saved(let saved) where saved.hasRecord || saved.mustFetch:
@@ -226,10 +228,13 @@ extension CloudDatabase {
             save.copy.apply(metadata, savedBy: save.changes)
             return .success(save.copy)
         case .failure(let failure):
-            guard failure.hasServerRecord else { return .failure(CKError(failure.failure)) }
+            guard failure.hasServerRecord else { return .failure(CKError(failure.failure, to: request)) }
             let found = record(failure.serverRecord, in: save.copy.recordID.zoneID)
             return found.mapError(\.ofConflict).flatMap { server in
-                .failure(CKError(serverRecordChanged: server, client: save.copy, message: failure.failure.message))
+                .failure(
+                    CKError(
+                        serverRecordChanged: server, client: save.copy, message: failure.failure.message,
+                        requestUUID: request.map { "\($0)" }))
             }
         case nil:
             return .failure(Self.wrongAnswer(to: .modifyRecords))
@@ -268,14 +273,15 @@ extension CloudDatabase {
         waiting = Array(waiting).grouped(by: \.zoneID).flatMap(\.elements)[...]
         while !waiting.isEmpty {
             let request = fetchRequest(Array(waiting), desiredKeys)
-            guard case .fetchRecords(let answer) = try await self.request({ _ in .fetchRecords(request) }).answer,
-                answer.covered > 0, answer.covered <= waiting.count, answer.results.count == answer.covered
+            let reply = try await self.request { _ in .fetchRecords(request) }
+            guard case .fetchRecords(let answer) = reply.answer, answer.covered > 0, answer.covered <= waiting.count,
+                answer.results.count == answer.covered
             else { throw Self.wrongAnswer(to: .fetchRecords) }
             typealias Fetched = (id: CKRecord.ID, result: Result<CKRecord, CKError>)
             let fetched = zip(waiting, answer.results).map { id, result -> Fetched in
                 switch result.result {
                 case .record(let record): (id: id, result: self.record(record, in: id.zoneID))
-                case .failure(let failure): (id: id, result: .failure(CKError(failure)))
+                case .failure(let failure): (id: id, result: .failure(CKError(failure, to: reply.request)))
                 case nil: (id: id, result: .failure(Self.wrongAnswer(to: .fetchRecords)))
                 }
             }

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import TidemarkFields
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 /// Requests about shares that others made, and about people ("Sharing.proto"). They concern no database in particular.
@@ -32,14 +33,17 @@ extension CloudDatabase {
         return results
     }
 
-    private func fetchMetadata(of links: [String]) async throws(CKError) -> [WireShareMetadataResult] {
+    /// What the server says of a share, and the request that it answers.
+    private typealias ShareAnswer = (result: WireShareMetadataResult, request: RequestUUID?)
+
+    private func fetchMetadata(of links: [String]) async throws(CKError) -> [ShareAnswer] {
         var request = WireFetchShareMetadata()
         request.links = links
-        guard
-            case .fetchShareMetadata(let answer) =
-                try await self.request({ [request] _ in .fetchShareMetadata(request) }).answer
-        else { throw Self.wrongAnswer(to: .fetchShareMetadata) }
-        return answer.results
+        let reply = try await self.request { [request] _ in .fetchShareMetadata(request) }
+        guard case .fetchShareMetadata(let answer) = reply.answer else {
+            throw Self.wrongAnswer(to: .fetchShareMetadata)
+        }
+        return answer.results.map { ($0, reply.request) }
     }
 
     /// Joins these shares, each once.
@@ -49,8 +53,8 @@ extension CloudDatabase {
         var results: [CKShare.Metadata: Result<CKShare, CKError>] = [:]
         for (asked, outcome) in try await answer(metadatas, declining: false) {
             switch outcome {
-            case .success((let link, let result)):
-                results[asked] = metadata(result, of: link, .acceptShares).map { $0.share }
+            case .success((let link, let answer)):
+                results[asked] = metadata(answer, of: link, .acceptShares).map { $0.share }
             case .failure(let error): results[asked] = .failure(error)
             }
         }
@@ -64,10 +68,10 @@ extension CloudDatabase {
         var results: [CKShare.Metadata: Result<Void, CKError>] = [:]
         for (asked, outcome) in try await answer(metadatas, declining: true) {
             switch outcome {
-            case .success((_, let result)):
-                switch result.result {
+            case .success((_, let answer)):
+                switch answer.result.result {
                 case .metadata: results[asked] = .success(())
-                case .failure(let failure): results[asked] = .failure(CKError(failure))
+                case .failure(let failure): results[asked] = .failure(CKError(failure, to: answer.request))
                 case nil: results[asked] = .failure(Self.wrongAnswer(to: .acceptShares))
                 }
             case .failure(let error): results[asked] = .failure(error)
@@ -77,7 +81,7 @@ extension CloudDatabase {
     }
 
     /// What the server says of a share, and the link by which it was asked.
-    private typealias LinkAnswer = (link: String, result: WireShareMetadataResult)
+    private typealias LinkAnswer = (link: String, answer: ShareAnswer)
 
     private func answer(
         _ metadatas: [CKShare.Metadata], declining: Bool
@@ -97,7 +101,7 @@ extension CloudDatabase {
             part throws(CKError) in try await accept(part, declining: declining)
         }
         for (metadata, link) in links {
-            if let result = found[link] { results[metadata] = .success((link, result)) }
+            if let answer = found[link] { results[metadata] = .success((link, answer)) }
         }
         return results
     }
@@ -105,13 +109,13 @@ extension CloudDatabase {
     /// Has no stamp, because repeating it does no harm.
     private func accept(
         _ links: [String], declining: Bool
-    ) async throws(CKError) -> [WireShareMetadataResult] {
+    ) async throws(CKError) -> [ShareAnswer] {
         var request = WireAcceptShares()
         request.links = links
         request.declines = declining
-        guard case .acceptShares(let answer) = try await self.request({ [request] _ in .acceptShares(request) }).answer
-        else { throw Self.wrongAnswer(to: .acceptShares) }
-        return answer.results
+        let reply = try await self.request { [request] _ in .acceptShares(request) }
+        guard case .acceptShares(let answer) = reply.answer else { throw Self.wrongAnswer(to: .acceptShares) }
+        return answer.results.map { ($0, reply.request) }
     }
 
     /// Asks about each item once, a part of them at a time.
@@ -131,9 +135,9 @@ extension CloudDatabase {
     }
 
     private func metadata(
-        _ result: WireShareMetadataResult, of link: String, _ request: RequestName
+        _ answer: ShareAnswer, of link: String, _ request: RequestName
     ) -> Result<CKShare.Metadata, CKError> {
-        switch result.result {
+        switch answer.result.result {
         case .metadata(let wire):
             let record = self.record(wire.share, in: CKRecordZone.ID(wire.zone)).map { $0.withoutEncryptedValues() }
             guard wire.hasShare, wire.hasZone, case .success(let share as CKShare) = record else {
@@ -148,7 +152,7 @@ extension CloudDatabase {
                         participantPermission: CKShare.ParticipantPermission(wire.permission),
                         ownerIdentity: CKUserIdentity(wire.owner), link: link)))
         case .failure(let failure):
-            return .failure(CKError(failure))
+            return .failure(CKError(failure, to: answer.request))
         case nil:
             return .failure(Self.wrongAnswer(to: request))
         }
@@ -178,8 +182,9 @@ extension CloudDatabase {
         for part in Self.parts(of: lookups) {
             if !results.isEmpty { try checkMayGoOn() }
             do throws(CKError) {
-                for (lookup, answer) in zip(part, try await find(part)) {
-                    results[lookup] = participant(answer, for: lookup)
+                let (answers, request) = try await find(part)
+                for (lookup, answer) in zip(part, answers) {
+                    results[lookup] = participant(answer, of: request, for: lookup)
                 }
             } catch {
                 guard error.code == .requestRateLimited, !results.isEmpty else { throw error }
@@ -207,26 +212,25 @@ extension CloudDatabase {
     }
 
     private func participant(
-        _ answer: WireParticipantLookupResult, for lookup: CKUserIdentity.LookupInfo
+        _ answer: WireParticipantLookupResult, of request: RequestUUID?, for lookup: CKUserIdentity.LookupInfo
     ) -> Result<CKShare.Participant, CKError> {
         switch answer.result {
         case .person(let person): .success(CKShare.Participant.make(person, for: lookup))
-        case .failure(let failure): .failure(CKError(failure))
+        case .failure(let failure): .failure(CKError(failure, to: request))
         case nil: .failure(Self.wrongAnswer(to: .fetchShareParticipants))
         }
     }
 
     private func find(
         _ lookups: [CKUserIdentity.LookupInfo]
-    ) async throws(CKError) -> [WireParticipantLookupResult] {
+    ) async throws(CKError) -> ([WireParticipantLookupResult], to: RequestUUID?) {
         var request = WireFetchShareParticipants()
         request.lookups = lookups.map { WireParticipantLookup($0) }
-        guard
-            case .fetchShareParticipants(let answer) =
-                try await self.request({ [request] _ in .fetchShareParticipants(request) }).answer,
-            answer.results.count == lookups.count
-        else { throw Self.wrongAnswer(to: .fetchShareParticipants) }
-        return answer.results
+        let reply = try await self.request { [request] _ in .fetchShareParticipants(request) }
+        guard case .fetchShareParticipants(let answer) = reply.answer, answer.results.count == lookups.count else {
+            throw Self.wrongAnswer(to: .fetchShareParticipants)
+        }
+        return (answer.results, reply.request)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkTelemetry
 internal import TidemarkWire
 
 extension CloudDatabase {
@@ -18,17 +19,16 @@ extension CloudDatabase {
         request.saves = subscriptions.map(WireSubscription.init)
         request.deletes = ids
         let cutCount = connection.cutCount
-        guard
-            case .modifySubscriptions(let answer) =
-                try await self.request({ [request] _ in .modifySubscriptions(request) }).answer,
-            answer.saves.count == subscriptions.count, answer.deletes.count == ids.count
+        let reply = try await self.request { [request] _ in .modifySubscriptions(request) }
+        guard case .modifySubscriptions(let answer) = reply.answer, answer.saves.count == subscriptions.count,
+            answer.deletes.count == ids.count
         else { throw Self.wrongAnswer(to: .modifySubscriptions) }
         var results = SubscriptionResults()
         for (subscription, result) in zip(subscriptions, answer.saves) {
             let id = subscription.subscriptionID
             switch result.result {
             case .subscription, .done: results.saves[id] = .success(subscription)
-            case .failure(let failure): results.saves[id] = .failure(CKError(failure))
+            case .failure(let failure): results.saves[id] = .failure(CKError(failure, to: reply.request))
             case nil: results.saves[id] = .failure(Self.wrongAnswer(to: .modifySubscriptions))
             }
         }
@@ -38,7 +38,7 @@ extension CloudDatabase {
             case .failure(let failure):
                 // after a cut the request is sent again, and may find its own work done.
                 let isDone = failure.code == .unknownItem && connection.cutCount != cutCount
-                results.deletes[id] = isDone ? .success(()) : .failure(CKError(failure))
+                results.deletes[id] = isDone ? .success(()) : .failure(CKError(failure, to: reply.request))
             case nil: results.deletes[id] = .failure(Self.wrongAnswer(to: .modifySubscriptions))
             }
         }
@@ -52,10 +52,11 @@ extension CloudDatabase {
         var results: [CKSubscription.ID: Result<CKSubscription, CKError>] = [:]
         var rest = ids[...]
         while true {
-            let answers = try await fetchSubscriptions(Array(rest)).subscriptions
+            let (answer, request) = try await fetchSubscriptions(Array(rest))
+            let answers = answer.subscriptions
             // An answer covers the first of the IDs, at least one. The others are asked for again.
             guard 1...rest.count ~= answers.count else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
-            for (id, answer) in zip(rest, answers) { results[id] = take(answer) }
+            for (id, answer) in zip(rest, answers) { results[id] = take(answer, of: request) }
             rest = rest.dropFirst(answers.count)
             guard !rest.isEmpty else { return results }
             try checkMayGoOn()
@@ -65,39 +66,41 @@ extension CloudDatabase {
     /// They come in pages, by ID.
     func allSubscriptions() async throws(CKError) -> [CKSubscription] {
         var all: [CKSubscription] = []
-        var page = try await fetchSubscriptions([])
+        var (page, request) = try await fetchSubscriptions([])
         while true {
             for result in page.subscriptions {
                 guard result.result != nil else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
-                if let subscription = try? take(result).get() { all.append(subscription) }
+                if let subscription = try? take(result, of: request).get() { all.append(subscription) }
             }
             guard !page.cursor.isEmpty else { return all }
             // A server that sends nothing and says that there is more would be asked for ever.
             guard !page.subscriptions.isEmpty else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
             try checkMayGoOn()
-            page = try await fetchSubscriptions([], after: page.cursor)
+            (page, request) = try await fetchSubscriptions([], after: page.cursor)
         }
     }
 
     private func fetchSubscriptions(
         _ ids: [CKSubscription.ID], after cursor: [UInt8] = []
-    ) async throws(CKError) -> WireFetchSubscriptionsAnswer {
+    ) async throws(CKError) -> (WireFetchSubscriptionsAnswer, to: RequestUUID?) {
         var request = WireFetchSubscriptions()
         request.database = wireScope
         request.ids = ids
         request.cursor = cursor
         request.inPages = true
-        guard
-            case .fetchSubscriptions(let answer) =
-                try await self.request({ [request] _ in .fetchSubscriptions(request) }).answer
-        else { throw Self.wrongAnswer(to: .fetchSubscriptions) }
-        return answer
+        let reply = try await self.request { [request] _ in .fetchSubscriptions(request) }
+        guard case .fetchSubscriptions(let answer) = reply.answer else {
+            throw Self.wrongAnswer(to: .fetchSubscriptions)
+        }
+        return (answer, reply.request)
     }
 
-    private func take(_ result: WireSubscriptionResult) -> Result<CKSubscription, CKError> {
+    private func take(
+        _ result: WireSubscriptionResult, of request: RequestUUID?
+    ) -> Result<CKSubscription, CKError> {
         switch result.result {
         case .subscription(let wire): CKSubscription.make(wire)
-        case .failure(let failure): .failure(CKError(failure))
+        case .failure(let failure): .failure(CKError(failure, to: request))
         case .done, nil: .failure(Self.wrongAnswer(to: .fetchSubscriptions))
         }
     }

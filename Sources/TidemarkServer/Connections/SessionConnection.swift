@@ -2,6 +2,7 @@
 
 internal import TidemarkDomain
 internal import TidemarkSessions
+internal import TidemarkSockets
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
@@ -53,6 +54,8 @@ final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable 
     func send(_ message: SharedMessage) {
         connection?.sendFrame(message.frame { FrameEncoder.frame(.binary, payload: $0) })
     }
+
+    var address: String? { connection?.peerAddress?.description }
 
     var queuedByteCount: Int { connection?.queuedByteCount ?? 0 }
 

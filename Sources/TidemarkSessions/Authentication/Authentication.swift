@@ -60,7 +60,7 @@ struct Authentication: Sendable {
             let text = unknown.refusal(beyond: settings.limits.containersMax)
             return .refused(Refusal(.containerUnknown, text), .misuse)
         }
-        if case .success(_?) = made { note(unknown, greeting) }
+        if case .success(let identity?) = made { note(unknown, greeting, identity) }
         return outcome(of: made, greeting, store, warning: unknown.warning)
     }
 
@@ -90,15 +90,14 @@ struct Authentication: Sendable {
 
     /// Logs that a container was created. A mistyped name makes a container like any other, only empty, and an operator
     /// or developer sees it here.
-    private func note(_ container: UnknownContainer, _ greeting: Greeting) {
-        guard !container.known.isEmpty else {
-            return Self.log.debug("container created, because it was named", ["container": container.name])
-        }
+    private func note(_ container: UnknownContainer, _ greeting: Greeting, _ identity: Identity) {
+        guard !container.known.isEmpty else { return ConnectionReports.createdFirst(container, greeting) }
         Self.log.warning(
             "container created, because it was named by an account that has others",
             [
                 "container": container.name, "environment": "\(greeting.environment)",
-                "nearest": container.nearest ?? "none", "client": greeting.shownName,
+                "nearest": container.nearest ?? "none", "account": "\(identity.account.rawValue)",
+                "advice": "if the name is mistyped, correct it in the app",
             ])
     }
 

@@ -15,6 +15,7 @@ extension RequestRouter {
             throw Refusal(QueryRefusal.crowded(retryAfter: error.retryAfter))
         }
         defer { turn.leave() }
+        context.session.noteTurn()
         return try await queryRecords(request, context, in: turn)
     }
 

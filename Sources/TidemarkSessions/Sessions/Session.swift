@@ -39,11 +39,6 @@ package final class Session: Sendable {
         var owner: WorkOwner { member?.owner ?? .nobody }
     }
 
-    private static let log = Log("sessions")
-
-    /// The beginning of a text that a client chose. A character may have any number of scalars.
-    private static func short(_ text: String?) -> String { String((text ?? "").unicodeScalars.prefix(100)) }
-
     /// Unique in its hub, growing.
     let number: UInt64
     private let hub: SessionHub
@@ -89,11 +84,8 @@ package final class Session: Sendable {
 
     /// A binary message came.
     package func received(_ bytes: [UInt8]) {
-        let message = try? ClientMessage(bytes)
-        if let message {
-            log(message)
-            if message.pushesHeard > 0 { acknowledged(message.pushesHeard) }
-        }
+        let message = try? ClientMessage(bytes, at: hub.reports.wantsTimes ? hub.scheduler.now : .zero)
+        if let message, message.pushesHeard > 0 { acknowledged(message.pushesHeard) }
         let needed = message?.memory ?? 0
         perform(
             state.withLock { state in
@@ -114,17 +106,6 @@ package final class Session: Sendable {
     private func acknowledged(_ count: UInt64) {
         let now = hub.scheduler.now
         state.withLock { $0.pushes.acknowledged(count, at: now) }
-    }
-
-    /// What is asked for, and for what of the app's.
-    private func log(_ message: ClientMessage) {
-        Self.log.debug(
-            "request",
-            [
-                "session": "\(number)", "id": "\(message.id)", "request": message.request?.name ?? "unknown",
-                "group": Self.short(message.operationGroup?.id),
-                "group_name": Self.short(message.operationGroup?.name),
-            ])
     }
 
     /// Queued bytes were taken by the other end.
@@ -269,7 +250,9 @@ package final class Session: Sendable {
             switch action {
             case .greet(let id, let hello): greet(id, hello)
             case .start(let message): answer(message)
-            case .refuse(let id, let refusal): send { $0.send(ServerMessage.failure(id, refusal)) }
+            case .refuse(let id, let refusal):
+                hub.reports.refused(uuid(of: id), refusal)
+                send { $0.send(ServerMessage.failure(id, refusal)) }
             case .pauseReading: state.withLock { $0.peer }?.pauseReading()
             case .resumeReading: state.withLock { $0.peer }?.resumeReading()
             case .peerIsSlow(let isSlow): watchSlowPeer(isSlow)
@@ -315,18 +298,20 @@ struct SeenPages: Sendable {
 extension Session {
     private func greet(_ id: UInt64, _ hello: WireHello) {
         if hello.credential.isEmpty, let peer = state.withLock({ $0.peer }), !peer.mayBeNobody {
-            send { $0.send(ServerMessage.failure(id, .notAuthenticated, detail: Self.foreignPage)) }
-            return end(.notAuthenticated)
+            tellRefusal(of: id, .foreignPage, hello)
+            return refuse(id, Refusal(.notAuthenticated, Self.foreignPage), .notAuthenticated)
         }
         let task = hub.scheduler.run { [self] in
-            let trace = RequestTrace(session: number, id: id)
+            let trace = RequestTrace(uuid(of: id))
             switch await RequestTrace.$current.withValue(trace, operation: { await greetInTurn(id, hello) }) {
             case .welcome(let member, let answer):
                 state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }
                 open(id, member, answer)
             case .refused(let refusal, let why):
-                send { $0.send(ServerMessage.failure(id, refusal)) }
-                end(why)
+                if why == .notAuthenticated {
+                    tellRefusal(of: id, hello.credential.isEmpty ? .noCredential : .credential, hello)
+                }
+                refuse(id, refusal, why)
             }
         }
         state.withLock { if $0.machine.phase == .authenticating { $0.cancellable[id] = task } }
@@ -368,15 +353,14 @@ extension Session {
         timer.cancel()
         let admission = hub.admit(self, member)
         guard admission != .refused else {
-            send {
-                $0.send(ServerMessage.failure(id, .tooManyRequests, detail: "The account has too many connections."))
-            }
-            return end(.tooMany)
+            return refuse(id, Refusal(.tooManyRequests, "The account has too many connections."), .tooMany)
         }
         guard takePlace(id, member) else { return }
         var answer = answer
         answer.deviceTaken = admission == .deviceTaken
+        answer.requestSession = requestSession
         if answer.deviceTaken { logCopy(of: member) }
+        hub.reports.opened(uuid(of: id), session: number, member)
         send { [answer] in $0.send(ServerMessage.answer(id, .hello(answer))) }
         if member.identity == nil { watchIdling() } else { watchExpiry(member) }
         hub.pushes.join(self, member)
@@ -391,21 +375,33 @@ extension Session {
             // It may have had to give way meanwhile.
             return state.withLock { $0.peer != nil }
         case .tooManyOfAddress:
-            refuse(id, .tooMany, "This address has too many connections without a credential. Try again later.")
+            let text = "This address has too many connections without a credential. Try again later."
+            refuse(id, noPlace(text), .tooMany)
         case .tooManyInAll:
-            refuse(id, .noPlace, "The server has too many connections. Try again later.")
+            refuse(id, noPlace("The server has too many connections. Try again later."), .noPlace)
         }
         return false
     }
 
-    private func refuse(_ id: UInt64, _ why: SessionClose, _ detail: String) {
-        send {
-            $0.send(
-                ServerMessage.failure(
-                    id, .tooManyRequests, detail: detail, retryAfter: hub.settings.noPlaceRetrySeconds))
-        }
+    private func noPlace(_ detail: String) -> Refusal {
+        Refusal(.tooManyRequests, detail, retryAfter: hub.settings.noPlaceRetrySeconds)
+    }
+
+    /// The answer to a `Hello` that is refused. Its client learns by it how the refusal is named.
+    private func refuse(_ id: UInt64, _ refusal: Refusal, _ why: SessionClose) {
+        send { $0.send(ServerMessage.refusedHello(id, refusal, requestSession: requestSession)) }
         end(why)
     }
+
+    private func tellRefusal(of id: UInt64, _ cause: ConnectionReports.Refused, _ hello: WireHello) {
+        ConnectionReports.refused(cause, hello, request: uuid(of: id), address: state.withLock { $0.peer }?.address)
+    }
+
+    private var sessionBits: UInt64 { RequestUUID.session(seed: hub.settings.requestSeed, number: number) }
+    private var requestSession: [UInt8] { RequestUUID.bytes(ofSession: sessionBits) }
+
+    /// How a request of this connection is named here and at its client.
+    private func uuid(of id: UInt64) -> RequestUUID { RequestUUID(session: sessionBits, number: id) }
 
     /// Closes a session without a credential that asks for nothing.
     private func watchIdling() {
@@ -445,15 +441,17 @@ extension Session {
         let gate = message.request?.gate
         let task = lane.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
-            let trace = RequestTrace(session: number, id: message.id)
+            let trace = RequestTrace(uuid(of: message.id), notes: hub.reports.notes(for: message))
+            var turn: Duration?
             let bytes = await RequestTrace.$current.withValue(trace) {
                 if let gate {
-                    await answerInTurn(context, at: gate)
+                    await answerInTurn(context, at: gate, &turn)
                 } else {
                     await hub.router.answer(context)
                 }
             }
             let answer = counting(bytes)
+            report(context, trace, turn, answer)
             send { $0.send(answer) }
             finish(message.id)
         }
@@ -462,18 +460,37 @@ extension Session {
         state.withLock { if $0.machine.isUnderWay(message.id) { $0.cancellable[message.id] = task } }
     }
 
+    /// The turn of the request that runs has come.
+    func noteTurn() {
+        if let notes = RequestTrace.current?.notes { notes.turn = hub.scheduler.now }
+    }
+
+    /// Before the answer is sent, so that who has the answer finds the line.
+    private func report(_ context: RequestContext, _ trace: RequestTrace, _ turn: Duration?, _ answer: [UInt8]) {
+        guard hub.reports.wantsTimes else { return }
+        hub.reports.answered(
+            AnsweredRequest(
+                message: context.message, uuid: trace.uuid, member: context.member, turn: turn, notes: trace.notes,
+                answer: answer, end: hub.scheduler.now))
+    }
+
     /// The answer to a request, when it is its account's turn.
-    private func answerInTurn(_ context: RequestContext, at kind: RequestGates.Kind) async -> [UInt8] {
+    ///
+    /// - Parameter turn: when that was.
+    private func answerInTurn(
+        _ context: RequestContext, at kind: RequestGates.Kind, _ turn: inout Duration?
+    ) async -> [UInt8] {
         let gate = hub.gates[kind]
         let ticket: WorkTicket
         do {
             let room = min(context.message.request?.answerRoom ?? 1, hub.settings.fetches.roomPerOwner)
-            ticket = try await turn(of: context.member.owner, at: gate, room: room, for: context.id)
+            ticket = try await self.turn(of: context.member.owner, at: gate, room: room, for: context.id)
         } catch {
             return ServerMessage.failure(
                 context.id, .tooManyRequests, detail: kind.refusal, retryAfter: error.retryAfter / .seconds(1))
         }
         let start = hub.scheduler.now
+        turn = start
         var byteCount = context.message.valueBytes
         defer { gate.leave(ticket, charge: kind.charge(for: hub.scheduler.now - start, byteCount: byteCount)) }
         let answer = await hub.router.answer(context)

@@ -33,6 +33,7 @@ package final class SessionHub: Sendable {
     let gates: RequestGates
     /// Whose work the scheduler does next.
     let lanes: OwnerLanes
+    let reports: RequestReports
     private let poster: NoticePoster
     private let siblings: HubSiblings
     private let state = Mutex(State())
@@ -44,6 +45,7 @@ package final class SessionHub: Sendable {
         bounds = SessionBounds(settings)
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
+        reports = RequestReports(slowTime: settings.slowRequestTime)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
         siblings = HubSiblings(poster)
         pushes = PushCenter(

@@ -15,6 +15,9 @@ package protocol SessionPeer: AnyObject, Sendable {
     /// Whether the other end may go on without a credential. False for a web page that the operator does not know.
     var mayBeNobody: Bool { get }
 
+    /// Where the other end is, for the log. Nil: in this process.
+    var address: String? { get }
+
     /// Bytes that are queued and that the other end has not taken yet.
     var queuedByteCount: Int { get }
 
@@ -35,6 +38,7 @@ package protocol SessionPeer: AnyObject, Sendable {
 
 extension SessionPeer {
     package var mayBeNobody: Bool { true }
+    package var address: String? { nil }
 
     package func send(_ message: SharedMessage) {
         send(message.bytes)

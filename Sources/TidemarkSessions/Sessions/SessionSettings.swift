@@ -22,6 +22,12 @@ package struct SessionSettings: Sendable {
     /// Whether a session needs a credential. Otherwise those without one read the public database.
     package var requiresCredential = false
 
+    /// Random bits of this server, from which each session has its own. They name requests. With 0 the names repeat
+    /// from run to run: for tests and simulations.
+    package var requestSeed: UInt64 = 0
+    /// How long a request may take from its arrival to its answer. A slower one is told in the log. Nil: none is.
+    package var slowRequestTime: Duration?
+
     /// Computes the hash under which a credential is stored (SHA-256). A parameter, so that sessions need no
     /// cryptography.
     package var credentialHash: @Sendable ([UInt8]) -> [UInt8]

@@ -6,6 +6,7 @@ internal import TidemarkFairness
 internal import TidemarkPostgres
 package import TidemarkService
 package import TidemarkSockets
+internal import TidemarkTelemetry
 
 /// How long PostgreSQL works on a query.
 package struct QueryTimes: Sendable {
@@ -86,7 +87,7 @@ final class QueryConnections: Sendable {
     func run(
         _ query: CompiledQuery, for owner: WorkOwner, isRepeated: Bool = true
     ) async throws(StorageError) -> PostgresRows {
-        let answers = try await run(SlowQueries.Kind(query.sql, of: owner)) { isCached in
+        let answers = try await run(query, for: owner) { isCached in
             batch(query, isCached: isRepeated && isCached, for: owner)
         }
         return answers[answers.count - 1]
@@ -96,15 +97,20 @@ final class QueryConnections: Sendable {
     func run(
         _ query: CompiledQuery, and sharing: BoundStatement, for owner: WorkOwner
     ) async throws(StorageError) -> (rows: PostgresRows, sharing: PostgresRows) {
-        let answers = try await run(SlowQueries.Kind(query.sql, of: owner)) { isCached in
+        let answers = try await run(query, for: owner) { isCached in
             [.beginSnapshot, sharing] + batch(query, isCached: isCached, for: owner) + [.commit]
         }
         return (answers[answers.count - 2], answers[1])
     }
 
     private func run(
-        _ kind: SlowQueries.Kind, _ batch: (_ isCached: Bool) -> [BoundStatement]
+        _ query: CompiledQuery, for owner: WorkOwner, _ batch: (_ isCached: Bool) -> [BoundStatement]
     ) async throws(StorageError) -> [PostgresRows] {
+        // the time with the waits for a connection, and with both lanes.
+        let notes = RequestTrace.current?.notes
+        let start = notes == nil ? .zero : loop.now
+        defer { notes?.ran(query.sql, for: loop.now - start) }
+        let kind = SlowQueries.Kind(query.sql, of: owner)
         if !isSlow(kind), let answers = try await runSoon(kind, batch(true)) { return answers }
         // Planned for its values, which takes no time beside the rest.
         return try await runLong(kind, batch(false))

@@ -16,6 +16,8 @@ package final class ClientMessage: Sendable {
     package let operationGroup: WireOperationGroup?
     /// The number of the last push that the client heard. 0: not said.
     package let pushesHeard: UInt64
+    /// When it came, on the clock of whoever received it.
+    package let receivedAt: Duration
     /// Bytes of memory that it takes, at most, with what answering it takes.
     package let memory: Int
     /// The same of its values alone.
@@ -27,7 +29,7 @@ package final class ClientMessage: Sendable {
 
     /// - Throws: ``Refusal`` with `requestInvalid` if the bytes are no envelope, or if the id of a request is 0. There is no id
     ///   to answer to.
-    package init(_ bytes: [UInt8]) throws(Refusal) {
+    package init(_ bytes: [UInt8], at receivedAt: Duration = .zero) throws(Refusal) {
         let (envelope, error, memory) = WireClientEnvelope.read(bytes)
         if let error {
             guard error.isBound, envelope.id != 0 else {
@@ -40,6 +42,7 @@ package final class ClientMessage: Sendable {
         let isAcknowledgement = envelope.request == nil && envelope.pushesHeard > 0
         guard envelope.id != 0 || isAcknowledgement else { throw Refusal(.requestInvalid, "A request's id is not 0.") }
         id = envelope.id
+        self.receivedAt = receivedAt
         self.memory = memory + Self.answeringBytes
         request = error == nil ? envelope.request : nil
         pushesHeard = envelope.pushesHeard

@@ -23,6 +23,26 @@ package enum ServerMessage {
         answer(id, .failure(reason.wire(detail: detail, retryAfter: retryAfter)))
     }
 
+    /// The answer to a `Hello` that is refused.
+    ///
+    /// - Parameter requestSession: the bytes that name the requests of the session.
+    package static func refusedHello(_ id: UInt64, _ refusal: Refusal, requestSession: [UInt8]) -> [UInt8] {
+        var failure = refusal.code.wire(detail: refusal.detail, retryAfter: refusal.retryAfter)
+        failure.requestSession = requestSession
+        return answer(id, .failure(failure))
+    }
+
+    /// Answers with more bytes are no failures: their texts are short.
+    private static let failureBytesMax = 4_096
+
+    /// Why the request failed as a whole, read from its answer. Nil if it did not. For the log.
+    package static func failureCode(in answer: [UInt8]) -> WireErrorCode? {
+        guard answer.count <= failureBytesMax, let envelope = try? WireServerEnvelope(reading: answer),
+            case .failure(let failure)? = envelope.answer
+        else { return nil }
+        return failure.code
+    }
+
     /// A push, which answers nothing.
     package static func push(_ push: WirePush) -> [UInt8] {
         answer(0, .push(push))

@@ -136,6 +136,12 @@ package struct WireHelloAnswer: WireMessage {
     package var deviceTaken = false
     /// The incarnation of the store, as tags and tokens name it: a restore begins another one. 0: an older server.
     package var storeLife: UInt64 = 0
+    /// 8 random bytes of this connection. With a request's id they name the request, in the log of the server and in
+    /// errors of the client. Both sides make the name: a UUID of version 8 (RFC 9562). Its first 8 bytes are
+    /// these, with 8 in the high 4 bits of the seventh. Its last 8 bytes are the id in network order, with binary 10 in
+    /// the high 2 bits of the first. A request that is sent again over another connection has another name. Empty: an
+    /// older server, whose requests have no names.
+    package var requestSession: [UInt8] = []
     /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was
     /// created.
     package var warnings: [String] = []
@@ -159,8 +165,9 @@ extension WireHelloAnswer {
             case 40: self.memoryEpoch = try reader.uint64()
             case 48: self.deviceTaken = try reader.flag()
             case 56: self.storeLife = try reader.uint64()
+            case 66: self.requestSession = try reader.content()
             case 162: try reader.append(to: &self.warnings, atMost: 1_000)
-            default: try reader.skip(tag, known: 0x1000FE)
+            default: try reader.skip(tag, known: 0x1001FE)
             }
         }
     }
@@ -188,6 +195,9 @@ extension WireHelloAnswer {
         }
         if storeLife != 0 {
             size += 1 + WireSize.uint64(storeLife)
+        }
+        if !requestSession.isEmpty {
+            size += 1 + WireSize.content(requestSession)
         }
         for value in warnings {
             size += 2 + WireSize.text(value)
@@ -224,6 +234,10 @@ extension WireHelloAnswer {
         if storeLife != 0 {
             writer.number(56)
             writer.uint64(storeLife)
+        }
+        if !requestSession.isEmpty {
+            writer.number(66)
+            writer.content(requestSession)
         }
         for value in warnings {
             writer.number(162)

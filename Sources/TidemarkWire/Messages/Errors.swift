@@ -17,6 +17,9 @@ package struct WireFailure: WireMessage {
     /// A value is encrypted with a key that the zone does not have, for example because the zone was created again.
     /// Fetch the zone's keys, encrypt the values again and repeat the save.
     package var zoneKeyUnknown = false
+    /// Of a refused Hello: what HelloAnswer.request_session would have had, so that the refusal has a name. Empty
+    /// otherwise.
+    package var requestSession: [UInt8] = []
 
     @usableFromInline package init() {}
 }
@@ -31,7 +34,8 @@ extension WireFailure {
             case 25: self.retryAfterSeconds = try reader.double()
             case 32: self.userDidResetEncryptedDataKey = try reader.flag()
             case 40: self.zoneKeyUnknown = try reader.flag()
-            default: try reader.skip(tag, known: 0x3E)
+            case 50: self.requestSession = try reader.content()
+            default: try reader.skip(tag, known: 0x7E)
             }
         }
     }
@@ -53,6 +57,9 @@ extension WireFailure {
         }
         if zoneKeyUnknown {
             size += 1 + WireSize.flag(zoneKeyUnknown)
+        }
+        if !requestSession.isEmpty {
+            size += 1 + WireSize.content(requestSession)
         }
         return size
     }
@@ -78,6 +85,10 @@ extension WireFailure {
         if zoneKeyUnknown {
             writer.number(40)
             writer.flag(zoneKeyUnknown)
+        }
+        if !requestSession.isEmpty {
+            writer.number(50)
+            writer.content(requestSession)
         }
     }
 }

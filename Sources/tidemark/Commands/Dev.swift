@@ -29,19 +29,20 @@ struct Dev: ParsableCommand {
             valueName: "name"))
     var host: [String] = []
 
-    @Flag(help: "Print the server's log.")
-    var verbose = false
+    @OptionGroup var log: LogOptions
 
     func run() throws {
         let signals = ServingLoop.listenForSignals()
-        Log.writeToStandardError(level: verbose ? .info : .warning)
+        try log.begin(standard: log.isVerbose ? .info : .warning)
+        let slowRequestTime = try log.slowRequestTime()
         // A file from an earlier start would say that a server is ready which is not.
         if let readyFile { try? FileManager.default.removeItem(atPath: readyFile) }
         let home = try DevHome(path: dataDirectory)
         let postgres = try DevPostgres.start(in: home)
         defer { postgres.stop() }
         let accounts = try postgres.prepareAccounts(home)
-        let server = try DevServer.start(home, databaseURL: postgres.url, port: port, hosts: host)
+        let server = try DevServer.start(
+            home, databaseURL: postgres.url, port: port, hosts: host, slowRequestTime: slowRequestTime)
         let sheet = DevSheet(
             url: server.url, authorityFile: server.authorityFile, container: DevHome.container, accounts: accounts,
             databaseURL: postgres.url, context: writeContext(postgres.url, home), admin: server.adminURL)

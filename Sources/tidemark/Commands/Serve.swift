@@ -107,29 +107,15 @@ struct Serve: ParsableCommand {
             discussion: "In megabytes. Default: 8192, at least four of the largest assets.", valueName: "megabytes"))
     var uploadMegabytes: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "The lowest level that is written to standard error: \(Log.Level.names).",
-            discussion:
-                "Default: info. debug has a line for each request, with the operation group that the app gave it.",
-            valueName: "level"))
-    var logLevel: String?
+    @OptionGroup var log: LogOptions
 
     func run() throws {
         let signals = ServingLoop.listenForSignals()
-        Log.writeToStandardError(level: try level())
+        try log.begin(standard: .info)
         let configuration = try configuration()
         let drainTime = try operations.drainTime(of: configuration)
         let server = try blocking { try await Server.start(configuration) }
         try ServingLoop.run(server, signals, drainTime: drainTime)
-    }
-
-    private func level() throws(AdminFailure) -> Log.Level {
-        let name = Setting.optional(logLevel, "--log-level") ?? Log.Level.info.rawValue
-        guard let level = Log.Level(rawValue: name) else {
-            throw AdminFailure(.usage, "--log-level must be one of \(Log.Level.names), not \(name).")
-        }
-        return level
     }
 
     private func configuration() throws(AdminFailure) -> ServerConfiguration {
@@ -151,6 +137,7 @@ struct Serve: ParsableCommand {
             default: configuration.knownZonesBytesMax / 1_048_576, in: 0...65_536)
         configuration.knownZonesBytesMax = known * 1_048_576
         let days = try Setting.number(deviceDays, "--device-days", default: 400, in: 0...36_500)
+        configuration.slowRequestTime = try log.slowRequestTime()
         configuration.deviceAge = days == 0 ? nil : .seconds(days * 86_400)
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "--master-key-file")
         configuration.assetDirectory = assets.directory

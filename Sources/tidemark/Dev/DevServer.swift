@@ -18,7 +18,9 @@ struct DevServer {
     private static let loopback = "127.0.0.1"
 
     /// - Parameter hosts: further names of this machine; with any, the server listens beyond loopback.
-    static func start(_ home: DevHome, databaseURL: String, port: UInt16, hosts: [String]) throws -> DevServer {
+    static func start(
+        _ home: DevHome, databaseURL: String, port: UInt16, hosts: [String], slowRequestTime: Duration?
+    ) throws -> DevServer {
         let certificates: DevelopmentCertificates
         do {
             certificates = try DevelopmentCertificates(
@@ -36,6 +38,7 @@ struct DevServer {
             var configuration = ServerConfiguration(
                 addresses: [address], certificate: certificate, databaseURL: databaseURL, limits: .standard)
             configuration.createsContainers = true
+            configuration.slowRequestTime = slowRequestTime
             // The developer's own: tests may use a container each.
             configuration.limits.containersMax = 1_000_000
             configuration.assetDirectory = home.assets

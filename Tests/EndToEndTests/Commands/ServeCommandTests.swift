@@ -45,7 +45,9 @@ import TidemarkTestSupport
         defer { directory.remove() }
         let help = try await Program.run("tidemark", ["serve", "--help"], directory: directory.path).output
         let options = Set(
-            help.matches(of: /--([a-z-]+) <(?:count|days|hours|kilobytes|megabytes|seconds)>/).map { String($0.1) })
+            help.matches(of: /--([a-z-]+) <(?:count|days|hours|kilobytes|megabytes|milliseconds|seconds)>/).map {
+                String($0.1)
+            })
         #expect(options.count >= 14, "\(help)")
         for option in options {
             let variable = "TIDEMARK_" + option.uppercased().replacing("-", with: "_")

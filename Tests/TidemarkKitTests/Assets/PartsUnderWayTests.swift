@@ -34,7 +34,7 @@ import TidemarkWire
         }
         let none = try await parts.takePlace(waits: false)
         #expect(none == nil && freePlaces == 0 && !parts.isOldestAnswered)
-        answers[0].give(.success(WireServerEnvelope()))
+        answers[0].give(.success(ServerReply(WireServerEnvelope())))
         #expect(parts.isOldestAnswered)
         let answer = try await parts.answer()
         #expect(answer.time.byteCountMax == 65_536)

@@ -61,7 +61,7 @@ import TidemarkWire
             answer.hello.memoryEpoch = 1
             _ = machine.received(answer.encoded, now: now)
             let failures = machine.timeOut(id, now: now).compactMap { action in
-                if case .answer(id, .failure(let failure)) = action { failure } else { nil }
+                if case .answer(id, .failure(let failure), _) = action { failure } else { nil }
             }
             let text = CKError(try #require(failures.first)).localizedDescription
             #expect(text.hasPrefix("\(start) the server wss://example.org"), "\(text)")

@@ -23,6 +23,7 @@ import TidemarkWire
         var waits: [Duration] = []
         var chunkLimits: [Int] = []
         var answers: [UInt64: Result<WireServerEnvelope, Machine.RequestFailure>] = [:]
+        var marks: [UInt64: RequestMark] = [:]
         var notifications: [Machine.Notification] = []
         var clock: Duration = .seconds(100)
 
@@ -42,7 +43,7 @@ import TidemarkWire
                 case .limitChunks(let byteCount): chunkLimits.append(byteCount)
                 case .renewLife: lifeRenewals += 1
                 case .replaceDevice: deviceReplacements += 1
-                case .answer(let id, let result): answers[id] = result
+                case .answer(let id, let result, let mark): (answers[id], marks[id]) = (result, mark)
                 case .notify(let notification): notifications.append(notification)
                 }
             }
@@ -73,7 +74,8 @@ import TidemarkWire
 
         mutating func open(
             serverTime: Int64 = 1_700_000_200_000, inFlightMax: UInt32 = 0, chunkBytesMax: UInt32 = 0,
-            messageBytesMax: UInt32 = 0, memoryEpoch: UInt64 = 1, deviceTaken: Bool = false, user: String = "_alice"
+            messageBytesMax: UInt32 = 0, memoryEpoch: UInt64 = 1, deviceTaken: Bool = false, user: String = "_alice",
+            requestSession: [UInt8] = []
         ) throws {
             take(machine.opened())
             var answer = WireServerEnvelope()
@@ -82,6 +84,7 @@ import TidemarkWire
             answer.hello.serverTime = serverTime
             answer.hello.memoryEpoch = memoryEpoch
             answer.hello.deviceTaken = deviceTaken
+            answer.hello.requestSession = requestSession
             answer.hello.limits.requestsInFlightMax = inFlightMax
             answer.hello.limits.assetChunkBytesMax = chunkBytesMax
             answer.hello.limits.messageBytesMax = messageBytesMax

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkTelemetry
+internal import TidemarkTranslation
+internal import TidemarkWire
+
+/// A request that has its answer.
+struct AnsweredRequest {
+    let message: ClientMessage
+    let uuid: RequestUUID
+    let member: SessionMember
+    /// When its turn came, if it waited for one and that was noted.
+    let turn: Duration?
+    let notes: RequestNotes?
+    let answer: [UInt8]
+    /// When there was an answer, on the clock of ``ClientMessage/receivedAt``.
+    let end: Duration
+
+    var time: Duration { end - message.receivedAt }
+    var kind: String { message.request?.name ?? "unknown" }
+    /// The account's number. Its name is for people, and is not in the log.
+    var account: String { member.identity.map { "\($0.account.rawValue)" } ?? "none" }
+}
+
+/// What the log says of requests: each in a line at debug, and slow ones in a warning.
+struct RequestReports: Sendable {
+    private static let log = Log("requests")
+
+    /// The most characters of a statement in the log. The longest that clients can cause have some hundred thousand.
+    private static let statementMax = 4_096
+
+    /// Nil: no request is slow.
+    private let slowTime: Duration?
+    /// Whether somebody wants to know how long requests take. Otherwise no clock is read.
+    let wantsTimes: Bool
+
+    /// - Parameter slowTime: as ``SessionSettings/slowRequestTime``.
+    init(slowTime: Duration?) {
+        self.slowTime = slowTime
+        wantsTimes = slowTime != nil || Self.log.writes(.debug)
+    }
+
+    /// For requests whose time the store can tell, with what it did: queries.
+    func notes(for message: ClientMessage) -> RequestNotes? {
+        slowTime != nil && message.request?.isQuery == true ? RequestNotes() : nil
+    }
+
+    func answered(_ request: AnsweredRequest) {
+        Self.log.debug("request", Self.line(request))
+        if let slowTime, request.time >= slowTime { warn(request) }
+    }
+
+    /// A `Hello` was accepted. Other lines name the session by its number.
+    func opened(_ uuid: RequestUUID, session number: UInt64, _ member: SessionMember) {
+        Self.log.debug(
+            "a session began",
+            [
+                "request": "\(uuid)", "session": "\(number)",
+                "account": member.identity.map { "\($0.account.rawValue)" } ?? "none",
+                "container": member.container.identifier,
+            ])
+    }
+
+    /// It was refused before it began.
+    func refused(_ uuid: RequestUUID, _ refusal: Refusal) {
+        Self.log.debug("a request was refused at once", ["request": "\(uuid)", "why": "\(refusal.code)"])
+    }
+
+    /// Its group is for the app's developer.
+    private static func line(_ request: AnsweredRequest) -> KeyValuePairs<String, String> {
+        [
+            "request": "\(request.uuid)", "kind": request.kind, "result": result(of: request.answer),
+            "milliseconds": milliseconds(request.time), "bytes": "\(request.answer.count)",
+            "account": request.account, "group": short(request.message.operationGroup?.id),
+            "group_name": short(request.message.operationGroup?.name),
+        ]
+    }
+
+    /// A failure of the whole request, or `ok`. Failures of items are in the answer.
+    private static func result(of answer: [UInt8]) -> String {
+        ServerMessage.failureCode(in: answer).map { "\($0)" } ?? "ok"
+    }
+
+    /// The beginning of a text that a client chose. A character may have any number of scalars.
+    private static func short(_ text: String?) -> String { String((text ?? "").unicodeScalars.prefix(100)) }
+
+    // MARK: Slow requests
+
+    /// One line for each kind of request in a minute, and a count of the others (``FailureLimiter``). So nobody can fill the
+    /// log.
+    private func warn(_ request: AnsweredRequest) {
+        FailureLog.shared.note(
+            .warning, "a request was slow", cause: request.kind, Self.parts(of: request),
+            request: RequestTrace(request.uuid))
+    }
+
+    private static func parts(of request: AnsweredRequest) -> [String: String] {
+        var pairs = ["account": request.account, "milliseconds": milliseconds(request.time)]
+        let turn = request.turn ?? request.notes?.turn
+        if let turn { pairs["turn_milliseconds"] = milliseconds(turn - request.message.receivedAt) }
+        if let store = request.notes?.storeTime {
+            pairs["store_milliseconds"] = milliseconds(store)
+            if let turn { pairs["answer_milliseconds"] = milliseconds(max(.zero, request.end - turn - store)) }
+        }
+        if let statement = request.notes?.slowest {
+            pairs["sql"] = oneLine(statement.sql)
+            pairs["sql_id"] = StatementHash.text(of: statement.sql)
+        }
+        return pairs
+    }
+
+    /// Without the indentation of the source.
+    private static func oneLine(_ sql: String) -> String {
+        let text = sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return text.unicodeScalars.count <= statementMax
+            ? text : String(text.unicodeScalars.prefix(statementMax)) + " …"
+    }
+
+    /// With three places.
+    static func milliseconds(_ time: Duration) -> String {
+        let (seconds, attoseconds) = time.components
+        let microseconds = max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+        let places = "\(1_000 + microseconds % 1_000)".dropFirst()
+        return "\(microseconds / 1_000).\(places)"
+    }
+}
+
+/// A hash of a statement's text, so that lines about equal statements can be found and counted. PostgreSQL's own query id
+/// is another one, which it does not tell with an answer.
+enum StatementHash {
+    /// FNV-1a with 64 bits. It is the same on all servers, unlike Swift's hashes.
+    static func text(of sql: String) -> String {
+        let hash = sql.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkSockets
+internal import TidemarkTLS
+internal import TidemarkTelemetry
+
+/// What the log of a server says of connections that failed before they were open.
+///
+/// Whoever scans addresses causes such lines all the time. So the log has one line of a kind in a minute, and a count of
+/// the others. With `--verbose`, or at debug, each has a line of its own, with its address.
+enum HandshakeReports {
+    private static let log = Log(Log.connectionsLabel)
+
+    static func failed(_ error: TransportError, from address: SocketAddress?) {
+        let tls = error.underlying as? TLSError
+        guard log.writes(.debug) else {
+            // Other connections are cut or too slow, which no operator can mend.
+            guard let tls else { return }
+            return FailureLog.shared.note(
+                .info, "a TLS handshake failed", cause: tls.code.rawValue,
+                ["reason": tls.detail, "advice": advice(tls.code)], request: nil)
+        }
+        let address = address?.description ?? "none"
+        guard let tls else {
+            return log.debug("a handshake failed", ["cause": error.description, "address": address])
+        }
+        log.debug(
+            "a TLS handshake failed",
+            ["cause": tls.code.rawValue, "reason": tls.detail, "advice": advice(tls.code), "address": address])
+    }
+
+    private static func advice(_ code: TLSError.Code) -> String {
+        switch code {
+        case .alertReceived:
+            "the client refuses the certificate: give the client its authority (TIDEMARK_CA), and check the "
+                + "certificate's names and dates"
+        case .handshakeFailed, .recordInvalid:
+            "the client speaks no TLS, or an old version: it needs a URL that begins with wss:// and TLS 1.2 or newer"
+        case .configurationInvalid: "check --certificate and --private-key"
+        case .certificateUntrusted, .certificateExpired, .hostNameMismatch, .certificateInvalid, .sessionEnded:
+            "try again from the client, and look at its error"
+        }
+    }
+}
