@@ -43,7 +43,7 @@ struct DevServer {
             configuration.limits.containersMax = 1_000_000
             configuration.assetDirectory = home.assets
             configuration.masterKeyFile = home.masterKeyFile
-            configuration.admin.addresses = [.loopback(port: 0)]
+            configuration.admin.addresses = SocketAddress(numericHost: loopback, port: 0).map { [$0] } ?? []
             return configuration
         }
         let host = hosts.first ?? loopback
