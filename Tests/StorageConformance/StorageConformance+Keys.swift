@@ -160,7 +160,8 @@ extension StorageConformance {
                 try expectEqual(more.map(\.keys), [nil, [zoneKey(3)], nil, [zoneKey(3)]], "round \(round)")
             }
         },
-        Scenario("R-783: shares, participants and further keys of an account count together, also in a new transaction") {
+        Scenario("R-783: shares, participants and further keys of an account count together, also in a new transaction")
+        {
             store in
             let (one, two) = (try await store.shareZone("one"), try await store.shareZone("two"))
             try await store.accept(one)
@@ -178,10 +179,12 @@ extension StorageConformance {
             try expectEqual(try await rowCount(.whole, in: other), 0, "of another account")
             let keys = (1...4).map { zoneKey(UInt8($0)) }
             let newest = keys[0].id
-            try expectEqual(try await store.save(keys[0], in: two.key, after: nil, rowsMax: 0), [keys[0]], "a first key")
+            try expectEqual(
+                try await store.save(keys[0], in: two.key, after: nil, rowsMax: 0), [keys[0]], "a first key")
             try expectEqual(try await store.save(keys[1], in: two.key, after: newest, rowsMax: 3), [keys[0]], "full")
             try expectEqual(
-                try await store.save(keys[1], in: two.key, after: newest, rowsMax: 4), [keys[0], keys[1]], "room for it")
+                try await store.save(keys[1], in: two.key, after: newest, rowsMax: 4), [keys[0], keys[1]], "room for it"
+            )
             try expectEqual(try await rowCount(.whole, in: one.key), 4, "with a further key")
             _ = try await store.save(keys[2], in: other, after: nil)
             try expectEqual(

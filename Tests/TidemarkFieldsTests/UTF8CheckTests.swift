@@ -47,7 +47,8 @@ import TidemarkTestSupport
 
     @Test func `random mixtures are judged as Swift does`() {
         var random = SeededRandom()
-        let parts = ["a", "é", "€", "😀", "plain text"].map { Array($0.utf8) } + [[0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90]]
+        let parts =
+            ["a", "é", "€", "😀", "plain text"].map { Array($0.utf8) } + [[0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90]]
         for _ in 0..<5_000 {
             check((0..<Int.random(in: 0...8, using: &random)).flatMap { _ in random.pick(parts) })
         }

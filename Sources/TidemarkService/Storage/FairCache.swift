@@ -10,7 +10,7 @@ internal import TidemarkFairness
 ///
 /// Each step costs the same, however much is in the cache. It lives in this module, so that it is specialized.
 struct FairCache<Key: Hashable, Value> {
-    private struct Entry {
+    fileprivate struct Entry {
         let key: Key
         let value: Value
         let room: Int
@@ -127,6 +127,9 @@ struct FairCache<Key: Hashable, Value> {
         if before > part, before + change <= part { large.removeAll { $0 == owner } }
     }
 }
+
+extension FairCache: Sendable where Key: Sendable, Value: Sendable {}
+extension FairCache.Entry: Sendable where Key: Sendable, Value: Sendable {}
 
 /// The order in which things were used, from the oldest to the newest. It is a list through their places in an array.
 private struct UseOrder {

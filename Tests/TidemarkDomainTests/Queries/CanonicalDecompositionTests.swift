@@ -11,11 +11,12 @@ import TidemarkTestSupport
         CanonicalDecomposition.of(text.unicodeScalars).map(\.value)
     }
 
-    @Test(arguments: [
-        ("abc", [0x61, 0x62, 0x63]), ("é", [0x65, 0x301]), ("\u{212B}", [0x41, 0x30A]),
-        ("\u{1E69}", [0x73, 0x323, 0x307]), ("\u{AC00}", [0x1100, 0x1161]), ("\u{AC01}", [0x1100, 0x1161, 0x11A8]),
-        ("\u{D7A3}", [0x1112, 0x1175, 0x11C2]),
-    ] as [(String, [UInt32])])
+    @Test(
+        arguments: [
+            ("abc", [0x61, 0x62, 0x63]), ("é", [0x65, 0x301]), ("\u{212B}", [0x41, 0x30A]),
+            ("\u{1E69}", [0x73, 0x323, 0x307]), ("\u{AC00}", [0x1100, 0x1161]), ("\u{AC01}", [0x1100, 0x1161, 0x11A8]),
+            ("\u{D7A3}", [0x1112, 0x1175, 0x11C2]),
+        ] as [(String, [UInt32])])
     func `characters are taken apart as far as it goes`(text: String, expected: [UInt32]) {
         #expect(decomposed(text) == expected)
     }
@@ -35,7 +36,9 @@ import TidemarkTestSupport
 
     @Test func `of random texts, those that Swift takes for equal have one form`() {
         var random = SeededRandom()
-        let pool: [Unicode.Scalar] = ["a", "s", "é", "\u{301}", "\u{323}", "\u{307}", "\u{1E69}", "\u{AC01}", "\u{308}"]
+        let pool: [Unicode.Scalar] = [
+            "a", "s", "é", "\u{301}", "\u{323}", "\u{307}", "\u{1E69}", "\u{AC01}", "\u{308}",
+        ]
         for _ in 0..<2_000 {
             let scalars = (0..<Int.random(in: 0...6, using: &random)).map { _ in random.pick(pool) }
             let text = String(String.UnicodeScalarView(scalars))

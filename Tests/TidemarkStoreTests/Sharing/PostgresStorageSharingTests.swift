@@ -286,7 +286,8 @@ import TidemarkTestSupport
             let found = try await storage.records(named: ["a"], in: zone, bytesMax: 10, sharing: .whole)
             #expect(found.sharing?.isWhole == true)
             let keys = try await storage.zoneKeys(
-                of: [ZoneKey(database: zone.database, name: "none"), zone], keysMax: 10, sharing: .access(of: [fixture.bob.user]))
+                of: [ZoneKey(database: zone.database, name: "none"), zone], keysMax: 10,
+                sharing: .access(of: [fixture.bob.user]))
             #expect(keys.map { $0.sharing.map { fixture.bobsAccess.sharing($0) != nil } } == [nil, true])
             #expect(try await fixture.numbers(shared)[0] > 0)
         }
