@@ -5,6 +5,7 @@ internal import Synchronization
 /// Hears of each statement that a task sends, for `tidemark admin --debug`. Values are not told: they may be secrets of
 /// users.
 package enum StatementTrace {
+    /// Is told a statement's text, on the thread that sends it.
     package typealias Listener = @Sendable (_ text: String) -> Void
 
     @TaskLocal private static var listener: Listener?

@@ -8,7 +8,7 @@ struct AdminAccounts: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts", abstract: "Accounts: who may sign in.",
         subcommands: [
-            List.self, Show.self, Create.self, SetName.self, SetEncryption.self, SetQuota.self,
+            List.self, Show.self, Create.self, SetName.self, SetEncryption.self, SetAccountQuota.self,
         ])
 
     struct List: AdminCommand {

@@ -7,7 +7,7 @@ internal import TidemarkStore
 struct AdminContainers: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "containers", abstract: "Containers: the apps whose data is stored.",
-        subcommands: [List.self, Show.self, Create.self, SetLimit.self, SetFeeds.self, SetQuota.self])
+        subcommands: [List.self, Show.self, Create.self, SetLimit.self, SetFeeds.self, SetContainerQuota.self])
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(

@@ -58,7 +58,7 @@ struct AdminDatabases: ParsableCommand {
 }
 
 extension AdminContainers {
-    struct SetQuota: AdminCommand {
+    struct SetContainerQuota: AdminCommand {
         static let configuration = CommandConfiguration(
             "set-quota", abstract: "Set the quotas of a container's databases.",
             discussion: """
@@ -102,7 +102,7 @@ extension AdminContainers {
 }
 
 extension AdminAccounts {
-    struct SetQuota: AdminCommand {
+    struct SetAccountQuota: AdminCommand {
         static let configuration = CommandConfiguration(
             "set-quota", abstract: "Set what an account's private databases may hold together, in all containers.",
             discussion: "Quotas of containers hold as well. In force from the next save on, as those are.",

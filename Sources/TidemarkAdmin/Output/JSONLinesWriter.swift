@@ -3,12 +3,12 @@
 /// One JSON object a line, with the keys in the order of the columns.
 struct JSONLinesWriter: RowWriter {
     mutating func text(_ columns: [ColumnHead], _ rows: [[OutputValue]]) -> String {
-        rows.map { row in JSONText.object(zip(columns, row).map { ($0.key, $1) }) + "\n" }.joined()
+        rows.map { row in JSONForm.object(zip(columns, row).map { ($0.key, $1) }) + "\n" }.joined()
     }
 }
 
 /// Values as JSON in one line (RFC 8259).
-enum JSONText {
+enum JSONForm {
     static func text(_ value: OutputValue) -> String {
         switch value {
         case .text(let text): string(text)

@@ -15,13 +15,13 @@ struct YAMLWriter: RowWriter {
 
     private static func text(_ value: OutputValue) -> String {
         switch value {
-        case .text, .number, .flag, .date, .none: JSONText.text(value)
+        case .text, .number, .flag, .date, .none: JSONForm.text(value)
         case .decimal(let number) where number.isNaN: ".nan"
         case .decimal(let number) where number.isInfinite: number < 0 ? "-.inf" : ".inf"
         case .decimal(let number): "\(number)"
         case .list(let values): "[" + values.map(text).joined(separator: ", ") + "]"
         case .object(let members):
-            "{" + members.map { JSONText.string($0.0) + ": " + text($0.1) }.joined(separator: ", ") + "}"
+            "{" + members.map { JSONForm.string($0.0) + ": " + text($0.1) }.joined(separator: ", ") + "}"
         }
     }
 }

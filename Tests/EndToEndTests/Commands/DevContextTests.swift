@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import TidemarkKit
 import TidemarkTestSupport
 
 /// `tidemark dev` in one terminal, and `tidemark admin` in the next.

@@ -3,6 +3,7 @@
 import Testing
 import TidemarkDomain
 import TidemarkPostgres
+import TidemarkSockets
 import TidemarkTestSupport
 
 @testable import TidemarkStore
@@ -33,7 +34,7 @@ import TidemarkTestSupport
                 try await store.content(of: key("Notes"))
                     == AdminStore.ZoneContent(recordCount: 2, byteCount: 300, participantCount: 1))
             #expect(try await store.content(of: key("Old")) == nil, "it has ended")
-            let now = storage.pool.loop.wallClockMilliseconds
+            let now = fixture.loop.wallClockMilliseconds
             func compactable(days: Int64) async throws -> [Int] {
                 let found = try await store.compactable(
                     before: Timestamp(milliseconds: now - days * 86_400_000))
