@@ -79,6 +79,12 @@ struct Serve: ParsableCommand {
             valueName: "days"))
     var deviceDays: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Forget what the audit says of sign-ins and of operators after so many days.",
+            discussion: "Default: 90; 0 for never.", valueName: "days"))
+    var auditDays: Int?
+
     @OptionGroup var connections: ConnectionOptions
 
     @OptionGroup var limits: LimitOptions
@@ -137,6 +143,8 @@ struct Serve: ParsableCommand {
         configuration.knownZonesBytesMax = known * 1_048_576
         let days = try Setting.number(deviceDays, "--device-days", default: 400, in: 0...36_500)
         configuration.deviceAge = days == 0 ? nil : .seconds(days * 86_400)
+        let auditDays = try Setting.number(auditDays, "--audit-days", default: 90, in: 0...36_500)
+        configuration.auditAge = auditDays == 0 ? nil : .seconds(auditDays * 86_400)
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "--master-key-file")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()
