@@ -9,7 +9,7 @@ internal import TidemarkStore
 package enum AdminProgram {
     /// Runs a command on an open console. It says why the command failed.
     package static func perform(_ command: any AdminCommand, on console: Console) async -> ExitStatus {
-        await ending(console.screen) { try await command.run(console) }
+        await ending(console.screen) { try await Auditor.run(command, on: console) }
     }
 
     /// Runs a command in this process, on the database that its options, the variables or a context name.
@@ -21,7 +21,9 @@ package enum AdminProgram {
         let screen = Screen(command.options, terminal)
         return await ending(screen) {
             let target = try AdminTarget(command.options, variables: variables)
-            try await withConsole(target, screen) { try await command.run($0) }
+            try await withConsole(target, screen, as: .ofProcess(variables: variables)) {
+                try await Auditor.run(command, on: $0)
+            }
         }
     }
 
@@ -33,7 +35,8 @@ package enum AdminProgram {
 
     /// Opens the store for as long as `body` runs, after checking that the database belongs to Tidemark.
     package static func withConsole(
-        _ target: AdminTarget, _ screen: Screen, _ body: (Console) async throws -> Void
+        _ target: AdminTarget, _ screen: Screen, as identity: OperatorIdentity = OperatorIdentity(name: ""),
+        _ body: (Console) async throws -> Void
     ) async throws {
         let loop = try EventLoop(name: "admin")
         defer { loop.stop() }
@@ -45,7 +48,8 @@ package enum AdminProgram {
         }
         let storage = try PostgresStorage(url: target.databaseURL, loop: loop, connections: 1, queryTimes: .patient)
         let console = Console(
-            storage, loop: loop, screen: screen, container: target.container, environment: target.environment)
+            storage, loop: loop, screen: screen, container: target.container, environment: target.environment,
+            operatorIdentity: identity)
         let result: Result<Void, any Error>
         do {
             result = .success(try await body(console))

@@ -10,6 +10,7 @@ internal import TidemarkPostgres
 struct Statements: Sendable {
     let accounts = AccountStatements()
     let addresses = AddressStatements()
+    let adminRecords = AdminRecordStatements()
     let adminSchema = AdminSchemaStatements()
     let assets = AssetStatements()
     let audit = AuditStatements()

@@ -38,6 +38,20 @@ extension AdminStore {
         package let clientTokenCount: Int
     }
 
+    /// Living zones by age, a page at a time.
+    package func livingZones(
+        in database: DatabaseID, after: ZoneID?, zonesMax: Int
+    ) async throws(StorageError) -> [ZoneState] {
+        try await storage.zones(in: database, after: after, zonesMax: zonesMax)
+    }
+
+    /// The zone of a container's public database; nil if nobody has used it yet.
+    package func publicZone(of key: ContainerKey) async throws(StorageError) -> ZoneState? {
+        let found = try await storage.read(sql.accounts.publicDatabase(key)).first
+        guard let database = found?.database else { return nil }
+        return try await storage.zones(named: [ZoneName.default], in: database).first
+    }
+
     /// Nil if there is no such zone.
     package func details(of zone: ZoneKey) async throws(StorageError) -> ZoneDetails? {
         try await storage.read(sql.zones.details(zone)).first
