@@ -20,6 +20,7 @@ struct Statements: Sendable {
     let containers = ContainerStatements()
     let keys = KeyStatements()
     let life = AccountLifeStatements()
+    let losses = LossStatements()
     let migrations = MigrationStatements()
     let notices = NoticeStatements()
     let queries = QueryStatements()

@@ -5,65 +5,6 @@ internal import TidemarkDomain
 internal import TidemarkStore
 
 extension AdminAccounts {
-    struct Show: AdminCommand {
-        static let configuration = CommandConfiguration(
-            "show", abstract: "Show an account in numbers.",
-            examples: "tidemark admin accounts show alice", "tidemark admin accounts show alice -o json")
-        static let role = OperatorRole.viewer
-
-        @Argument(help: "The account's name.") var account: String
-        @OptionGroup(title: "Options of all commands") var options: AdminOptions
-
-        /// An account, as it is shown.
-        private struct Row: Sendable {
-            let name: String
-            let contents: AccountContents
-            let containers: [AccountUser]
-            let recordCount: Int
-        }
-
-        func run(_ console: Console) async throws {
-            let id = try await console.account(account)
-            guard let contents = try await console.store.contents(of: id) else {
-                throw AdminFailure(.refused, "There is no account named \(account) any more.")
-            }
-            let users = try await console.store.users(of: id)
-            let count = try await AccountRecords(users: users).count(console.store)
-            let row = Row(name: account, contents: contents, containers: users, recordCount: count)
-            try await console.show([row], as: Self.columns)
-        }
-
-        private static let columns: [Column<Row>] = [
-            Column("ACCOUNT", key: "account", isName: true) { .text($0.name) },
-            Column("CREATED", key: "created") { .date($0.contents.createdAt) },
-            Column("DISABLED", key: "disabled") { .optional($0.contents.disabledAt) },
-            Column("ZONES", key: "zones") { .number($0.contents.zoneCount) },
-            Column("RECORDS", key: "records") { .number($0.recordCount) },
-            Column("BYTES", key: "bytes") { .number(Int($0.contents.recordBytes + $0.contents.assetBytes)) },
-            Column("SHARES", key: "shares") { .number($0.contents.shareCount) },
-            Column("CREDENTIALS", key: "credentials") { .number($0.contents.credentialCount) },
-            Column("DEVICES", key: "devices") { .number($0.contents.deviceCount) },
-            Column("RECORD BYTES", key: "recordBytes", wide: true) { .number(Int($0.contents.recordBytes)) },
-            Column("ASSET BYTES", key: "assetBytes", wide: true) { .number(Int($0.contents.assetBytes)) },
-            Column("QUOTA", key: "quotaBytes", wide: true) { .optional($0.contents.quotaBytes.map { Int($0) }) },
-            Column("SHARED ZONES", key: "sharedZones", wide: true) { .number($0.contents.sharedZoneCount) },
-            Column("ADDRESSES", key: "addresses", wide: true) { .number($0.contents.addressCount) },
-            Column("SUBSCRIPTIONS", key: "subscriptions", wide: true) { .number($0.contents.subscriptionCount) },
-            Column("ENCRYPTION", key: "encryption", wide: true) {
-                .text($0.contents.encryptionMode == .escrowed ? "escrowed" : "end-to-end")
-            },
-            Column("CONTAINERS", key: "containers", wide: true) { row in
-                .list(
-                    row.containers.map {
-                        .object([
-                            ("container", .text($0.container.identifier)),
-                            ("environment", .text($0.container.environment.name)), ("user", .text($0.recordName)),
-                        ])
-                    })
-            },
-        ]
-    }
-
     struct Disable: AdminCommand {
         static let configuration = CommandConfiguration(
             "disable", abstract: "Let an account sign in no more. Nothing is deleted.",
