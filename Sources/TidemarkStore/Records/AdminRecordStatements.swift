@@ -39,6 +39,24 @@ struct AdminRecordStatements: Sendable {
         """
     ) { row throws(PostgresError) in try AdminStore.RecordHistory(row) }
 
+    /// The same in the order in which they were made.
+    let changesAfter = DeclaredStatement<
+        (database: DatabaseID, zone: ZoneID, after: ChangeNumber, countMax: Int), AdminStore.RecordHistory
+    >(
+        .read, "admin_zone_changes_after",
+        """
+        SELECT \(columns)
+          FROM zone z
+         CROSS JOIN LATERAL (
+               SELECT * FROM record
+                WHERE database_id = z.database_id AND zone_id = z.id AND change_number > \(\.after)
+                ORDER BY change_number LIMIT \(\.countMax)) AS r
+          \(accounts)
+         WHERE z.database_id = \(\.database) AND z.id = \(\.zone)
+         ORDER BY r.change_number
+        """
+    ) { row throws(PostgresError) in try AdminStore.RecordHistory(row) }
+
     let history = DeclaredStatement<
         (database: DatabaseID, zoneName: String, name: String), AdminStore.RecordHistory
     >(

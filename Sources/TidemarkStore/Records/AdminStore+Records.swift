@@ -48,6 +48,13 @@ extension AdminStore {
             sql.adminRecords.changes((zone.key.database, zone.id, number ?? .max, countMax)))
     }
 
+    /// Changes of a zone that follow a number, oldest first.
+    package func changes(
+        in zone: ZoneState, after number: ChangeNumber, countMax: Int
+    ) async throws(StorageError) -> [RecordHistory] {
+        try await storage.read(sql.adminRecords.changesAfter((zone.key.database, zone.id, number, countMax)))
+    }
+
     /// What is known of one record, also in incarnations of the zone that have ended and are not cleared yet.
     package func history(ofRecord name: String, in zone: ZoneKey) async throws(StorageError) -> [RecordHistory] {
         try await storage.read(sql.adminRecords.history((zone.database, zone.name, name)))
