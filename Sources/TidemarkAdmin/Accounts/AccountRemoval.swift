@@ -20,15 +20,19 @@ struct AccountRemoval: Sendable {
         guard let contents = try await store.contents(of: account) else { return nil }
         let records = try await AccountRecords(users: users).count(store)
         let parts = try await participations(store)
-        var text =
-            "It has \(contents.zoneCount) zones with \(records) records, \(contents.recordBytes + contents.assetBytes) "
-            + "bytes with assets, \(contents.shareCount) shares, \(parts) parts in others' shares, "
-            + "\(contents.credentialCount) credentials, \(contents.deviceCount) devices, \(contents.addressCount) addresses "
-            + "and \(contents.subscriptionCount) subscriptions. All of them will be lost."
+        let amounts = [
+            "\(Amount.zones(contents.zoneCount)) with \(Amount.records(records))",
+            "\(Amount.bytes(contents.recordBytes + contents.assetBytes)) with assets",
+            Amount.text(contents.shareCount, "share"), "\(Amount.text(parts, "part")) in others' shares",
+            Amount.text(contents.credentialCount, "credential"), Amount.text(contents.deviceCount, "device"),
+            "\(Amount.text(contents.addressCount, "verified mail or telephone number"))",
+            Amount.text(contents.subscriptionCount, "subscription"),
+        ]
+        var text = "It has \(amounts.joined(separator: ", ")). All of it will be lost."
         if deletesPublic {
             var count = 0
             try await eachPublicPage(store) { _, names in count += names.count }
-            text += " So will \(count) public records."
+            text += " So will \(Amount.text(count, "public record"))."
         }
         return text
     }

@@ -75,7 +75,7 @@ enum ArchiveLine: Codable, Equatable {
         get throws {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+            return String(decoding: try encoder.encode(self), as: UTF8.self).harmlessJSON + "\n"
         }
     }
 

@@ -46,7 +46,7 @@ struct RecordLine: Codable, Equatable {
         get throws {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
+            return String(decoding: try encoder.encode(self), as: UTF8.self).harmlessJSON
         }
     }
 
@@ -65,6 +65,22 @@ struct RecordLine: Codable, Equatable {
     }
 
     var encryptedCount: Int { fields.values.count { $0.encrypted == true } }
+}
+
+extension String {
+    /// A line of JSON in which what could control a terminal is written as escapes. It can only be in strings.
+    var harmlessJSON: String {
+        guard unicodeScalars.contains(where: \.controlsTerminals) else { return self }
+        var text = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if scalar.controlsTerminals {
+                text.append(contentsOf: String(format: "\\u%04x", scalar.value).unicodeScalars)
+            } else {
+                text.append(scalar)
+            }
+        }
+        return String(text)
+    }
 }
 
 /// A field with its type, as JSON.

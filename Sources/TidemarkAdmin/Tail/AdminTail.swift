@@ -106,8 +106,7 @@ struct AdminTail: AdminCommand {
         }
     }
 
-    /// NB: a command that does not read its input must not end this program, so SIGPIPE is not raised (`F_SETNOSIGPIPE` is not
-    /// there on Linux): the line goes through a file.
+    /// The line goes through a file: a command that does not read it would otherwise end this program with SIGPIPE.
     private static func start(_ command: String, with line: String) throws -> Int32 {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-tail-\(UUID().uuidString)")
         try Data(line.utf8).write(to: path)

@@ -67,7 +67,7 @@ struct AdminZones: ParsableCommand {
         }
     }
 
-    private static func end(
+    static func end(
         _ zone: String, of account: String, _ reason: ZoneRemovalReason, _ console: Console
     ) async throws {
         let key = ZoneKey(database: try await console.privateDatabase(ofAccount: account), name: zone)

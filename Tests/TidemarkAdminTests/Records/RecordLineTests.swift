@@ -47,6 +47,14 @@ import TidemarkFields
         #expect(try RecordLine(parsing: Array(line.utf8)).fieldMap() == FieldMap([Field("f", .date(date))]))
     }
 
+    @Test func `R-868: a line gives a terminal no commands`() throws {
+        let line = try RecordLine(try record([Field("f", .string("a\u{9B}31mb\u{7F}\u{1B}[0m"))]), zone: nil).text
+        #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+        #expect(
+            try RecordLine(parsing: Array(line.utf8)).fieldMap()
+                == FieldMap([Field("f", .string("a\u{9B}31mb\u{7F}\u{1B}[0m"))]))
+    }
+
     @Test(arguments: [
         "", "[]", "{\"recordName\":\"a\"}", "{\"recordName\":1,\"recordType\":\"N\",\"fields\":{}}",
         "{\"recordName\":\"a\",\"recordType\":\"N\",\"fields\":{\"f\":7}}",
