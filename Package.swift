@@ -341,7 +341,8 @@ let package = Package(
                 "TidemarkKit", "CloudKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore",
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
-                "TidemarkService", "TidemarkTestKit", "tidemark", "tidemark-echo", "foldersync", "ContactsProgram",
+                "TidemarkService", "TidemarkTestKit", "TidemarkAdmin", "tidemark", "tidemark-echo", "foldersync",
+                "ContactsProgram",
                 "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport",
             ]),
         tests(

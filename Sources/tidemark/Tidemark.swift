@@ -32,10 +32,15 @@ struct Tidemark: ParsableCommand {
             let variables = ProcessInfo.processInfo.environment
             let terminal = ProcessTerminal(variables: variables)
             if let command = command as? any AdminCommand {
-                prepareForAdmin(command)
+                prepareForAdmin(saying: command.interruption)
+                return try blocking { await AdminProgram.run(command, terminal: terminal, variables: variables) }
+            }
+            if let command = command as? any ContextCommand {
+                prepareForAdmin()
                 return try blocking { await AdminProgram.run(command, terminal: terminal, variables: variables) }
             }
             if let command = command as? any LocalCommand {
+                prepareForAdmin()
                 return try blocking { await AdminProgram.run(command, terminal: terminal) }
             }
             try command.run()
@@ -45,9 +50,9 @@ struct Tidemark: ParsableCommand {
         }
     }
 
-    private static func prepareForAdmin(_ command: any AdminCommand) {
+    private static func prepareForAdmin(saying text: String? = nil) {
         Log.writeToStandardError(level: .warning)
-        ServingLoop.listenForSignals(saying: command.interruption)
+        ServingLoop.listenForSignals(saying: text)
     }
 
     /// Help goes to standard output, and mistakes to standard error. The statuses are ours, also for what
@@ -66,6 +71,7 @@ struct Tidemark: ParsableCommand {
             return .ok
         }
         printError(text)
+        if let hint = Admin.hint(for: Array(CommandLine.arguments.dropFirst())) { printError(hint) }
         return .usage
     }
 }
