@@ -15,7 +15,7 @@ extension AdminAccounts {
                 the assets. `accounts import` reads it, here or on another server. Encrypted values and shares are left out: \
                 only the user's devices can read the former, and the latter are known to this server alone.
                 """,
-            examples: "tidemark admin accounts export alice | gzip > alice.jsonl.gz",
+            examples: "tidemark admin accounts export alice > alice.jsonl",
             "tidemark admin accounts export alice --asset-directory /var/lib/tidemark/assets > alice.jsonl")
         static let role = OperatorRole.viewer
 

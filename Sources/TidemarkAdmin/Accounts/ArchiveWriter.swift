@@ -23,7 +23,8 @@ struct ArchiveWriter {
     let store: AdminStore
     /// Nil: records come without the content of their assets.
     let assets: (any AssetStore)?
-    let write: (String) async throws -> Void
+    /// Takes each line.
+    let put: (String) async throws -> Void
     private(set) var tally = Tally()
     /// Hashes of assets that were written in this container.
     private var written: Set<[UInt8]> = []
@@ -33,21 +34,21 @@ struct ArchiveWriter {
     private static let pieceBytes = 262_144
     private static let zonesOfPage = 500
 
-    init(_ store: AdminStore, assets: (any AssetStore)?, write: @escaping (String) async throws -> Void) {
+    init(_ store: AdminStore, assets: (any AssetStore)?, put: @escaping (String) async throws -> Void) {
         self.store = store
         self.assets = assets
-        self.write = write
+        self.put = put
     }
 
     mutating func write(account name: String, person: PersonName?, users: [AccountUser]) async throws {
         let head = ArchiveLine.Account(
             version: ArchiveLine.version, account: name, givenName: person?.given, familyName: person?.family)
-        try await write(try ArchiveLine.account(head).text)
+        try await put(try ArchiveLine.account(head).text)
         for user in users {
             let line = ArchiveLine.Container(
                 container: user.container.identifier, environment: EnvironmentName(user.container.environment),
                 user: user.recordName)
-            try await write(try ArchiveLine.container(line).text)
+            try await put(try ArchiveLine.container(line).text)
             written = []
             try await writeZones(of: user.privateDatabase)
         }
@@ -60,7 +61,7 @@ struct ArchiveWriter {
             for zone in zones {
                 tally.zoneCount += 1
                 let line = ArchiveLine.Zone(zone: zone.key.name, isPerZone: zone.encryptionScope == .perZone)
-                try await write(try ArchiveLine.zone(line).text)
+                try await put(try ArchiveLine.zone(line).text)
                 try await writeRecords(of: zone)
             }
             guard zones.count == Self.zonesOfPage, let end = zones.last else { return }
@@ -91,7 +92,7 @@ struct ArchiveWriter {
         let line = try RecordLine(record, zone: nil)
         tally.recordCount += 1
         tally.encryptedCount += line.encryptedCount
-        try await write(try ArchiveLine.record(line).text)
+        try await put(try ArchiveLine.record(line).text)
     }
 
     private mutating func write(_ asset: FieldAsset, of database: DatabaseID) async throws {
@@ -105,11 +106,11 @@ struct ArchiveWriter {
             let data: [UInt8]
             do {
                 data = try await assets.read(key, at: offset, count: count)
-            } catch let error as AssetStoreError where error.code == .missing {
+            } catch  where error.code == .missing {
                 tally.missingAssetCount += 1
                 return
             }
-            try await write(try ArchiveLine.asset(ArchiveLine.Asset(asset, offset: offset, data)).text)
+            try await put(try ArchiveLine.asset(ArchiveLine.Asset(asset, offset: offset, data)).text)
             offset += Int64(data.count)
             guard !data.isEmpty || asset.byteCount == 0 else {
                 tally.missingAssetCount += 1

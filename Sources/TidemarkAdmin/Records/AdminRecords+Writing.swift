@@ -15,7 +15,7 @@ extension AdminRecords {
                 be there already.
                 """,
             examples: "tidemark admin records save alice Notes notes.jsonl --container iCloud.org.example.notes",
-            "tidemark admin records get alice Notes a | tidemark admin records save bob Notes -")
+            "tidemark admin records save public _defaultZone airports.jsonl --account alice --replace")
         static let role = OperatorRole.editor
 
         @OptionGroup var place: ZoneArguments

@@ -28,7 +28,7 @@ struct RecordLine: Codable, Equatable {
         modified = DateText.text(FieldDate(milliseconds: record.modifiedAt.milliseconds))
         fields = [:]
         for entry in record.fields {
-            fields[entry.key] = entry.isEncrypted ? .encrypted : FieldLine(try entry.value())
+            fields[entry.key] = try entry.isEncrypted ? .encrypted : FieldLine(entry.value())
         }
     }
 

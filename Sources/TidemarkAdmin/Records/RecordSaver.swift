@@ -56,7 +56,7 @@ final class RecordSaver {
         do {
             fields = try line.fieldMap()
         } catch {
-            return fail(line.recordName, (error as? InputMistake)?.text ?? "The fields are not valid.")
+            return fail(line.recordName, error.text)
         }
         let name = ownName ?? line.recordName
         try await add(

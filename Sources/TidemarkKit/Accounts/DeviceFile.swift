@@ -26,11 +26,13 @@ package struct DeviceFile: Sendable {
         name = "\(server) \(configuration.environment.rawValue) \(containerIdentifier)"
     }
 
-    /// The identity of this process's device: the kept one for the first caller, and a new one for all others. If it cannot be
-    /// read or kept, it is new at the next start, which does no harm but a row in an operator's list.
-    func identity() -> [UInt8] {
+    /// The kept identity, for as long as this process uses it. If it cannot be read or kept, it is another one at the next
+    /// start, which does no harm but a row in an operator's list.
+    ///
+    /// - Returns: nil if another device of this process has it.
+    func take() -> [UInt8]? {
+        guard Self.taken.withLock({ $0.insert("\(file.path) \(name)").inserted }) else { return nil }
         let fresh = SecureRandom.bytes(Self.identityBytes)
-        guard Self.taken.withLock({ $0.insert("\(file.path) \(name)").inserted }) else { return fresh }
         if let kept = try? file.read()[name], kept.count == Self.identityBytes { return kept }
         let stored = try? file.changing { identities -> [UInt8] in
             // Another process may have been faster.
@@ -42,7 +44,7 @@ package struct DeviceFile: Sendable {
         return stored ?? fresh
     }
 
-    /// The process's device ends, and another may take its identity.
+    /// The device that has taken it ends, and another may take it.
     func giveBack() {
         Self.taken.withLock { _ = $0.remove("\(file.path) \(name)") }
     }

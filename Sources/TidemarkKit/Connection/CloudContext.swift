@@ -53,6 +53,8 @@ package final class CloudContext: Sendable {
         var keys: KeyRing
         /// The connection of plain `CKDatabase` calls.
         var shared: CloudConnection?
+        /// Whether it has the kept identity.
+        var hasKeptDevice = false
         var connections: [WeakConnection] = []
         var observers: [WeakObserver] = []
         /// Whether the server has refused the credential.
@@ -110,7 +112,7 @@ package final class CloudContext: Sendable {
     }
 
     deinit {
-        if state.withLock({ $0.shared != nil }) { devices?.giveBack() }
+        if state.withLock({ $0.hasKeptDevice }) { devices?.giveBack() }
     }
 
     /// Whether anybody is signed in at all. A faulty configuration counts as signed in. Requests then fail with
@@ -184,7 +186,9 @@ package final class CloudContext: Sendable {
 
     private func connection(_ state: inout State) -> CloudConnection {
         if let shared = state.shared { return shared }
-        let connection = makeConnection(device: devices?.identity() ?? SecureRandom.bytes(16), &state)
+        let kept = devices?.take()
+        state.hasKeptDevice = kept != nil
+        let connection = makeConnection(device: kept ?? SecureRandom.bytes(16), &state)
         state.shared = connection
         return connection
     }

@@ -2,9 +2,9 @@
 
 import Testing
 import TidemarkDomain
-import TidemarkStore
 
 @testable import TidemarkAdmin
+@testable import TidemarkStore
 
 @Suite struct DiagnosisTests {
     private static let goodSettings = [

@@ -3,8 +3,9 @@
 import Testing
 import TidemarkDomain
 import TidemarkService
-import TidemarkStore
 import TidemarkTestSupport
+
+@testable import TidemarkStore
 
 /// What operators do with accounts. Alice shares the zone Notes with Bob.
 @Suite struct AdminStoreAccountLifeTests {
