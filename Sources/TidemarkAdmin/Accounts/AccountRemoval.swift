@@ -4,6 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkService
+internal import TidemarkSockets
 internal import TidemarkStore
 
 /// Deletes an account with all that it owns. Each step may be repeated; the name goes last, so that whoever is cut

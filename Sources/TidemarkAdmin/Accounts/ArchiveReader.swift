@@ -4,6 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkService
+internal import TidemarkSockets
 internal import TidemarkStore
 
 /// Saves what an archive has into an account. It goes the way of all requests, so that rules, feeds and pushes hold.

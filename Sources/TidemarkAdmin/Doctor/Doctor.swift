@@ -5,6 +5,7 @@ internal import Synchronization
 internal import TidemarkAssets
 internal import TidemarkDomain
 internal import TidemarkFairness
+internal import TidemarkFields
 internal import TidemarkService
 internal import TidemarkStore
 internal import TidemarkTLS

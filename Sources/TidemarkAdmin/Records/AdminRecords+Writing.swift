@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import TidemarkDomain
+internal import TidemarkFields
 internal import TidemarkService
 internal import TidemarkStore
 

@@ -4,6 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkService
+internal import TidemarkSockets
 internal import TidemarkStore
 
 /// Saves and deletes records of one zone in batches, as an operator: rules, feeds and pushes hold, grants do not.

@@ -2,6 +2,7 @@
 
 internal import TidemarkDomain
 internal import TidemarkSessions
+internal import TidemarkSockets
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
