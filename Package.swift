@@ -348,8 +348,8 @@ let package = Package(
         tests(
             "TidemarkAdminTests",
             [
-                "TidemarkAdmin", "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields",
-                "TidemarkServer", "TidemarkSockets", "TidemarkPostgres", "TidemarkTestSupport", arguments,
+                "TidemarkAdmin", "TidemarkStore", "TidemarkDomain", "TidemarkFields", "TidemarkSockets",
+                "TidemarkPostgres", "TidemarkTestSupport", arguments,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

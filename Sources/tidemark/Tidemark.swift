@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Foundation
+internal import Glibc
 internal import TidemarkAdmin
 internal import TidemarkLocalPostgres
 internal import TidemarkServer
@@ -22,7 +23,7 @@ struct Tidemark: ParsableCommand {
         Heap.keepFreedMemory()
         let status = end()
         fflush(nil)
-        Foundation.exit(status.rawValue)
+        Glibc.exit(status.rawValue)
     }
 
     /// Runs what the arguments say.
