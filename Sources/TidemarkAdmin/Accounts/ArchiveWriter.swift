@@ -103,20 +103,27 @@ struct ArchiveWriter {
         var offset: Int64 = 0
         repeat {
             let count = Int(min(Int64(Self.pieceBytes), asset.byteCount - offset))
-            let data: [UInt8]
-            do {
-                data = try await assets.read(key, at: offset, count: count)
-            } catch  where error.code == .missing {
+            guard let data = try await Self.read(key, at: offset, count: count, from: assets),
+                !data.isEmpty || asset.byteCount == 0
+            else {
                 tally.missingAssetCount += 1
                 return
             }
             try await put(try ArchiveLine.asset(ArchiveLine.Asset(asset, offset: offset, data)).text)
             offset += Int64(data.count)
-            guard !data.isEmpty || asset.byteCount == 0 else {
-                tally.missingAssetCount += 1
-                return
-            }
         } while offset < asset.byteCount
         tally.assetCount += 1
+    }
+
+    /// Nil if there is no such file.
+    private static func read(
+        _ asset: AssetKey, at offset: Int64, count: Int, from assets: any AssetStore
+    ) async throws -> [UInt8]? {
+        do {
+            return try await assets.read(asset, at: offset, count: count)
+        } catch {
+            guard error.code == .missing else { throw error }
+            return nil
+        }
     }
 }
