@@ -18,6 +18,15 @@ package struct AdminTarget: Sendable, Equatable {
         "Warning: everybody who may list processes can read the password in --database-url. Set "
         + "TIDEMARK_DATABASE_URL instead, or use a password file (~/.pgpass)."
 
+    package init(
+        place: AdminContextTarget, container: String?, environment: ContainerEnvironment, context: AdminContext?
+    ) {
+        self.place = place
+        self.container = container
+        self.environment = environment
+        self.context = context
+    }
+
     /// - Parameters:
     ///   - variables: of the environment.
     ///   - contexts: reads them; called only if they are needed.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Testing
+import TidemarkDomain
 import TidemarkPostgres
 import TidemarkSockets
 import TidemarkStore
@@ -32,7 +34,8 @@ import TidemarkTestSupport
             url: url)
     }
 
-    private func run(_ url: String, _ arguments: [String]) async throws -> (ExitStatus, RecordingTerminal) {
+    private func run(_ url: String, _ arguments: [String]) async throws -> (TidemarkAdmin.ExitStatus, RecordingTerminal)
+    {
         let terminal = RecordingTerminal()
         let command = try #require(try Admin.parseAsRoot(arguments) as? any AdminCommand)
         let variables = ["TIDEMARK_DATABASE_URL": url, "TIDEMARK_CONTAINER": "iCloud.test"]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Testing
 import TidemarkDomain
 
@@ -59,13 +60,13 @@ import TidemarkDomain
 
     @Test(
         arguments: [
-            ([], [:], ExitStatus.usage, "tidemark admin context add"),
+            ([], [:], TidemarkAdmin.ExitStatus.usage, "tidemark admin context add"),
             (["--context", "none"], [:], .refused, "no context none"),
             (["--context", "dev"], ["TIDEMARK_ENVIRONMENT": "test"], .usage, "TIDEMARK_ENVIRONMENT"),
             (["--context", "far"], [:], .refused, "is the server wss://far"),
-        ] as [([String], [String: String], ExitStatus, String)])
+        ] as [([String], [String: String], TidemarkAdmin.ExitStatus, String)])
     func `R-836: what names no database is refused, with what to do`(
-        _ options: [String], _ variables: [String: String], _ status: ExitStatus, _ text: String
+        _ options: [String], _ variables: [String: String], _ status: TidemarkAdmin.ExitStatus, _ text: String
     ) {
         let failure = #expect(throws: AdminFailure.self) { try words(target(options, variables)) }
         #expect(failure?.status == status)

@@ -70,7 +70,7 @@ import TidemarkDomain
         for leaf in Self.leaves() {
             #expect(text.contains("| `\(leaf.path)` | \(leaf.roleText ?? "") |"), "\(leaf.path)")
         }
-        for status in ExitStatus.allCases { #expect(text.contains("\n| \(status.rawValue) | ")) }
+        for status in TidemarkAdmin.ExitStatus.allCases { #expect(text.contains("\n| \(status.rawValue) | ")) }
     }
 
     @Test(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 
 /// How long something is valid: `90m`, `12h`, `30d`, `8w`.
 package struct Lifetime: ExpressibleByArgument, Equatable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
-package import TidemarkService
+internal import TidemarkService
 package import TidemarkSockets
 package import TidemarkStore
 

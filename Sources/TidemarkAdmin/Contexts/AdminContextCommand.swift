@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+package import ArgumentParser
 internal import TidemarkPostgres
 
 /// A command of contexts, which are in a file of the operator's own machine.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 
 /// The form of a command's data.
 package enum OutputFormat: String, Sendable, CaseIterable, ExpressibleByArgument {

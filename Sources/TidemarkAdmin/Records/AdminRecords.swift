@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import TidemarkDomain
+internal import TidemarkFields
 internal import TidemarkKit
 
 struct AdminRecords: ParsableCommand {

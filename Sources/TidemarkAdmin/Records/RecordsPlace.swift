@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 package import TidemarkDomain
 internal import TidemarkService
 package import TidemarkStore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkAdmin
 
 /// The information on a running `tidemark dev`: for people, and for programs (`--ready-file`).
 struct DevSheet: Encodable {
