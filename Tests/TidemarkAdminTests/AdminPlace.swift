@@ -47,7 +47,7 @@ struct AdminPlace {
     ///
     /// - Parameter input: what the files have that the command opens.
     func perform(_ arguments: String..., input: String = "") async throws -> (
-        status: ExitStatus, terminal: MemoryTerminal
+        status: TidemarkAdmin.ExitStatus, terminal: MemoryTerminal
     ) {
         let parsed = try Admin.parseAsRoot(arguments + ["--container", Self.container.identifier])
         let command = try #require(parsed as? any AdminCommand)

@@ -3,6 +3,7 @@
 import Testing
 import TidemarkDomain
 import TidemarkService
+import TidemarkStore
 
 @testable import TidemarkAdmin
 
