@@ -157,7 +157,7 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres", "TidemarkDomain",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkAssets", "TidemarkFairness",
-                "TidemarkFields", "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments,
+                "TidemarkFields", "TidemarkKit", "TidemarkTranslation", "TidemarkTLS", "CTidemarkZlib", arguments,
             ]),
         executable(
             "tidemark",

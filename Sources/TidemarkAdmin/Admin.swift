@@ -7,11 +7,11 @@ package struct Admin: ParsableCommand {
     package static let configuration = CommandConfiguration(
         abstract: "See and repair what is stored.",
         subcommands: [
-            AdminAccounts.self, AdminAddresses.self, AdminAssets.self, AdminCompact.self, AdminContainers.self,
-            AdminContextCommand.self, AdminCredentials.self, AdminDatabases.self, AdminDevices.self, AdminExplain.self,
-            AdminImport.self,
-            AdminIndexes.self, AdminKeys.self, AdminRecords.self, AdminRoles.self, AdminSchema.self, AdminShares.self,
-            AdminStoreCommand.self, AdminZones.self,
+            AdminAccounts.self, AdminAddresses.self, AdminAssets.self, AdminAudit.self, AdminCompact.self,
+            AdminContainers.self, AdminContextCommand.self, AdminCredentials.self, AdminDatabases.self, AdminDebug.self,
+            AdminDevices.self, AdminDoctor.self, AdminExplain.self, AdminImport.self, AdminIndexes.self, AdminKeys.self,
+            AdminLimits.self, AdminRecords.self, AdminRoles.self, AdminSchema.self, AdminShares.self, AdminStats.self,
+            AdminStoreCommand.self, AdminSubscriptions.self, AdminTail.self, AdminZones.self,
         ])
 
     package init() {}

@@ -9,7 +9,7 @@ internal import TidemarkStore
 package enum AdminProgram {
     /// Runs a command on an open console. It says why the command failed.
     package static func perform(_ command: any AdminCommand, on console: Console) async -> ExitStatus {
-        await ending(console.screen) { try await command.run(console) }
+        await ending(console.screen) { try await Auditor.run(command, on: console) }
     }
 
     /// Runs a command in this process, on the database that its options, the variables or a context name.
@@ -27,7 +27,9 @@ package enum AdminProgram {
             let target = try AdminTarget(command.options, variables: variables) { () throws(AdminFailure) in
                 try contexts.read()
             }
-            try await withConsole(target, screen) { try await command.run($0) }
+            try await withConsole(target, screen, as: .ofProcess(variables: variables)) {
+                try await Auditor.run(command, on: $0)
+            }
         }
     }
 
@@ -47,12 +49,13 @@ package enum AdminProgram {
 
     /// Opens the store for as long as `body` runs, after checking that the database belongs to Tidemark.
     package static func withConsole(
-        _ target: AdminTarget, _ screen: Screen, _ body: (Console) async throws -> Void
+        _ target: AdminTarget, _ screen: Screen, as identity: OperatorIdentity = OperatorIdentity(name: ""),
+        _ body: (Console) async throws -> Void
     ) async throws {
         let url = try target.databaseURL()
         do {
-            guard screen.isDebugging else { return try await open(url, target, screen, body) }
-            try await StatementTrace.with({ screen.say($0) }) { try await open(url, target, screen, body) }
+            guard screen.isDebugging else { return try await open(url, target, screen, identity, body) }
+            try await StatementTrace.with({ screen.say($0) }) { try await open(url, target, screen, identity, body) }
         } catch {
             let failure = AdminFailure(error)
             guard failure.status == .unreachable, let advice = target.advice else { throw error }
@@ -61,7 +64,8 @@ package enum AdminProgram {
     }
 
     private static func open(
-        _ url: String, _ target: AdminTarget, _ screen: Screen, _ body: (Console) async throws -> Void
+        _ url: String, _ target: AdminTarget, _ screen: Screen, _ identity: OperatorIdentity,
+        _ body: (Console) async throws -> Void
     ) async throws {
         let loop = try EventLoop(name: "admin")
         defer { loop.stop() }
@@ -73,7 +77,8 @@ package enum AdminProgram {
         }
         let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
         let console = Console(
-            storage, loop: loop, screen: screen, container: target.container, environment: target.environment)
+            storage, loop: loop, screen: screen, container: target.container, environment: target.environment,
+            operatorIdentity: identity)
         let result: Result<Void, any Error>
         do {
             result = .success(try await body(console))

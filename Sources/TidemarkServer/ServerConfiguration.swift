@@ -51,6 +51,8 @@ package struct ServerConfiguration: Sendable {
     package var clearingInterval: Duration = .seconds(60)
     /// How long devices are listed that are not seen. Nil: for ever.
     package var deviceAge: Duration? = .seconds(400 * 86_400)
+    /// How long rows of the audit are kept. Nil: for ever.
+    package var auditAge: Duration? = .seconds(90 * 86_400)
     /// The directory of assets, the same for all servers of a database. Nil: the server stores no assets.
     package var assetDirectory: String?
     /// The file with the master key that encrypts account keys, the same for all servers of a database. It is created

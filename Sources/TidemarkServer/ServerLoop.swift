@@ -92,7 +92,7 @@ final class ServerLoop: Sendable {
         outlet.connect { hub.committed($0) }
         let janitor = StoreJanitor(
             storage: storage, scheduler: loop, interval: configuration.clearingInterval, limits: configuration.limits,
-            deviceAge: configuration.deviceAge)
+            deviceAge: configuration.deviceAge, auditAge: configuration.auditAge)
         return ServerLoop(
             loop: loop, storage: storage, service: service, hub: hub, janitor: janitor,
             allowedOrigins: configuration.allowedOrigins)

@@ -7,8 +7,8 @@ internal import TidemarkService
 internal import TidemarkStore
 
 /// Removes data that nobody can see any more. It removes the records of ended zones: a deletion is visible at once, and
-/// the work is done afterwards. It removes outcomes that are too old to be asked for, and devices that
-/// were not seen for a long time.
+/// the work is done afterwards. It removes outcomes that are too old to be asked for, devices that were
+/// not seen for a long time, and old rows of the audit.
 ///
 /// Any number of servers may do so at once. What one has removed, the others do not find.
 final class StoreJanitor: Sendable {
@@ -17,6 +17,7 @@ final class StoreJanitor: Sendable {
     private let interval: Duration
     private let memoryEpochsKept: Int64
     private let deviceAge: Duration?
+    private let auditAge: Duration?
     private let clockWatch: Mutex<ClockWatch>
     private let isStopped = Mutex(false)
     private let roundCount = Mutex(0)
@@ -26,20 +27,24 @@ final class StoreJanitor: Sendable {
 
     /// How long an epoch of memories lasts (`Limits.memoryEpochsKept`).
     private static let memoryEpoch = Duration.seconds(12 * 3_600)
-    /// Rounds between two checks of the epoch, and between two looks for old devices.
+    /// Rounds between two checks of the epoch, and between two looks for old devices and old rows of the audit.
     private static let roundsPerLook = 60
     /// Steps of one round. Each reads and removes a bounded number of rows, and lets other work go first.
     private static let stepsMax = 1_000
 
-    /// - Parameter deviceAge: nil: no device is forgotten.
+    /// - Parameters:
+    ///   - deviceAge: nil: no device is forgotten.
+    ///   - auditAge: nil: no row of the audit is forgotten.
     init(
-        storage: PostgresStorage, scheduler: any Scheduler, interval: Duration, limits: Limits, deviceAge: Duration?
+        storage: PostgresStorage, scheduler: any Scheduler, interval: Duration, limits: Limits, deviceAge: Duration?,
+        auditAge: Duration?
     ) {
         self.storage = storage
         self.scheduler = scheduler
         self.interval = interval
         memoryEpochsKept = limits.memoryEpochsKept
         self.deviceAge = deviceAge
+        self.auditAge = auditAge
         clockWatch = Mutex(ClockWatch(wallClock: scheduler.wallClockMilliseconds, steady: scheduler.now))
     }
 
@@ -60,16 +65,31 @@ final class StoreJanitor: Sendable {
 
     /// After the clock was set ahead, nothing is forgotten for that long: all devices would look old.
     private func forgetDevices() async {
-        let now = scheduler.wallClockMilliseconds
-        guard let deviceAge,
-            clockWatch.withLock({ $0.canTell(age: deviceAge, wallClock: now, steady: scheduler.now) })
-        else { return }
-        let deadline = Timestamp(milliseconds: now - deviceAge.components.seconds * 1_000)
+        guard let deadline = deadline(deviceAge) else { return }
         do {
             _ = try await storage.forgetDevices(notSeenSince: deadline)
         } catch {
             error.note()
         }
+    }
+
+    /// The same holds for the audit.
+    private func forgetAudit() async {
+        guard let deadline = deadline(auditAge) else { return }
+        do {
+            try await storage.forgetAudit(before: deadline)
+        } catch {
+            error.note()
+        }
+    }
+
+    /// What is from before it is older than `age`. Nil if nothing is forgotten now.
+    private func deadline(_ age: Duration?) -> Timestamp? {
+        let now = scheduler.wallClockMilliseconds
+        guard let age, clockWatch.withLock({ $0.canTell(age: age, wallClock: now, steady: scheduler.now) }) else {
+            return nil
+        }
+        return Timestamp(milliseconds: now - age.components.seconds * 1_000)
     }
 
     /// If the store cannot be reached, the next round tries again.
@@ -81,6 +101,7 @@ final class StoreJanitor: Sendable {
         if round % Self.roundsPerLook == 0 {
             await advanceMemoryEpoch()
             await forgetDevices()
+            await forgetAudit()
         }
         do {
             for _ in 0..<Self.stepsMax where !isStopped.withLock({ $0 }) {

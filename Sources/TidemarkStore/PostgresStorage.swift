@@ -9,6 +9,8 @@ package import TidemarkSockets
 ///
 /// Reads are pipelined over shared connections. Each write has a connection of its own while it lasts.
 package final class PostgresStorage: Storage {
+    let url: String
+    let loop: EventLoop
     let pool: PostgresPool
     let containers = DatabaseContainers()
     let queries: QueryConnections
@@ -33,6 +35,8 @@ package final class PostgresStorage: Storage {
         url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes,
         longQueries: FairGate? = nil, indexBounds: IndexBounds = IndexBounds()
     ) throws(StorageError) {
+        self.url = url
+        self.loop = loop
         preparations = Preparations(scheduler: loop)
         queries = QueryConnections(url: url, loop: loop, times: queryTimes, longQueries: longQueries)
         snapshots = FairConnections(

@@ -112,9 +112,9 @@ extension StorageConformance {
             let alice = try await store.alice()
             let device = DeviceID(high: 5, low: 6)
             try await store.first.noteDevice(
-                device, of: alice.account, name: "phone", atMost: 1_000, now: StorageFixture.now)
+                device, of: alice.account, name: "phone", from: "", atMost: 1_000, now: StorageFixture.now)
             try await store.second.noteDevice(
-                device, of: alice.account, name: "phone 2", atMost: 1_000, now: StorageFixture.now)
+                device, of: alice.account, name: "phone 2", from: "", atMost: 1_000, now: StorageFixture.now)
         },
         Scenario("R-001, R-022: a container has one public database in each environment, with a default zone") {
             store in

@@ -8,7 +8,8 @@ struct AdminAccounts: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts", abstract: "Accounts: who may sign in.",
         subcommands: [
-            List.self, Show.self, Create.self, SetName.self, SetEncryption.self, SetAccountQuota.self,
+            List.self, Show.self, Create.self, Disable.self, Enable.self, Delete.self, Export.self, Import.self,
+            SetName.self, SetEncryption.self, SetAccountQuota.self,
         ])
 
     struct List: AdminCommand {
@@ -49,7 +50,7 @@ struct AdminAccounts: ParsableCommand {
                     Column("OWN QUOTA", key: "hasOwnQuota") { _ in .flag(own != nil) },
                     Column("BYTES", key: "bytes") { _ in .optional(use.map { Int($0.byteCount) }) },
                     Column("ADDRESSES", key: "addresses") { _ in .list(addresses.map { .text($0) }) },
-                ])
+                ] + (try await AccountNumbers(of: id, console.store)?.columns() ?? []))
         }
     }
 
@@ -85,6 +86,7 @@ struct AdminAccounts: ParsableCommand {
             Column("DEVICES", key: "devices") { .number($0.deviceCount) },
             Column("ENCRYPTION", key: "encryption") { .text(EncryptionArgument($0.encryptionMode).rawValue) },
             Column("NAME", key: "name") { .optional($0.personName?.text) },
+            Column("DISABLED", key: "disabled", wide: true) { .optional($0.disabledAt) },
         ]
     }
 }

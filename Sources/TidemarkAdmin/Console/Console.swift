@@ -13,18 +13,22 @@ package final class Console: Sendable {
     package let loop: EventLoop
     /// The form of the output and what is asked, without the store.
     package let screen: Screen
+    /// Who gives the command.
+    package let operatorIdentity: OperatorIdentity
     private let containerName: String?
     private let environment: ContainerEnvironment
 
     /// - Parameters:
     ///   - container: from `--container`, the environment or the context; nil if none says it.
     ///   - environment: likewise.
+    ///   - operatorIdentity: who gives the command, for the audit.
     package init(
         _ storage: PostgresStorage, loop: EventLoop, screen: Screen, container: String?,
-        environment: ContainerEnvironment
+        environment: ContainerEnvironment, operatorIdentity: OperatorIdentity = OperatorIdentity(name: "")
     ) {
         self.storage = storage
         self.loop = loop
+        self.operatorIdentity = operatorIdentity
         self.screen = screen
         store = AdminStore(storage)
         containerName = container

@@ -7,7 +7,8 @@ internal import TidemarkStore
 
 struct AdminDevices: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "devices", abstract: "Devices that have connected.", subcommands: [List.self])
+        commandName: "devices", abstract: "Devices that have connected.",
+        subcommands: [List.self, Revoke.self, Delete.self])
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(
@@ -27,6 +28,7 @@ struct AdminDevices: ParsableCommand {
                     Column("NAME", key: "name") { .text($0.name) },
                     Column("FIRST SEEN", key: "firstSeen") { .date($0.firstSeenAt) },
                     Column("LAST SEEN", key: "lastSeen") { .date($0.lastSeenAt) },
+                    Column("REVOKED", key: "revoked") { .optional($0.revokedAt) },
                 ])
         }
     }

@@ -29,7 +29,7 @@ struct JSONLinesReader: InputReader {
     }
 
     /// Nil at the end.
-    private mutating func nextLine() throws(AdminFailure) -> [UInt8]? {
+    mutating func nextLine() throws(AdminFailure) -> [UInt8]? {
         guard try file.peek() != nil else { return nil }
         line += 1
         var bytes: [UInt8] = []

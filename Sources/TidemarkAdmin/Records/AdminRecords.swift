@@ -8,7 +8,10 @@ internal import TidemarkKit
 
 struct AdminRecords: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "records", abstract: "Records, found by queries.", subcommands: [RunQuery.self])
+        commandName: "records", abstract: "Records: read, found by queries, saved and deleted.",
+        subcommands: [
+            List.self, Get.self, RunQuery.self, Export.self, History.self, Save.self, Delete.self,
+        ])
 
     struct RunQuery: AdminCommand {
         static let configuration = CommandConfiguration(

@@ -7,7 +7,7 @@ internal import TidemarkStore
 struct AdminZones: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zones", abstract: "Zones of an account's private database.",
-        subcommands: [List.self, Purge.self, ResetEncrypted.self])
+        subcommands: [List.self, Show.self, Delete.self, Purge.self, ResetEncrypted.self])
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(
@@ -67,7 +67,7 @@ struct AdminZones: ParsableCommand {
         }
     }
 
-    private static func end(
+    static func end(
         _ zone: String, of account: String, _ reason: ZoneRemovalReason, _ console: Console
     ) async throws {
         let key = ZoneKey(database: try await console.privateDatabase(ofAccount: account), name: zone)

@@ -33,6 +33,8 @@ package final class CloudContext: Sendable {
     private let fault: String?
     /// The file that keeps the credential for the next start; nil: it is not kept.
     private let credentials: CredentialFile?
+    /// The file that keeps the identity of the device of plain calls for the next start; nil: it is not kept.
+    private let devices: DeviceFile?
     /// Where the server's warnings are written.
     private let writeWarning: @Sendable (_ text: String, _ container: String) -> Void
     private let state: Mutex<State>
@@ -51,6 +53,8 @@ package final class CloudContext: Sendable {
         var keys: KeyRing
         /// The connection of plain `CKDatabase` calls.
         var shared: CloudConnection?
+        /// Whether it has the kept identity.
+        var hasKeptDevice = false
         var connections: [WeakConnection] = []
         var observers: [WeakObserver] = []
         /// Whether the server has refused the credential.
@@ -82,7 +86,7 @@ package final class CloudContext: Sendable {
         environment: TidemarkConfiguration.Environment = .development, staging: AssetStaging = .standard,
         keyStore: any KeyStore = KeyFile.standard, requiresEndToEnd: Bool = false, server: URL? = nil,
         fault: String? = nil,
-        credentials: CredentialFile? = nil, attemptsAtOnce: Int? = nil,
+        credentials: CredentialFile? = nil, devices: DeviceFile? = nil, attemptsAtOnce: Int? = nil,
         writeWarning: (@Sendable (_ text: String, _ container: String) -> Void)? = nil
     ) {
         pacing = AttemptPacing(burst: attemptsAtOnce ?? AttemptPacing.burst)
@@ -98,12 +102,17 @@ package final class CloudContext: Sendable {
         shareURLs = ShareURLs(of: server)
         self.fault = fault
         self.credentials = credentials
+        self.devices = devices
         self.writeWarning =
             writeWarning ?? { Self.serverLog.warning("the server warns", ["container": $1, "why": $0]) }
         let keys = KeyRing(
             container: containerIdentifier, environment: environment, store: keyStore,
             requiresEndToEnd: requiresEndToEnd)
         state = Mutex(State(token: token, absence: absence, keys: keys))
+    }
+
+    deinit {
+        if state.withLock({ $0.hasKeptDevice }) { devices?.giveBack() }
     }
 
     /// Whether anybody is signed in at all. A faulty configuration counts as signed in. Requests then fail with
@@ -127,7 +136,8 @@ package final class CloudContext: Sendable {
             staging: configuration.assetDirectory.map { AssetStaging(directory: $0) } ?? .standard,
             keyStore: configuration.keyFile.map { KeyFile($0) } ?? .standard,
             requiresEndToEnd: configuration.requiresEndToEndEncryption, server: configuration.url,
-            fault: configuration.fault, credentials: credentials)
+            fault: configuration.fault, credentials: credentials,
+            devices: DeviceFile(configuration, containerIdentifier: containerIdentifier))
     }
 
     /// Who is signed in at the start; an empty token: nobody.
@@ -176,7 +186,9 @@ package final class CloudContext: Sendable {
 
     private func connection(_ state: inout State) -> CloudConnection {
         if let shared = state.shared { return shared }
-        let connection = makeConnection(device: SecureRandom.bytes(16), &state)
+        let kept = devices?.take()
+        state.hasKeptDevice = kept != nil
+        let connection = makeConnection(device: kept ?? SecureRandom.bytes(16), &state)
         state.shared = connection
         return connection
     }

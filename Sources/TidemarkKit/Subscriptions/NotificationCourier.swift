@@ -36,7 +36,7 @@ final class NotificationCourier: CloudConnectionObserver, CredentialObserver {
 
     func disconnected() {}
 
-    /// The device of plain calls lives as long as the process, so nothing is stored.
+    /// The device whose identity this was keeps it. This one has its own as long as the process lives.
     func deviceReplaced(by device: [UInt8]) {}
 
     func refused(_ code: CKError.Code) {}

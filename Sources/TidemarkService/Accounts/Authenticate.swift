@@ -10,22 +10,23 @@ extension CloudService {
     ///   - credentialHash: the SHA-256 of the credential, which itself is never stored.
     ///   - createsContainer: whether an unknown container is created, unless the account has `Limits.containersMax` of
     ///     them. In production never: an operator creates those.
-    /// - Returns: nil for a credential that is unknown, revoked or expired. `containerUnknown` for an unknown
+    ///   - address: from where it connects; empty if that is not known.
+    /// - Returns: nil for a credential that is unknown, revoked or expired, or of an account that is disabled, and
+    ///   for a device that is revoked. `containerUnknown` for an unknown
     ///   container; only the holder of a valid credential gets this answer.
     package func authenticate(
         credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
-        device: DeviceID, deviceName: String
+        device: DeviceID, deviceName: String, from address: String = ""
     ) async -> Result<Identity?, FailureReason> {
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
             let identity = try await storage.identity(
                 credentialHash: credentialHash, container: container, environment: environment,
                 containersMax: createsContainer && environment == .development ? limits.containersMax : 0, now: now)
-            if let identity {
-                try await storage.noteDevice(
-                    device, of: identity.account, name: deviceName, atMost: limits.devicesMax, now: now)
-            }
-            return .success(identity)
+            guard let identity else { return .success(nil) }
+            let mayEnter = try await storage.noteDevice(
+                device, of: identity.account, name: deviceName, from: address, atMost: limits.devicesMax, now: now)
+            return .success(mayEnter ? identity : nil)
         }
     }
 
@@ -44,6 +45,23 @@ extension CloudService {
 
     /// The most containers that are compared with an unknown name (I-7).
     private static var containersToldMax: Int { 256 }
+
+    /// Records that a credential opened no session. Nobody waits for its success.
+    package func noteRefusedSignIn(credentialHash: [UInt8], device: DeviceID, from address: String) async {
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        _ = await retry.run { () async throws(StorageError) -> Result<Void, FailureReason> in
+            try await storage.noteRefusedSignIn(
+                credentialHash: credentialHash, device: device, from: address, now: now)
+            return .success(())
+        }
+    }
+
+    /// All devices of these accounts that are revoked: their connections are to be closed.
+    package func revokedDevices(of accounts: [AccountID]) async -> Result<[AccountDevice], FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            .success(try await storage.revokedDevices(of: accounts))
+        }
+    }
 
     /// The credentials among these that are no longer valid: their connections are to be closed.
     package func voidCredentials(

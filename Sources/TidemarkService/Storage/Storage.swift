@@ -37,7 +37,7 @@ package protocol Storage: AnyObject, Sendable {
     ///
     /// - Parameter containersMax: an unknown container is created if the account is a user of fewer than that many of
     ///   its environment. 0: never. Calls at the same moment do not create more together.
-    /// - Returns: nil if there is no such credential, or if it is revoked or expired at `now`.
+    /// - Returns: nil if there is no such credential, if it is revoked or expired at `now`, or if its account is disabled.
     /// - Throws: ``StorageError/Code/containerUnknown`` if there is no such container and none is to be created.
     func identity(
         credentialHash: [UInt8], container: String, environment: ContainerEnvironment, containersMax: Int,
@@ -61,15 +61,29 @@ package protocol Storage: AnyObject, Sendable {
     /// The users of a container who have these record names. Names that nobody has are left out.
     func users(named names: [String], in container: ContainerKey) async throws(StorageError) -> [UserID: String]
 
-    /// Records that a device of the account was here (for operators; at most once in a session). Nothing else depends on
-    /// it.
+    /// Records that a device of the account was here, and its sign-in (for operators; at most once in a session). Nothing
+    /// else depends on it.
     ///
-    /// - Parameter countMax: how many devices of the account are kept, the last seen ones.
+    /// - Parameters:
+    ///   - address: from where it connects; empty if that is not known.
+    ///   - countMax: how many devices of the account are kept, the last seen ones.
+    /// - Returns: false if an operator has revoked the device: it may not come in.
+    @discardableResult
     func noteDevice(
-        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
+        _ device: DeviceID, of account: AccountID, name: String, from address: String, atMost countMax: Int,
+        now: Timestamp
+    ) async throws(StorageError) -> Bool
+
+    /// Records that a credential opened no session.
+    func noteRefusedSignIn(
+        credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError)
 
-    /// The credentials among these that are revoked, or expired at `now`: their connections are to be closed.
+    /// All devices of these accounts that an operator has revoked: their connections are to be closed.
+    func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice]
+
+    /// The credentials among these that are revoked, expired at `now`, or of an account that is disabled: their
+    /// connections are to be closed.
     func voidCredentials(
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID]
@@ -569,4 +583,5 @@ package struct ZonesMoved: Sendable {
 package enum ServerNotice: Sendable, Hashable {
     case zone(ZoneNotice)
     case credentialRevoked(CredentialID)
+    case deviceRevoked(AccountDevice)
 }

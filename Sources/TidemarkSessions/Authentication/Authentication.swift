@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 
 /// Finds the account and the container of a `Hello`.
-struct Authentication: Sendable {
+final class Authentication: Sendable {
     enum Outcome {
         case welcome(SessionMember, WireHelloAnswer)
         case refused(Refusal, SessionClose)
@@ -16,9 +18,19 @@ struct Authentication: Sendable {
     let service: CloudService
     let settings: SessionSettings
     let now: @Sendable () -> Timestamp
+    let scheduler: any Scheduler
+    private let refusals = Mutex(RefusalAllowance())
     private static let log = Log("containers")
 
-    func answer(_ hello: WireHello) async -> Outcome {
+    init(service: CloudService, settings: SessionSettings, scheduler: any Scheduler) {
+        self.service = service
+        self.settings = settings
+        self.scheduler = scheduler
+        now = { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
+    }
+
+    /// - Parameter address: from where the client connects; empty if that is not known.
+    func answer(_ hello: WireHello, from address: String) async -> Outcome {
         let greeting: Greeting
         do {
             greeting = try Greeting(hello)
@@ -38,11 +50,21 @@ struct Authentication: Sendable {
             let nobody = member(greeting, nil, store)
             return .welcome(nobody, answer(to: nobody, store))
         }
-        return await identify(greeting, hash: settings.credentialHash(credential), store: store)
+        let visitor = Visitor(greeting: greeting, hash: settings.credentialHash(credential), address: address)
+        return await identify(visitor, store: store)
     }
 
-    private func identify(_ greeting: Greeting, hash: [UInt8], store: StoreStanding) async -> Outcome {
-        let answer = await authenticate(greeting, hash, createsContainer: false)
+    /// Somebody who has shown a credential.
+    private struct Visitor {
+        let greeting: Greeting
+        let hash: [UInt8]
+        let address: String
+    }
+
+    private func identify(_ visitor: Visitor, store: StoreStanding) async -> Outcome {
+        let (greeting, hash) = (visitor.greeting, visitor.hash)
+        let answer = await authenticate(visitor, createsContainer: false)
+        if case .success(nil) = answer { note(refused: visitor) }
         guard case .failure(.containerUnknown) = answer else { return outcome(of: answer, greeting, store) }
         // Rare: an account's first connection, or a mistyped name. Only then are the account's containers read.
         let known: [String]
@@ -55,7 +77,7 @@ struct Authentication: Sendable {
         guard settings.createsContainers, greeting.environment == .development else {
             return .refused(Refusal(.containerUnknown, unknown.refusal), .misuse)
         }
-        let made = await authenticate(greeting, hash, createsContainer: true)
+        let made = await authenticate(visitor, createsContainer: true)
         if case .failure(.containerUnknown) = made {
             let text = unknown.refusal(beyond: settings.limits.containersMax)
             return .refused(Refusal(.containerUnknown, text), .misuse)
@@ -65,11 +87,23 @@ struct Authentication: Sendable {
     }
 
     private func authenticate(
-        _ greeting: Greeting, _ hash: [UInt8], createsContainer: Bool
+        _ visitor: Visitor, createsContainer: Bool
     ) async -> Result<Identity?, FailureReason> {
-        await service.authenticate(
-            credentialHash: hash, container: greeting.container, environment: greeting.environment,
-            createsContainer: createsContainer, device: greeting.device, deviceName: greeting.shownName)
+        let greeting = visitor.greeting
+        return await service.authenticate(
+            credentialHash: visitor.hash, container: greeting.container, environment: greeting.environment,
+            createsContainer: createsContainer, device: greeting.device, deviceName: greeting.shownName,
+            from: visitor.address)
+    }
+
+    /// Nobody waits for it, so that a refusal takes no longer than before.
+    private func note(refused visitor: Visitor) {
+        let isAllowed = refusals.withLock { $0.take(visitor.address, now: scheduler.now) }
+        guard isAllowed else { return }
+        scheduler.run { [service] in
+            await service.noteRefusedSignIn(
+                credentialHash: visitor.hash, device: visitor.greeting.device, from: visitor.address)
+        }
     }
 
     private func outcome(

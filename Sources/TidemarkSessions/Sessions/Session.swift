@@ -330,7 +330,7 @@ extension Session {
             return .refused(refusal, .tryAgainLater)
         }
         defer { gate.leave(ticket) }
-        return await hub.authentication.answer(hello)
+        return await hub.authentication.answer(hello, from: state.withLock { $0.peer?.address ?? "" })
     }
 
     private static let foreignPage =

@@ -53,9 +53,7 @@ package final class SessionHub: Sendable {
         router = RequestRouter(
             service: service, limits: settings.limits, pushes: pushes, gates: gates,
             requestBudget: settings.requestBudget)
-        authentication = Authentication(service: service, settings: settings) { [scheduler] in
-            Timestamp(milliseconds: scheduler.wallClockMilliseconds)
-        }
+        authentication = Authentication(service: service, settings: settings, scheduler: scheduler)
     }
 
     /// Makes the hubs of one process look like one. Only the first posts to other servers, and only it must be told
@@ -101,11 +99,12 @@ package final class SessionHub: Sendable {
     /// Takes in what servers that share the store have posted, including this one.
     package func heard(_ notices: [ServerNotice]) {
         var moved: [ZoneNotice] = []
-        var revoked: Set<CredentialID> = []
+        var revoked = RevokedAccess()
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
-            case .credentialRevoked(let credential): revoked.insert(credential)
+            case .credentialRevoked(let credential): revoked.credentials.insert(credential)
+            case .deviceRevoked(let device): revoked.devices.insert(device)
             }
         }
         if !revoked.isEmpty {
@@ -127,30 +126,36 @@ package final class SessionHub: Sendable {
         await checkCredentials()
     }
 
-    private func cutOff(_ credentials: Set<CredentialID>) async {
+    private func cutOff(_ revoked: RevokedAccess) async {
         await visitAll { session in
-            guard let credential = session.member?.identity?.credential, credentials.contains(credential) else {
-                return
-            }
-            session.end(.notAuthenticated)
+            if let member = session.member, revoked.includes(member) { session.end(.notAuthenticated) }
         }
     }
 
     /// The most credentials that are checked at once.
     private static let credentialsMax = 1_000
 
-    /// Checks whether every credential in use is still valid, and closes the connections of those that are not. If the
-    /// store cannot be reached, no connection is closed.
+    /// Checks whether every credential and device in use may still sign in, and closes the connections of those that may
+    /// not. If the store cannot be reached, no connection is closed.
     package func checkCredentials() async {
         var inUse: Set<CredentialID> = []
+        var present: Set<AccountID> = []
         await visitAll { session in
-            if let credential = session.member?.identity?.credential { inUse.insert(credential) }
+            guard let identity = session.member?.identity else { return }
+            inUse.insert(identity.credential)
+            present.insert(identity.account)
         }
         let credentials = inUse.sorted { $0.rawValue < $1.rawValue }
         for start in stride(from: 0, to: credentials.count, by: Self.credentialsMax) {
             let some = Array(credentials[start..<min(start + Self.credentialsMax, credentials.count)])
             guard case .success(let void) = await service.voidCredentials(among: some) else { return }
-            if !void.isEmpty { await cutOff(Set(void)) }
+            if !void.isEmpty { await cutOff(RevokedAccess(credentials: Set(void))) }
+        }
+        let accounts = present.sorted { $0.rawValue < $1.rawValue }
+        for start in stride(from: 0, to: accounts.count, by: Self.credentialsMax) {
+            let some = Array(accounts[start..<min(start + Self.credentialsMax, accounts.count)])
+            guard case .success(let devices) = await service.revokedDevices(of: some) else { return }
+            if !devices.isEmpty { await cutOff(RevokedAccess(devices: Set(devices))) }
         }
     }
 

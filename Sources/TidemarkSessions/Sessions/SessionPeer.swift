@@ -12,6 +12,9 @@ package protocol SessionPeer: AnyObject, Sendable {
     /// Queues a message for many peers.
     func send(_ message: SharedMessage)
 
+    /// From where it connects, for the audit; empty if that is not known.
+    var address: String { get }
+
     /// Whether the other end may go on without a credential. False for a web page that the operator does not know.
     var mayBeNobody: Bool { get }
 
@@ -39,6 +42,8 @@ package protocol SessionPeer: AnyObject, Sendable {
 extension SessionPeer {
     package var mayBeNobody: Bool { true }
     package var address: String? { nil }
+
+    package var address: String { "" }
 
     package func send(_ message: SharedMessage) {
         send(message.bytes)

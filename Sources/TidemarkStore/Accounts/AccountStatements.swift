@@ -30,6 +30,7 @@ struct AccountStatements: Sendable {
         SELECT c.account_id, c.id AS credential_id, c.expires_at, k.id AS container_id, u.id AS user_id, u.record_name,
                d.id AS database_id, s.id AS shared_id, k.feeds_everywhere
           FROM credential c
+          JOIN account a ON a.id = c.account_id AND a.disabled_at IS NULL
           LEFT JOIN container k ON k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
           LEFT JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
           LEFT JOIN database d ON d.user_id = u.id AND d.scope = 2
@@ -57,6 +58,7 @@ struct AccountStatements: Sendable {
         """
         SELECT k.identifier
           FROM credential c
+          JOIN account a ON a.id = c.account_id AND a.disabled_at IS NULL
           JOIN container k ON k.environment = \(\.environment)
           JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
          WHERE c.hash = \(\.hash) AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > \(\.now))
@@ -166,14 +168,24 @@ struct AccountStatements: Sendable {
                 ON CONFLICT (account_id, id) DO UPDATE SET name = excluded.name, last_seen_at = excluded.last_seen_at
          RETURNING xmax)
         DELETE FROM device
-         WHERE account_id = \(\.account) AND EXISTS (SELECT FROM noted WHERE xmax = 0)
+         WHERE account_id = \(\.account) AND EXISTS (SELECT FROM noted WHERE xmax = 0) AND revoked_at IS NULL
            AND id IN (SELECT id FROM device WHERE account_id = \(\.account)
                        ORDER BY last_seen_at DESC, id OFFSET greatest(0, \(\.countMax)::bigint - 1))
         """)
 
     let forgetDevices = DeclaredStatement<Timestamp, Void>(
         .write, "forget_devices",
-        "DELETE FROM device WHERE last_seen_at < \(\.self)")
+        "DELETE FROM device WHERE last_seen_at < \(\.self) AND revoked_at IS NULL")
+
+    /// No row: it may sign in.
+    let revokedDevice = DeclaredStatement<(device: DeviceID, account: AccountID), Void>(
+        .read, "revoked_device",
+        "SELECT 1 FROM device WHERE account_id = \(\.account) AND id = \(\.device) AND revoked_at IS NOT NULL")
+
+    let revokedDevices = DeclaredStatement<[AccountID], AccountDevice>(
+        .read, "revoked_devices",
+        "SELECT account_id, id FROM device WHERE account_id = ANY (\(\.self)) AND revoked_at IS NOT NULL"
+    ) { row throws(PostgresError) in AccountDevice(account: try row["account_id"], device: try row["id"]) }
 
     // MARK: For operators
 
@@ -182,10 +194,10 @@ struct AccountStatements: Sendable {
         "INSERT INTO account (name) VALUES (\(\.self)) ON CONFLICT DO NOTHING RETURNING id")
 
     let listAccounts = DeclaredStatement<Void, AdminStore.Account>(
-        .read, "list_accounts", "\(accounts) ORDER BY a.name", row: decodeAccount)
+        .read, "list_accounts", "\(accounts) WHERE a.deleted_at IS NULL ORDER BY a.name", row: decodeAccount)
 
     let showAccount = DeclaredStatement<String, AdminStore.Account>(
-        .read, "show_account", "\(accounts) WHERE a.name = \(\.self)", row: decodeAccount)
+        .read, "show_account", "\(accounts) WHERE a.name = \(\.self) AND a.deleted_at IS NULL", row: decodeAccount)
 
     /// Accounts as operators see them.
     private static let accounts = """
@@ -193,7 +205,7 @@ struct AccountStatements: Sendable {
                (SELECT count(*) FROM credential c WHERE c.account_id = a.id AND c.revoked_at IS NULL
                                                     AND (c.expires_at IS NULL OR c.expires_at > now())) AS credential_count,
                (SELECT count(*) FROM device d WHERE d.account_id = a.id) AS device_count, a.encryption_mode,
-               a.given_name, a.family_name
+               a.given_name, a.family_name, a.disabled_at
           FROM account a
         """
 
@@ -202,7 +214,8 @@ struct AccountStatements: Sendable {
             id: try row["id"], name: try row["name"], createdAt: try row["created_at"],
             credentialCount: try row["credential_count"], deviceCount: try row["device_count"],
             encryptionMode: EncryptionMode(rawValue: try row["encryption_mode"]) ?? .escrowed,
-            personName: PersonName(storedGiven: try row["given_name"], family: try row["family_name"]))
+            personName: PersonName(storedGiven: try row["given_name"], family: try row["family_name"]),
+            disabledAt: try row["disabled_at"])
     }
 
     /// Null: no such part.
@@ -212,7 +225,7 @@ struct AccountStatements: Sendable {
 
     let findAccount = DeclaredStatement<String, AccountID>(
         .read, "find_account",
-        "SELECT id FROM account WHERE name = \(\.self)")
+        "SELECT id FROM account WHERE name = \(\.self) AND deleted_at IS NULL")
 
     let issueCredential = DeclaredStatement<
         (account: AccountID, hash: [UInt8], label: String, expiresAt: Timestamp?), CredentialID
@@ -236,11 +249,11 @@ struct AccountStatements: Sendable {
 
     let listDevices = DeclaredStatement<AccountID, AdminStore.ListedDevice>(
         .read, "list_devices",
-        "SELECT id, name, first_seen_at, last_seen_at FROM device WHERE account_id = \(\.self) ORDER BY last_seen_at DESC"
+        "SELECT id, name, first_seen_at, last_seen_at, revoked_at FROM device WHERE account_id = \(\.self) ORDER BY last_seen_at DESC"
     ) { row throws(PostgresError) in
         AdminStore.ListedDevice(
             id: try row["id"], name: try row["name"], firstSeenAt: try row["first_seen_at"],
-            lastSeenAt: try row["last_seen_at"])
+            lastSeenAt: try row["last_seen_at"], revokedAt: try row["revoked_at"])
     }
 
     /// As `StoreIncarnation.next` says.
@@ -269,7 +282,8 @@ struct AccountStatements: Sendable {
     let voidCredentials = DeclaredStatement<(credentials: [CredentialID], now: Timestamp), CredentialID>(
         .read, "void_credentials",
         """
-        SELECT id FROM credential
-         WHERE id = ANY (\(\.credentials)) AND (revoked_at IS NOT NULL OR expires_at <= \(\.now))
+        SELECT c.id FROM credential c JOIN account a ON a.id = c.account_id
+         WHERE c.id = ANY (\(\.credentials))
+           AND (c.revoked_at IS NOT NULL OR c.expires_at <= \(\.now) OR a.disabled_at IS NOT NULL)
         """)
 }

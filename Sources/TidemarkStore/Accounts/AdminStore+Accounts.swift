@@ -15,6 +15,8 @@ extension AdminStore {
         package let encryptionMode: EncryptionMode
         /// Nil: the account has none.
         package let personName: PersonName?
+        /// Nil: it may sign in.
+        package let disabledAt: Timestamp?
     }
 
     /// A row of the operator's list of an account's credentials.
@@ -32,6 +34,8 @@ extension AdminStore {
         package let name: String
         package let firstSeenAt: Timestamp
         package let lastSeenAt: Timestamp
+        /// Nil: it may sign in.
+        package let revokedAt: Timestamp?
     }
 
     /// - Returns: nil if the name is taken.

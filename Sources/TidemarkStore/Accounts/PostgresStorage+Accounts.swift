@@ -72,13 +72,23 @@ extension PostgresStorage {
         Dictionary(rows.map { ($0.user, $0.name) }) { $1 }
     }
 
+    @discardableResult
     package func noteDevice(
-        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
-    ) async throws(StorageError) {
-        _ = try await write(sql.accounts.noteDevice((device, account, name, now, countMax)))
+        _ device: DeviceID, of account: AccountID, name: String, from address: String, atMost countMax: Int,
+        now: Timestamp
+    ) async throws(StorageError) -> Bool {
+        let signIn = (account, device, AuditAction.bounded(address), now, Self.hour(of: now))
+        let (_, _, revoked) = try await write(
+            sql.accounts.noteDevice((device, account, name, now, countMax)), sql.audit.noteSignIn(signIn),
+            sql.accounts.revokedDevice((device, account)))
+        return revoked.isEmpty
     }
 
-    /// Forgets devices that were not seen since. Nothing but the list for operators depends on them: tombstones
+    package func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice] {
+        try await read(sql.accounts.revokedDevices(accounts))
+    }
+
+    /// Forgets devices that were not seen since, unless they are revoked. Nothing but the list for operators depends on them: tombstones
     /// client tokens and remembered requests name devices by their bits.
     ///
     /// - Returns: how many.

@@ -144,5 +144,13 @@ package enum Migrations {
             "0031_add_account_names", "56ab0857871e3e58c9a789cd679844fc4e6770a974f945f12e064cd6b012518f",
             PackageResources._031_add_account_names_sql
         ),
+        (
+            "0033_disable_accounts", "1025bccdf3210f41c8e87aab5e76de1d94bea36fa95681816aef74b430695329",
+            PackageResources._033_disable_accounts_sql
+        ),
+        (
+            "0034_create_audit", "6cf86999dfe55b4645de4948ddfe19da74234c61b2b56a8571747d002c4d8023",
+            PackageResources._034_create_audit_sql
+        ),
     ]
 }

@@ -10,6 +10,7 @@ internal import TidemarkService
 ///     z <database> <device in hexadecimal digits> <zone name>
 ///     s <database> <device in hexadecimal digits> <name of a zone whose shares changed too>
 ///     c <credential>
+///     d <account> <device in hexadecimal digits>
 enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
     private static let bytesMax = 7_900
@@ -35,6 +36,8 @@ enum NoticePayload {
                 + "\t\(zone.database.rawValue)\t\(Hex.encode(zone.life.bytes))\t\(zone.zoneName)\n"
         case .credentialRevoked(let credential):
             "c\t\(credential.rawValue)\n"
+        case .deviceRevoked(let revoked):
+            "d\t\(revoked.account.rawValue)\t\(Hex.encode(revoked.device.bytes))\n"
         }
     }
 
@@ -53,6 +56,9 @@ enum NoticePayload {
                         database: DatabaseID(id), life: life, zoneName: text(parts[3]), changesShares: kind == "s"))
             case ("c", 2):
                 return .credentialRevoked(CredentialID(id))
+            case ("d", 3):
+                guard let bytes = Hex.decode(text(parts[2])), let device = DeviceID(bytes: bytes) else { return nil }
+                return .deviceRevoked(AccountDevice(account: AccountID(id), device: device))
             default:
                 return nil
             }

@@ -15,6 +15,15 @@ extension PostgresStorage {
     }
 }
 
+extension PostgresStorage {
+    /// Hears what servers tell each other, on a connection of its own. See ``NoticeListener``.
+    package func listen(
+        onNotices: @escaping @Sendable ([ServerNotice]) -> Void, onListening: @escaping @Sendable () -> Void
+    ) throws(StorageError) -> NoticeListener {
+        try NoticeListener(url: url, loop: loop, onNotices: onNotices, onListening: onListening)
+    }
+}
+
 /// The SQL of notices.
 struct NoticeStatements: Sendable {
     /// Asynchronous commit: a hint may be lost, so it need not wait for the disk, nor hold its lock for that long.

@@ -113,6 +113,55 @@ struct ZoneStatements: Sendable {
             removal: removal.flatMap(ZoneRemovalReason.init), removedAt: try row["removed_at"])
     }
 
+    /// What an operator sees of a living zone. The database's feed has seen the zone up to `seen_number`; null: it has not,
+    /// or the zone has no feed (R-202).
+    let details = DeclaredStatement<ZoneKey, AdminStore.ZoneDetails>(
+        .read, "zone_details",
+        """
+        SELECT z.id, z.created_at, z.change_number, z.oldest_token_number, z.byte_count, z.tombstone_byte_count,
+               z.largest_record, z.encryption_scope, e.zone_change_number AS seen_number,
+               (SELECT count(*) FROM zone_key k WHERE k.database_id = z.database_id AND k.zone_id = z.id) AS key_count,
+               (SELECT count(*) FROM share h
+                 WHERE h.database_id = z.database_id AND h.zone_id = z.id AND h.ended_number IS NULL) AS share_count,
+               (SELECT count(*) FROM share h JOIN share_participant p
+                    ON p.database_id = h.database_id AND p.zone_id = h.zone_id AND p.share_number = h.number
+                 WHERE h.database_id = z.database_id AND h.zone_id = z.id AND h.ended_number IS NULL
+                   AND p.status = 2) AS participant_count,
+               (SELECT count(*) FROM subscription s
+                 WHERE s.user_id = d.user_id AND s.zone_id = z.id) AS subscription_count,
+               (SELECT count(*) FROM client_token t
+                 WHERE t.database_id = z.database_id AND t.zone_id = z.id) AS client_token_count
+          FROM zone z
+          JOIN database d ON d.id = z.database_id
+          LEFT JOIN feed_entry e ON e.database_id = z.database_id AND e.zone_id = z.id
+         WHERE z.database_id = \(\.database) AND z.name = \(\.name) AND z.removal IS NULL
+        """
+    ) { row throws(PostgresError) in
+        AdminStore.ZoneDetails(
+            id: try row["id"], createdAt: try row["created_at"], changeNumber: try row["change_number"],
+            oldestTokenNumber: try row["oldest_token_number"], recordBytes: try row["byte_count"],
+            tombstoneBytes: try row["tombstone_byte_count"], largestRecordBytes: try row["largest_record"],
+            encryptionScope: ZoneEncryptionScope(rawValue: try row["encryption_scope"]) ?? .perRecord,
+            seenByFeed: try row["seen_number"], keyCount: try row["key_count"], shareCount: try row["share_count"],
+            participantCount: try row["participant_count"], subscriptionCount: try row["subscription_count"],
+            clientTokenCount: try row["client_token_count"])
+    }
+
+    /// Counts some records of a zone that follow a name. No row: there are none. The name is that of the last one; null if
+    /// it was the last of the zone.
+    let countRecords = DeclaredStatement<
+        (database: DatabaseID, zone: ZoneID, after: String, rowsMax: Int), (living: Int, deleted: Int, last: String?)
+    >(
+        .read, "count_records",
+        """
+        SELECT count(*) FILTER (WHERE NOT is_deleted) AS living, count(*) FILTER (WHERE is_deleted) AS deleted,
+               CASE WHEN count(*) = \(\.rowsMax) THEN max(name) END AS last
+          FROM (SELECT name, is_deleted FROM record
+                 WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND name > \(\.after)
+                 ORDER BY name LIMIT \(\.rowsMax)) AS r
+        """
+    ) { row throws(PostgresError) in (try row["living"], try row["deleted"], try row["last"]) }
+
     /// Removes the zones' keys at once: from now on nobody can decrypt what is still stored of their encrypted values.
     let end = DeclaredStatement<
         (database: DatabaseID, zones: [ZoneID], reason: ZoneRemovalReason, now: Timestamp), Void

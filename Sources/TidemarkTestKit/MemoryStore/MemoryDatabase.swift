@@ -62,6 +62,18 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
+    /// The device may not sign in any more.
+    ///
+    /// - Returns: nil, with nothing changed, if there is no such account.
+    package func revokeDevice(_ device: DeviceID, account name: String) -> AccountDevice? {
+        withState { state in
+            guard let account = state.tables.accounts[name] else { return nil }
+            let revoked = AccountDevice(account: account, device: device)
+            state.tables.revokedDevices.insert(revoked)
+            return revoked
+        }
+    }
+
     /// Makes an address, in its normal form, a verified one of the account.
     ///
     /// - Returns: false, with nothing changed, if there is no such account, or if the address is another's.

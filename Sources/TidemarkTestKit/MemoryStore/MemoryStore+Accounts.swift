@@ -65,10 +65,27 @@ extension MemoryStore {
         }
     }
 
+    @discardableResult
     package func noteDevice(
-        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
+        _ device: DeviceID, of account: AccountID, name: String, from address: String, atMost countMax: Int,
+        now: Timestamp
+    ) async throws(StorageError) -> Bool {
+        try await call { tables in !tables.revokedDevices.contains(AccountDevice(account: account, device: device)) }
+    }
+
+    package func noteRefusedSignIn(
+        credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError) {
         try await reach(.callSent)
+    }
+
+    package func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice] {
+        try await call { tables in
+            tables.revokedDevices.filter { accounts.contains($0.account) }.sorted {
+                ($0.account.rawValue, $0.device.high, $0.device.low)
+                    < ($1.account.rawValue, $1.device.high, $1.device.low)
+            }
+        }
     }
 
     package func voidCredentials(

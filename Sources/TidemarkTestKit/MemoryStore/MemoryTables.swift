@@ -58,6 +58,7 @@ struct MemoryTables {
     private(set) var memoryEpoch: Int64 = 1
     private var memoryEpochBegan: Duration?
     var accounts: [String: AccountID] = [:]
+    var revokedDevices: Set<AccountDevice> = []
     var credentials: [[UInt8]: StoredCredential] = [:]
     var containers: [ContainerKey: ContainerID] = [:]
     /// For all containers; nil for the server's limit.

@@ -89,6 +89,12 @@ struct Serve: ParsableCommand {
             valueName: "days"))
     var deviceDays: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Forget what the audit says of sign-ins and of operators after so many days.",
+            discussion: "Default: 90; 0 for never.", valueName: "days"))
+    var auditDays: Int?
+
     @OptionGroup var connections: ConnectionOptions
 
     @OptionGroup var operations: OperationsOptions
@@ -139,6 +145,8 @@ struct Serve: ParsableCommand {
         let days = try Setting.number(deviceDays, "--device-days", default: 400, in: 0...36_500)
         configuration.slowRequestTime = try log.slowRequestTime()
         configuration.deviceAge = days == 0 ? nil : .seconds(days * 86_400)
+        let auditDays = try Setting.number(auditDays, "--audit-days", default: 90, in: 0...36_500)
+        configuration.auditAge = auditDays == 0 ? nil : .seconds(auditDays * 86_400)
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "--master-key-file")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()

@@ -261,10 +261,20 @@ final class PlantedStorage: Storage {
     }
 
     func noteDevice(
-        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, rowsMax: Int,
+        _ device: DeviceID, of account: AccountID, name: String, from address: String, atMost countMax: Int,
         now: Timestamp
+    ) async throws(StorageError) -> Bool {
+        try await base.noteDevice(device, of: account, name: name, from: address, atMost: countMax, now: now)
+    }
+
+    func noteRefusedSignIn(
+        credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError) {
-        try await base.noteDevice(device, of: account, name: name, atMost: countMax, rowsMax: rowsMax, now: now)
+        try await base.noteRefusedSignIn(credentialHash: credentialHash, device: device, from: address, now: now)
+    }
+
+    func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice] {
+        try await base.revokedDevices(of: accounts)
     }
 
     func voidCredentials(
@@ -410,7 +420,7 @@ final class PlantedStorage: Storage {
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, rowsMax: Int,
         now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead {
-        try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, rowsMax: rowsMax, now: now)
+        try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, now: now)
     }
 
     func keepAsset(

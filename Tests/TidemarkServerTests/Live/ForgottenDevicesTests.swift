@@ -23,7 +23,7 @@ import TidemarkWire
     {
         let account = try #require(try await world.admin.account(named: "alice"))
         try await world.storage.noteDevice(
-            DeviceID(high: 7, low: number), of: account, name: "old \(number)", atMost: countMax, now: time)
+            DeviceID(high: 7, low: number), of: account, name: "old \(number)", from: "", atMost: countMax, now: time)
     }
 
     private func time(daysAgo days: Int64) -> Timestamp {

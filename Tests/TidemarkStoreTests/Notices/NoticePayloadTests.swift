@@ -20,6 +20,7 @@ import TidemarkTestSupport
             (0..<500).map { notice($0, name: String(repeating: "~ ", count: 120)) }
             + [
                 .credentialRevoked(CredentialID(7)), notice(1, name: ""),
+                .deviceRevoked(AccountDevice(account: AccountID(7), device: DeviceID(high: 1, low: .max))),
                 .zone(ZoneNotice(database: DatabaseID(1), life: .nobody, zoneName: "a", changesShares: true)),
             ]
         let payloads = NoticePayload.encode(notices + notices)
@@ -29,7 +30,10 @@ import TidemarkTestSupport
         #expect(Set(back) == Set(notices))
     }
 
-    @Test(arguments: ["", "x", "z\t1\n", "z\t1\tzz\tname\n", "z\tone\t00\tname\n", "c\tx\n", "\t\t\t\n", "c\n"])
+    @Test(arguments: [
+        "", "x", "z\t1\n", "z\t1\tzz\tname\n", "z\tone\t00\tname\n", "c\tx\n", "\t\t\t\n", "c\n", "d\t1\n",
+        "d\t1\tzz\n",
+    ])
     func `I-4: what cannot be understood is passed over`(_ payload: String) {
         #expect(NoticePayload.decode(payload).isEmpty)
     }

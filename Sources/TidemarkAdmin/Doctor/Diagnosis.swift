@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkStore
+
+/// What facts of the store say about its health. Each function is pure.
+enum Diagnosis {
+    /// The oldest PostgreSQL that Tidemark is tested with.
+    static let versionMin = 150_000
+    /// Dead rows that a table may have beside a fifth of its rows, as autovacuum allows.
+    static let deadRowsMin: Int64 = 10_000
+    static let transactionSecondsMax: Double = 600
+    static let clockMillisecondsMax: Int64 = 2_000
+
+    // MARK: PostgreSQL
+
+    /// - Parameter connectionsNeeded: those of all servers together.
+    static func findings(of facts: DatabaseFacts, connectionsNeeded: Int) -> [Finding] {
+        var findings: [Finding] = []
+        if facts.version < versionMin {
+            findings.append(
+                Finding(
+                    .postgresVersion, .error,
+                    "PostgreSQL is \(facts.version / 10_000).\(facts.version % 10_000), and Tidemark needs "
+                        + "\(versionMin / 10_000) or later.", remedy: "Upgrade PostgreSQL."))
+        }
+        if facts.settings["fsync"] == "off" {
+            findings.append(
+                Finding(
+                    .fsyncOff, .error, "PostgreSQL does not wait for the disk: a crash loses or damages data.",
+                    remedy: "Set fsync = on in postgresql.conf and restart PostgreSQL."))
+        }
+        if facts.settings["full_page_writes"] == "off" {
+            findings.append(
+                Finding(
+                    .fullPageWritesOff, .error, "A crash of the machine may leave torn pages.",
+                    remedy: "Set full_page_writes = on in postgresql.conf and reload PostgreSQL."))
+        }
+        if facts.settings["autovacuum"] == "off" {
+            findings.append(
+                Finding(
+                    .autovacuumOff, .error, "PostgreSQL removes no dead rows: tables grow, and it stops in the end.",
+                    remedy: "Set autovacuum = on in postgresql.conf and reload PostgreSQL."))
+        }
+        findings += connections(facts, needed: connectionsNeeded)
+        if let seconds = facts.oldestTransactionSeconds, seconds > transactionSecondsMax {
+            findings.append(
+                Finding(
+                    .transactionOld, .warning,
+                    "A transaction has been open for \(Int(seconds)) seconds. While it is, no dead rows are removed.",
+                    remedy: "Find it in pg_stat_activity, and end its program if it hangs."))
+        }
+        return findings
+    }
+
+    private static func connections(_ facts: DatabaseFacts, needed: Int) -> [Finding] {
+        guard let all = facts.settings["max_connections"].flatMap({ Int($0) }) else { return [] }
+        let reserved = facts.settings["superuser_reserved_connections"].flatMap { Int($0) } ?? 3
+        guard all - reserved < needed else { return [] }
+        return [
+            Finding(
+                .connectionsFew, .error,
+                "PostgreSQL allows \(all - reserved) connections, and the servers may need \(needed).",
+                remedy: "Raise max_connections, or lower serve --loops and --database-connections.")
+        ]
+    }
+
+    /// - Parameter expected: the indexes that the migrations make.
+    static func findings(of relations: [RelationSize], expected: Set<String>) -> [Finding] {
+        var findings: [Finding] = []
+        for relation in relations {
+            if relation.table != nil, !relation.isValid {
+                findings.append(
+                    Finding(
+                        .indexInvalid, .error, "The index \(relation.name) is not whole, so no query uses it.",
+                        remedy: "REINDEX INDEX CONCURRENTLY \(relation.name);"))
+            }
+            if relation.table == nil, relation.deadRows > deadRowsMin + relation.liveRows / 5 {
+                findings.append(
+                    Finding(
+                        .deadRows, .warning,
+                        "The table \(relation.name) has \(relation.deadRows) dead rows beside \(relation.liveRows).",
+                        remedy: "Look for old transactions, and run VACUUM \(relation.name);"))
+            }
+        }
+        for name in expected.subtracting(relations.map(\.name)).sorted() {
+            findings.append(
+                Finding(
+                    .indexMissing, .error, "The index \(name) is missing.",
+                    remedy: "Make it as the files in migrations/ say."))
+        }
+        return findings
+    }
+
+    // MARK: What is counted
+
+    static func findings(of zone: ZoneSums) -> [Finding] {
+        let name = "\(zone.key.name) of database \(zone.key.database.rawValue)"
+        var findings: [Finding] = []
+        if zone.newestChange > zone.head {
+            findings.append(
+                Finding(
+                    .zoneHead, .error,
+                    "The zone \(name) is at change \(zone.head), and has a record of change \(zone.newestChange).",
+                    remedy: "Restore from a backup, or run tidemark admin store renew-incarnation."))
+        }
+        if zone.byteCount != zone.byteSum || zone.tombstoneBytes != zone.tombstoneSum {
+            findings.append(
+                Finding(
+                    .zoneBytes, .warning,
+                    "The zone \(name) counts \(zone.byteCount) bytes of records and \(zone.tombstoneBytes) of tombstones, "
+                        + "and has \(zone.byteSum) and \(zone.tombstoneSum).",
+                    remedy: "If it is so again in a while, quotas are wrong there: report it."))
+        }
+        return findings
+    }
+
+    static func finding(assetsOf database: DatabaseID, counted: Int64, sum: Int64) -> Finding {
+        Finding(
+            .assetBytes, .warning,
+            "The database \(database.rawValue) counts \(counted) bytes of assets, and has \(sum).",
+            remedy: "If it is so again in a while, quotas are wrong there: report it.")
+    }
+
+    // MARK: Time
+
+    /// - Parameters:
+    ///   - here: the time of this machine, before and after PostgreSQL was asked.
+    ///   - there: PostgreSQL's.
+    static func clock(here: ClosedRange<Int64>, there: Int64) -> [Finding] {
+        let difference = there < here.lowerBound ? here.lowerBound - there : max(0, there - here.upperBound)
+        guard difference > clockMillisecondsMax else { return [] }
+        return [
+            Finding(
+                .clockOff, .warning,
+                "The clocks of this machine and of PostgreSQL differ by \(difference / 1_000) seconds.",
+                remedy: "Let both machines take the time from a time server.")
+        ]
+    }
+
+    static func credentials(expired: Int, soon: Int) -> [Finding] {
+        var findings: [Finding] = []
+        if expired > 0 {
+            findings.append(
+                Finding(
+                    .credentialsExpired, .warning, "\(Amount.text(expired, "credential")) expired and not revoked.",
+                    remedy: "Issue others where devices still need them: tidemark admin credentials list ACCOUNT."))
+        }
+        if soon > 0 {
+            findings.append(
+                Finding(
+                    .credentialsExpiring, .warning, "\(Amount.text(soon, "credential")) will expire within a week.",
+                    remedy: "Issue others in time: tidemark admin credentials list ACCOUNT."))
+        }
+        return findings
+    }
+
+    // MARK: Files
+
+    /// - Parameters:
+    ///   - mode: its permissions; nil: there is no such file.
+    ///   - forbidden: permissions that it must not have.
+    static func file(_ path: String, _ what: String, mode: UInt32?, forbidden: UInt32) -> [Finding] {
+        guard let mode else {
+            return [
+                Finding(
+                    .fileMissing, .error, "There is no \(what) at \(path).",
+                    remedy: "Check the path, or restore it from a backup.")
+            ]
+        }
+        guard mode & forbidden != 0 else { return [] }
+        let kept = String(mode & ~forbidden & 0o777, radix: 8)
+        return [
+            Finding(
+                .fileMode, .error, "Others than its user may use the \(what) at \(path).",
+                remedy: "chmod \(kept) \(path)")
+        ]
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkStore
+
+struct AdminLimits: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "limits", abstract: "What may be how large and how many.", subcommands: [Show.self])
+
+    static let columns: [Column<LimitRow>] = [
+        Column("LIMIT", key: "limit", isName: true) { .text($0.name) },
+        Column("VALUE", key: "value") { .optional($0.value.map { Int($0) }) },
+        Column("UNIT", key: "unit") { .text($0.unit) },
+        Column("SET BY", key: "setBy") { .optional($0.setting) },
+    ]
+
+    struct Show: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "show", abstract: "Show every limit with its value, its unit and where it is set.",
+            discussion: """
+                Limits that an option of serve sets are shown as they are without it: the database does not know with which \
+                options its servers run. With --container also those of the container, and with --account those of an account.
+                """,
+            examples: "tidemark admin limits show",
+            "tidemark admin limits show --container iCloud.org.example.notes --account alice -o json")
+        static let role = OperatorRole.viewer
+
+        @Option(help: ArgumentHelp("Also those of this account.", valueName: "name")) var account: String?
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            var rows = LimitRow.ofServers(.standard)
+            if let key = try? console.container() { rows += try await Self.rows(of: key, console) }
+            rows.append(
+                LimitRow(
+                    name: "accountQuota", value: try await console.store.quota(ofAccount: nil), unit: "bytes",
+                    setting: "admin accounts set-quota"))
+            if let account {
+                let own = try await console.store.quota(ofAccount: try await console.account(account))
+                rows.append(
+                    LimitRow(
+                        name: "accountQuota of \(account)", value: own, unit: "bytes",
+                        setting: "admin accounts set-quota \(account)"))
+            }
+            try await console.show(rows, as: AdminLimits.columns)
+        }
+
+        private static func rows(of key: ContainerKey, _ console: Console) async throws -> [LimitRow] {
+            guard let quota = try await console.store.quota(of: key),
+                let container = try await console.store.containers().first(where: { $0.key == key })
+            else { throw AdminFailure.noContainer(key) }
+            return [
+                LimitRow(
+                    name: "privateQuota", value: quota.privateBytes, unit: "bytes",
+                    setting: "admin containers set-quota"),
+                LimitRow(
+                    name: "publicQuota", value: quota.publicBytes, unit: "bytes", setting: "admin containers set-quota"),
+                LimitRow(
+                    name: "referencesMax of the container", value: container.referencesMax.map { Int64($0) },
+                    unit: "count", setting: "admin containers set-limit"),
+            ]
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+
+/// A limit with its value, its unit and where it is set.
+struct LimitRow: Sendable, Equatable {
+    let name: String
+    /// Nil: there is none.
+    let value: Int64?
+    let unit: String
+    /// The option or command that sets it; nil: it is the same everywhere.
+    let setting: String?
+
+    /// All limits of servers, as this program has them if no option changes them.
+    static func ofServers(_ limits: Limits) -> [LimitRow] {
+        Mirror(reflecting: limits).children.compactMap { child in
+            guard let name = child.label else { return nil }
+            let value: Int64? =
+                switch child.value {
+                case let number as Int: Int64(number)
+                case let number as Int64: number
+                default: nil
+                }
+            return LimitRow(name: name, value: value, unit: unit(of: name), setting: options[name])
+        }
+    }
+
+    /// By the end of the name: units stand there.
+    static func unit(of name: String) -> String {
+        let units = [
+            ("Bytes", "bytes"), ("Characters", "characters"), ("Seconds", "seconds"), ("Epochs", "epochs"),
+            ("lookups", "a minute"), ("Lookups", "a minute"), ("Depth", "levels"),
+        ]
+        return units.first { name.contains($0.0) }?.1 ?? "count"
+    }
+
+    /// Which options of `tidemark serve` set which limits. A test compares it with what they do.
+    static let options = [
+        "itemsMax": "serve --request-items", "requestBytesMax": "serve --request-kilobytes",
+        "containersMax": "serve --containers-per-account", "assetBytesMax": "serve --asset-megabytes",
+        "uploadBytesMax": "serve --upload-megabytes",
+    ]
+}

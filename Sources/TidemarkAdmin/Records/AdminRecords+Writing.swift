@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkService
+internal import TidemarkStore
+
+extension AdminRecords {
+    struct Save: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "save", abstract: "Save records from JSON lines, as export and get write them.",
+            discussion: """
+                The rules and the schema apply as for apps, and devices are told. Grants do not apply. Records that exist are \
+                left alone, so a command that was cut off can be repeated. --replace saves the fields over them. Assets must \
+                be there already.
+                """,
+            examples: "tidemark admin records save alice Notes notes.jsonl --container iCloud.org.example.notes",
+            "tidemark admin records save public _defaultZone airports.jsonl --account alice --replace")
+        static let role = OperatorRole.editor
+
+        @OptionGroup var place: ZoneArguments
+        @Argument(help: "The file; - for standard input.") var file: String
+        @Flag(help: "Also save records that exist already.") var replace = false
+        @Option(
+            help: ArgumentHelp(
+                "The account that becomes the creator. Needed for the public database.", valueName: "name"))
+        var account: String?
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let (found, zone) = try await place.find(console, creator: account)
+            guard let user = found.user else {
+                throw AdminFailure(.usage, "Missing --account: give the account that becomes the records' creator.")
+            }
+            try console.plan("save the records of \(file) in \(zone.key.name)")
+            let service = CloudService(
+                storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
+            let saver = RecordSaver(console, service, zone: zone.key, user: user.id, replaces: replace)
+            var reader = JSONLinesReader(try console.screen.open(file))
+            var (lineNumber, encrypted) = (0, 0)
+            while let line = try reader.nextLine() {
+                lineNumber += 1
+                if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+                do {
+                    let record = try RecordLine(parsing: line)
+                    encrypted += record.encryptedCount
+                    try await saver.save(record)
+                } catch let mistake as InputMistake {
+                    saver.fail("Line \(lineNumber)", mistake.text)
+                }
+            }
+            try await saver.finish()
+            await service.stop()
+            let tally = saver.tally
+            var text =
+                "Saved \(tally.savedCount), skipped \(tally.skippedCount) that existed, refused \(tally.failedCount)."
+            if encrypted > 0 { text += " Left out \(encrypted) encrypted values." }
+            guard tally.failedCount == 0 else { throw AdminFailure(.failedCheck, text) }
+            console.say(text)
+        }
+    }
+
+    struct Delete: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "delete", abstract: "Delete records, as an app would.",
+            discussion: "The rules apply: what refers to them with deleteSelf goes too. Devices are told.",
+            examples: "tidemark admin records delete alice Notes 7F3A 81B0 --container iCloud.org.example.notes")
+        static let role = OperatorRole.editor
+
+        @OptionGroup var place: ZoneArguments
+        @Argument(help: "The records' names.") var names: [String]
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let (found, zone) = try await place.find(console)
+            guard names.count <= Limits.standard.itemsMax, Set(names).count == names.count else {
+                throw AdminFailure(.usage, "Name at most \(Limits.standard.itemsMax) records, each once.")
+            }
+            let valid = names.filter { RecordName.isValid($0, limits: .standard) }
+            let living = try await console.store.records(named: valid, in: zone.key).filter { !$0.isDeleted }
+            let missing = names.filter { name in !living.contains { $0.name == name } }
+            guard missing.isEmpty else {
+                throw AdminFailure(
+                    .refused,
+                    "There is no record \(missing.joined(separator: ", ")) in \(zone.key.name). Nothing was changed.")
+            }
+            let bytes = living.reduce(0) { $0 + $1.fields.byteCount }
+            try await console.confirm(
+                "delete \(living.count) records of \(zone.key.name)",
+                loss: "They have \(bytes) bytes, and records that refer to them with deleteSelf go too.")
+            let service = CloudService(
+                storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
+            let user = found.user?.id ?? living.first?.createdBy ?? UserID(0)
+            let saver = RecordSaver(console, service, zone: zone.key, user: user, replaces: true)
+            for name in names { try await saver.delete(name) }
+            try await saver.finish()
+            await service.stop()
+            guard saver.tally.failedCount == 0 else {
+                throw AdminFailure(
+                    .failedCheck, "Deleted \(saver.tally.deletedCount), refused \(saver.tally.failedCount).")
+            }
+            console.say("Deleted \(saver.tally.deletedCount).")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkStore
+
+struct AdminSubscriptions: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "subscriptions", abstract: "Of which changes an account's devices are told.",
+        subcommands: [List.self, Delete.self])
+
+    /// A scope on a command line.
+    enum Scope: String, ExpressibleByArgument, CaseIterable, Sendable {
+        case `private`, shared, `public`
+
+        var value: DatabaseScope {
+            switch self {
+            case .private: .private
+            case .shared: .shared
+            case .public: .public
+            }
+        }
+    }
+
+    struct List: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "list", abstract: "List an account's subscriptions in a container.",
+            examples: "tidemark admin subscriptions list alice --container iCloud.org.example.notes")
+        static let role = OperatorRole.viewer
+
+        @Argument(help: "The account's name.") var account: String
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let user = try await AdminSubscriptions.user(account, console)
+            try await console.show(
+                try await console.storage.subscriptions(of: user),
+                as: [
+                    Column("SUBSCRIPTION", key: "subscription", isName: true) { .text($0.id) },
+                    Column("DATABASE", key: "database") { .text($0.scope.word) },
+                    Column("KIND", key: "kind") { .text($0.kind.word) },
+                    Column("ZONE", key: "zone") { .optional($0.zoneName) },
+                    Column("RECORD TYPE", key: "recordType") { .optional($0.recordType) },
+                    Column("INFO BYTES", key: "notificationInfoBytes", wide: true) {
+                        .number($0.notificationInfo.count)
+                    },
+                ])
+        }
+    }
+
+    struct Delete: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "delete", abstract: "Delete a subscription: the account's devices are told of its changes no more.",
+            discussion: "Servers know it within half a minute. An app that misses it may save it again.",
+            examples: "tidemark admin subscriptions delete alice notes-changed --container iCloud.org.example.notes")
+        static let role = OperatorRole.editor
+
+        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The subscription's ID.") var id: String
+        @Option(help: "private, shared or public.") var database = Scope.private
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let user = try await AdminSubscriptions.user(account, console)
+            try console.plan("delete the subscription \(id) of \(account)")
+            let gone = try await console.storage.deleteSubscriptions([id], scope: database.value, of: user)
+            guard !gone.isEmpty else {
+                throw AdminFailure(
+                    .refused,
+                    "\(account) has no subscription \(id) in its \(database.rawValue) database. See: tidemark admin "
+                        + "subscriptions list \(account)")
+            }
+            console.say("Deleted \(id).")
+        }
+    }
+
+    private static func user(_ account: String, _ console: Console) async throws -> UserID {
+        let (key, id) = (try console.container(), try await console.account(account))
+        guard let user = try await console.store.users(of: id).first(where: { $0.container == key }) else {
+            throw AdminFailure.noDatabase(account, in: key)
+        }
+        return user.user
+    }
+}
+
+extension DatabaseScope {
+    fileprivate var word: String {
+        switch self {
+        case .public: "public"
+        case .private: "private"
+        case .shared: "shared"
+        }
+    }
+}
+
+extension Subscription.Kind {
+    fileprivate var word: String {
+        switch self {
+        case .query: "query"
+        case .recordZone: "zone"
+        case .database: "database"
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkPostgres
+package import TidemarkService
+
+extension AdminStore {
+    /// Disables or enables an account. Servers close the sessions of one that is disabled; nothing is deleted.
+    package func setDisabled(_ isDisabled: Bool, _ account: AccountID) async throws(StorageError) -> AccountChange {
+        let call = isDisabled ? sql.life.disable(account) : sql.life.enable(account)
+        guard try await storage.write(call).affectedCount > 0 else { return .unchanged }
+        if isDisabled { try await tellSessions(of: account) }
+        return .done
+    }
+
+    /// Servers look at the credentials once a minute as well, so a lost notice does no harm.
+    private func tellSessions(of account: AccountID) async throws(StorageError) {
+        let credentials = try await storage.read(sql.life.liveCredentials(account))
+        try await storage.post(credentials.map { .credentialRevoked($0) })
+    }
+
+    /// Revokes a device: servers close its sessions and let it in no more. Another device of the account, or the
+    /// same one under a new identity, is not concerned.
+    package func revokeDevice(_ device: AccountDevice) async throws(StorageError) -> AccountChange {
+        guard let isChanged = try await storage.writeRepeatably(sql.life.revokeDevice(device)).rows.first else {
+            return .missing
+        }
+        try await storage.post([.deviceRevoked(device)])
+        return isChanged ? .done : .unchanged
+    }
+
+    /// Removes a device from the list. If it connects again, it is listed again.
+    package func forgetDevice(_ device: AccountDevice) async throws(StorageError) -> AccountChange {
+        try await storage.write(sql.life.forgetDevice(device)).isEmpty ? .missing : .done
+    }
+
+    // MARK: Looking
+
+    /// What the account is in each container that it has used.
+    package func users(of account: AccountID) async throws(StorageError) -> [AccountUser] {
+        try await storage.read(sql.life.users(account))
+    }
+
+    /// Nil if there is no such account.
+    package func contents(of account: AccountID) async throws(StorageError) -> AccountContents? {
+        try await storage.read(sql.life.contents(account)).first
+    }
+
+    // MARK: Deleting
+
+    /// Some parts that these users have in shares. All participants of the store are looked at, in steps, because they are
+    /// found by zone.
+    ///
+    /// - Returns: with the place after which the next step begins; nil if that was the last one.
+    package func participations(
+        of users: [UserID], after place: ParticipationPlace
+    ) async throws(StorageError) -> (found: [Participation], next: ParticipationPlace?) {
+        let rows = try await storage.read(sql.life.participations((place, users, Self.rowsOfStep)))
+        let found = rows.compactMap { row in
+            row.isWanted
+                ? row.zoneName.map {
+                    Participation(
+                        zone: ZoneKey(database: row.place.database, name: $0), participant: row.place.participant)
+                } : nil
+        }
+        return (found, rows.last.flatMap { $0.isLast ? $0.place : nil })
+    }
+
+    /// Names of living public records that a user has created.
+    ///
+    /// - Returns: with the name after which the next step begins; nil if that was the last one.
+    package func records(
+        createdBy user: UserID, in zone: ZoneState, after name: String
+    ) async throws(StorageError) -> (names: [String], next: String?) {
+        let rows = try await storage.read(
+            sql.life.created((zone.key.database, zone.id, name, user, Self.rowsOfStep)))
+        return (rows.filter(\.isWanted).map(\.name), rows.last.flatMap { $0.isLast ? $0.name : nil })
+    }
+
+    private static let rowsOfStep = 1_000
+
+    /// Deletes what a private database holds, and tells everybody who has seen it. Repeating it does no harm.
+    ///
+    /// Assets are released: the next collection of a server removes those that nobody names, after their grace time.
+    package func deletePrivateDatabase(_ database: DatabaseID) async throws(StorageError) {
+        while true {
+            let (_, ended) = try await storage.write(
+                sql.zones.lockDatabase(database), sql.life.endZones((database, Self.zonesOfStep)))
+            guard !ended.isEmpty else { break }
+            let notices = ended.rows.map { name in
+                ServerNotice.zone(ZoneNotice(database: database, life: .nobody, zoneName: name, changesShares: true))
+            }
+            try await storage.post(notices)
+        }
+        try await clearEndedZones(of: database)
+        try await storage.forgetEndedZones(of: database, keeping: 0)
+        try await forgetViewer(database)
+    }
+
+    private static let zonesOfStep = 500
+
+    /// Removes what ended zones of a database have left, without waiting for a server to do it.
+    private func clearEndedZones(of database: DatabaseID) async throws(StorageError) {
+        var place: EndedZone? = EndedZone(database: database, name: "", id: ZoneID(.min))
+        while let after = place, after.database == database {
+            place = try await storage.clearEndedZones(after: after)
+        }
+    }
+
+    /// Deletes the list and the feed of a user's shared database. The user's parts in shares end by themselves.
+    package func deleteSharedDatabase(_ database: DatabaseID) async throws(StorageError) {
+        _ = try await storage.write(
+            sql.changes.createFeed(database), sql.changes.lockFeed(database), sql.life.forgetPointers(database))
+        try await forgetViewer(database)
+    }
+
+    private func forgetViewer(_ database: DatabaseID) async throws(StorageError) {
+        _ = try await storage.writeRepeatably(
+            sql.life.forgetFeedEntries(database), sql.life.forgetFeed(database), sql.life.forgetMemories(database))
+    }
+
+    /// Deletes what is kept of a user beside databases: subscriptions, roles, keys, and which assets were sent.
+    package func deleteUser(_ user: UserID) async throws(StorageError) {
+        _ = try await storage.writeRepeatably(
+            sql.life.forgetSubscriptions(user), sql.life.forgetRoles(user), sql.life.forgetAccountKey(user),
+            sql.life.forgetSenders(user))
+    }
+
+    /// Deletes an account's credentials, devices, addresses and sign-ins, and its name. Its row stays without a name, and so
+    /// do those of its users: records of others say by whom they were changed.
+    package func deleteAccount(_ account: AccountID) async throws(StorageError) {
+        try await tellSessions(of: account)
+        _ = try await storage.writeRepeatably(
+            sql.life.forgetCredentials(account), sql.life.forgetDevices(account), sql.life.forgetAddresses(account),
+            sql.audit.forgetAccount(account), sql.life.forgetAccount(account))
+    }
+}

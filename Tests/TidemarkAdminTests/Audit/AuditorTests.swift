@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Testing
+import TidemarkDomain
+import TidemarkStore
+
+@testable import TidemarkAdmin
+
+@Suite struct AuditorTests {
+    private static let root = OperatorIdentity(name: "root", address: "10.0.0.1")
+
+    private func action(_ line: String) throws -> AuditAction? {
+        let parsed = try Admin.parseAsRoot(line.split(separator: " ").map(String.init))
+        return Auditor.action(try #require(parsed as? any AdminCommand), by: Self.root)
+    }
+
+    @Test func `R-860: an action has the nouns, the verb and the arguments, and no options`() throws {
+        let cases = [
+            ("accounts disable alice", "accounts disable", "alice"),
+            ("zones delete alice Notes --container secret --yes", "zones delete", "alice Notes"),
+            (
+                "records delete public _defaultZone a b --database-url postgresql://u:p@h/d", "records delete",
+                "public _defaultZone a b"
+            ),
+            (
+                "devices revoke alice 5d1f4e8a9b3c4d2e8f7a6b5c4d3e2f1a", "devices revoke",
+                "alice 5d1f4e8a9b3c4d2e8f7a6b5c4d3e2f1a"
+            ),
+        ]
+        for (line, words, target) in cases {
+            let action = try #require(try action(line), "\(line)")
+            #expect(action == AuditAction(who: "root", address: "10.0.0.1", action: words, target: target))
+        }
+    }
+
+    @Test func `R-860: what only reads is not written down`() throws {
+        for line in ["accounts list", "zones show alice Notes", "audit list", "doctor", "stats tables"] {
+            #expect(try action(line) == nil, "\(line)")
+        }
+    }
+
+    /// Whoever adds a command that changes something cannot forget it: all that are no viewer's are found by their place.
+    @Test func `R-860: each command that changes something is named by its place`() {
+        func all(_ root: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+            root.configuration.subcommands.flatMap { [$0] + all($0) }
+        }
+        let commands = all(Admin.self)
+        #expect(commands.count > 40)
+        for command in commands where command is any AdminCommand.Type {
+            #expect(Auditor.words(of: command, in: Admin.self) != nil, "\(command)")
+        }
+    }
+
+    @Test func `R-860: a command is written before it acts, with what became of it`() async throws {
+        try await AdminPlace.run { place in
+            _ = try await place.user("alice")
+            #expect(try await place.perform("accounts", "disable", "alice").status == .ok)
+            #expect(try await place.perform("accounts", "disable", "bob").status == .refused)
+            #expect(try await place.perform("accounts", "enable", "alice", "--dry-run").status == .ok)
+            let (status, terminal) = try await place.perform("audit", "list", "--kind", "actions", "-o", "json")
+            #expect(status == .ok)
+            let lines = terminal.output.split(separator: "\n")
+            #expect(lines.count == 2)
+            #expect(lines[0].contains(#""action":"accounts disable","target":"bob","result":"refused""#))
+            #expect(lines[0].contains("There is no account named bob."))
+            #expect(lines[1].contains(#""who":"root","action":"accounts disable","target":"alice","result":"done""#))
+            #expect(lines[1].contains(#""address":"10.0.0.1""#))
+            let failures = try await place.perform("audit", "list", "--failures", "-o", "name")
+            #expect(failures.terminal.output.split(separator: "\n").count == 1)
+        }
+    }
+}

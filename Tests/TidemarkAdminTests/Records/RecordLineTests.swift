@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkFields
+
+@testable import TidemarkAdmin
+
+@Suite struct RecordLineTests {
+    private func record(_ fields: [Field]) throws -> RecordState {
+        RecordState(
+            name: "a", type: "Note", fields: try FieldMap(fields), changeNumber: 3, isDeleted: false, parent: "p",
+            createdAt: Timestamp(milliseconds: 1_700_000_000_123), createdBy: UserID(1),
+            createdByDevice: DeviceID(high: 1, low: 2), modifiedAt: Timestamp(milliseconds: 1_700_000_001_000),
+            modifiedBy: UserID(1), batchEnd: 3)
+    }
+
+    private static let place = FieldLocation(
+        latitude: 64.1466, longitude: -21.9426, altitude: 0.1, horizontalAccuracy: 5, verticalAccuracy: -1, course: -1,
+        speed: 1.5, timestampMilliseconds: 1_700_000_000_001)
+    private static let asset = FieldAsset(sha256: [UInt8](repeating: 7, count: 32), byteCount: 12)
+
+    private static let values: [FieldValue] = [
+        .string(""), .string("1"), .string("a \"b\" \u{1F600} /\n\u{7}"), .int64(.min), .int64(.max), .int64(0),
+        .double(0.1), .double(1), .double(-0.0), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude),
+        .double(1.7976931348623157e308), .date(milliseconds: 0), .date(milliseconds: -1),
+        .date(milliseconds: .max / 2_000), .bytes([]), .bytes([0, 255, 10]),
+        .reference(FieldReference(recordName: "x")),
+        .reference(FieldReference(recordName: "y", action: .deleteSelf)), .asset(asset), .location(place), .emptyList,
+        .strings(["a", ""]), .int64s([1, -1]), .doubles([1, 0.5]), .dates(milliseconds: [1, 2]),
+        .bytesList([[1], []]), .references([FieldReference(recordName: "x", action: .deleteSelf)]), .assets([asset]),
+        .locations([place, place]),
+    ]
+
+    @Test(arguments: values)
+    func `R-868: a value comes back from its line as it was`(_ value: FieldValue) throws {
+        let line = try RecordLine(try record([Field("f", value)]), zone: "Notes").text
+        #expect(!line.contains("\n"))
+        let back = try RecordLine(parsing: Array(line.utf8))
+        #expect(back.recordName == "a" && back.recordType == "Note" && back.zone == "Notes" && back.parent == "p")
+        #expect(try back.fieldMap() == FieldMap([Field("f", value)]), "\(line)")
+    }
+
+    @Test func `R-868: an exact date that has no milliseconds comes back as it was`() throws {
+        let date = try #require(FieldDate(secondsSince2001: 0.1 + 1e-9))
+        let line = try RecordLine(try record([Field("f", .date(date))]), zone: nil).text
+        #expect(try RecordLine(parsing: Array(line.utf8)).fieldMap() == FieldMap([Field("f", .date(date))]))
+    }
+
+    @Test func `R-868: a line gives a terminal no commands`() throws {
+        let line = try RecordLine(try record([Field("f", .string("a\u{9B}31mb\u{7F}\u{1B}[0m"))]), zone: nil).text
+        #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+        #expect(
+            try RecordLine(parsing: Array(line.utf8)).fieldMap()
+                == FieldMap([Field("f", .string("a\u{9B}31mb\u{7F}\u{1B}[0m"))]))
+    }
+
+    @Test(arguments: [
+        "", "[]", "{\"recordName\":\"a\"}", "{\"recordName\":1,\"recordType\":\"N\",\"fields\":{}}",
+        "{\"recordName\":\"a\",\"recordType\":\"N\",\"fields\":{\"f\":7}}",
+    ])
+    func `R-868: what is no record is refused`(_ line: String) {
+        #expect(throws: InputMistake.self) { try RecordLine(parsing: Array(line.utf8)) }
+    }
+
+    @Test(arguments: [
+        #"{"type":"int64","value":"7"}"#, #"{"type":"int64","value":1.5}"#, #"{"type":"int64"}"#,
+        #"{"type":"date","value":"tomorrow"}"#, #"{"type":"bytes","value":"?"}"#, #"{"type":"removed","value":1}"#,
+        #"{"type":"list<int64>","value":[1,"a"]}"#, #"{"type":"list","value":[1]}"#,
+        #"{"type":"asset","value":{"sha256":"07","bytes":1}}"#,
+    ])
+    func `R-868: a value that is not of its type is refused`(_ field: String) throws {
+        let line = "{\"recordName\":\"a\",\"recordType\":\"N\",\"fields\":{\"f\":\(field)}}"
+        let parsed = try RecordLine(parsing: Array(line.utf8))
+        #expect(throws: InputMistake.self) { try parsed.fieldMap() }
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TidemarkSessions
+
+@Suite struct RefusalAllowanceTests {
+    @Test func `R-860: of one address so many refused sign-ins of a minute are written, and then no more`() {
+        var allowance = RefusalAllowance()
+        let taken = (0..<10).map { _ in allowance.take("10.0.0.1", now: .seconds(5)) }
+        #expect(taken.filter { $0 }.count == RefusalAllowance.countOfAddressMax)
+        #expect(allowance.take("10.0.0.2", now: .seconds(5)))
+        #expect(!allowance.take("10.0.0.1", now: .seconds(59)))
+        #expect(allowance.take("10.0.0.1", now: .seconds(60)))
+    }
+
+    @Test func `R-860: of all addresses together there are so many in a minute`() {
+        var allowance = RefusalAllowance()
+        let taken = (0..<1_000).map { allowance.take("10.0.\($0)", now: .seconds(1)) }
+        #expect(taken.filter { $0 }.count == RefusalAllowance.countMax)
+        #expect(allowance.take("10.0.0.9", now: .seconds(100)))
+    }
+}

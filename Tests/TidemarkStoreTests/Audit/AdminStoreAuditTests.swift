@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkService
+import TidemarkStore
+import TidemarkTestSupport
+
+@Suite struct AdminStoreAuditTests {
+    private static let device = DeviceID(high: 1, low: 2)
+    private static let hash: [UInt8] = [7, 7, 7]
+
+    /// A store with the account alice, who has a credential.
+    private func run(_ body: (PostgresStorage, AdminStore, AccountID) async throws -> Void) async throws {
+        try await StoreFixture.run { fixture in
+            let storage = try fixture.storage()
+            let admin = AdminStore(storage)
+            let alice = try #require(try await admin.createAccount("alice"))
+            _ = try await admin.issueCredential(hash: Self.hash, label: "", expiresAt: nil, for: alice)
+            try await body(storage, admin, alice)
+            await storage.stop()
+        }
+    }
+
+    /// Minutes after some full hour.
+    private func time(_ minutes: Int64) -> Timestamp {
+        Timestamp(milliseconds: 500_000 * 3_600_000 + minutes * 60_000)
+    }
+
+    private func all(_ admin: AdminStore, _ filter: AuditFilter = AuditFilter()) async throws -> [AuditEntry] {
+        try await admin.audit(filter, before: nil, countMax: 100)
+    }
+
+    @Test func `R-860: an action is written before it is carried out, and then what became of it`() async throws {
+        try await run { _, admin, _ in
+            let action = AuditAction(who: "root", address: "10.0.0.1", action: "zones delete", target: "alice Notes\0")
+            let id = try await admin.beginAudit(action)
+            let begun = try #require(try await all(admin).first)
+            #expect(begun.result == .begun && begun.kind == .action && begun.who == "root")
+            #expect(begun.action == "zones delete" && begun.target == "alice Notes" && begun.address == "10.0.0.1")
+            try await admin.endAudit(id, failure: nil)
+            let other = try await admin.beginAudit(action)
+            try await admin.endAudit(other, failure: "no such zone")
+            let ended = try await all(admin)
+            #expect(ended.map(\.result) == [.refused, .done])
+            #expect(ended.map(\.detail) == ["no such zone", ""])
+            var failures = AuditFilter()
+            failures.failuresOnly = true
+            #expect(try await all(admin, failures).map(\.id) == [other])
+            #expect(try await admin.audit(AuditFilter(), before: other, countMax: 5).map(\.id) == [id])
+        }
+    }
+
+    @Test func `R-860: a text of an action is cut at a bound, between two characters`() {
+        let action = AuditAction(who: "é" + String(repeating: "ü", count: 600), action: "", target: "")
+        #expect(action.who.utf8.count == 1_024)
+        #expect(action.who.hasPrefix("éü"))
+    }
+
+    @Test func `R-860: of one device and hour one sign-in is kept`() async throws {
+        try await run { storage, admin, alice in
+            for minute: Int64 in [0, 1, 59, 60] {
+                let mayEnter = try await storage.noteDevice(
+                    Self.device, of: alice, name: "phone", from: "10.0.0.2", atMost: 9, now: time(minute))
+                #expect(mayEnter)
+            }
+            let entries = try await all(admin)
+            #expect(entries.map(\.at) == [time(60), time(0)])
+            #expect(entries.allSatisfy { $0.kind == .signIn && $0.result == .done && $0.who == "alice" })
+            #expect(entries.allSatisfy { $0.device == Self.device && $0.address == "10.0.0.2" && $0.detail.isEmpty })
+            var actions = AuditFilter()
+            actions.kind = .action
+            #expect(try await all(admin, actions).isEmpty)
+        }
+    }
+
+    @Test func `R-860: a refused sign-in says why, and whose the credential is`() async throws {
+        try await run { storage, admin, alice in
+            func refuse(_ hash: [UInt8], _ minute: Int64) async throws {
+                try await storage.noteRefusedSignIn(
+                    credentialHash: hash, device: Self.device, from: "10.0.0.3", now: time(minute))
+            }
+            try await refuse([1], 0)
+            #expect(try await admin.setDisabled(true, alice) == .done)
+            try await refuse(Self.hash, 1)
+            try await refuse(Self.hash, 2)
+            let entries = try await all(admin)
+            #expect(entries.map(\.who) == ["alice", ""])
+            #expect(entries.map(\.detail) == ["The account is disabled.", "No credential is like this."])
+            #expect(entries.allSatisfy { $0.result == .refused })
+        }
+    }
+
+    @Test func `R-860: old rows are forgotten, in steps`() async throws {
+        try await run { storage, admin, alice in
+            for hour: Int64 in 0..<3 {
+                try await storage.noteDevice(
+                    Self.device, of: alice, name: "", from: "", atMost: 9, now: time(hour * 60))
+            }
+            try await storage.forgetAudit(before: time(61))
+            #expect(try await all(admin).map(\.at) == [time(120)])
+        }
+    }
+}
