@@ -214,6 +214,7 @@ extension SyncEngineMachine {
     private mutating func endFetch(_ fetch: SyncEngineFetch, at moment: SyncEngineMoment) {
         outbox.append(contentsOf: fetch.callers.map { .finish($0, fetch.result) })
         schedulePeriodicFetch(at: moment)
+        noteOutcome(of: fetch, at: moment)
         if fetch.wasPushed { scheduleFetch(at: moment) }
         if fetch.isCancelled {
             // An account change makes new plans. After cancelOperations nothing is planned.
@@ -242,6 +243,18 @@ extension SyncEngineMachine {
         let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
         if automaticallySync { schedule.fetchDue = retryAt }
         noteFailure(error, retryAt: retryAt, at: moment)
+    }
+
+    /// For the app: an error of a zone says more than one of the whole fetch.
+    private mutating func noteOutcome(of fetch: SyncEngineFetch, at moment: SyncEngineMoment) {
+        guard !fetch.isCancelled else { return }
+        if let zoneID = fetch.zoneErrors.keys.min(by: Self.isInOrder), let error = fetch.zoneErrors[zoneID] {
+            lastOutcomes.note(error, of: .zone(zoneID), at: moment)
+        } else if let error = fetch.error {
+            lastOutcomes.note(error, of: .fetch, at: moment)
+        } else {
+            lastOutcomes.fetched = moment.now
+        }
     }
 
     /// Plans a fetch of zones that a completed fetch has not read.

@@ -132,6 +132,7 @@ extension SyncEngineMachine {
         let moreComing = page.moreComing && (!page.isEmpty || page.token != snapshot.zoneTokens[zoneID])
         fetch.phase = .tookZonePage(zoneID, page.token, moreComing: moreComing)
         noteFetched(&page, zoneID)
+        fetch.recordCount += page.modifications.count + page.deletions.count
         if page.isEmpty { return .proceed }
         return .act(
             .deliver(

@@ -118,7 +118,7 @@ extension SyncEngineMachine {
         noteChange(at: moment)
     }
 
-    private static func isInOrder(_ left: CKRecordZone.ID, _ right: CKRecordZone.ID) -> Bool {
+    static func isInOrder(_ left: CKRecordZone.ID, _ right: CKRecordZone.ID) -> Bool {
         (left.zoneName, left.ownerName) < (right.zoneName, right.ownerName)
     }
 }

@@ -90,6 +90,8 @@ struct SyncEngineFetch: Sendable {
     /// Whether the last page of the feed said that there are more.
     var isReadingOn = false
 
+    /// Records and deletions that were fetched.
+    var recordCount = 0
     /// Failures of zones, for the callers.
     var zoneErrors: [CKRecordZone.ID: CKError] = [:]
     /// The failure that ended the fetch early.
