@@ -26,7 +26,7 @@ final class SyncEngineDriver: Sendable {
         /// The delegate's callback under way, and its task.
         var callback: (number: Int, task: Int?)?
         var callbackCount = 0
-        /// The wall clock's time at the zero of the scheduler's clock, in milliseconds since 1970. For dates that people see.
+        /// The wall clock's milliseconds since 1970 at the zero of the scheduler's clock, for dates that people see.
         var dateOrigin: Int64?
         /// The state of a random generator (PCG, 64 bits), which is good enough to spread retries. Each event takes a
         /// number, and the system's generator would cost a system call each.

@@ -11,10 +11,11 @@ extension SyncEngineMachine {
         let absorbsPlan = options.scope.covers(.all) && schedule.fetchDue.map { $0 <= moment.now } ?? false
         let isWantedByEngine = reason == .scheduled || absorbsPlan
         if isWantedByEngine { schedule.fetchDue = nil }
-        operation = .fetch(
-            SyncEngineFetch(
-                reason: reason, context: .init(reason: reason, options: options), options: options, callers: callers,
-                isWantedByEngine: isWantedByEngine))
+        var fetch = SyncEngineFetch(
+            reason: reason, context: .init(reason: reason, options: options), options: options, callers: callers,
+            isWantedByEngine: isWantedByEngine)
+        fetch.beginsResync = beginResyncs(in: options.scope, at: moment)
+        operation = .fetch(fetch)
     }
 
     /// The next action of a fetch; nil if it waits for its request or has ended.
@@ -22,6 +23,9 @@ extension SyncEngineMachine {
         while true {
             switch fetch.phase {
             case .beginning:
+                // the app may drop what it has of a zone when the zone's records are announced.
+                if fetch.beginsResync, let action = lastStateUpdate(&fetch.lastUpdateCount) { return action }
+                fetch.lastUpdateCount = 0
                 fetch.phase = .askingForFeed
                 return .deliver(.willFetchChanges(.init(context: fetch.context)))
 

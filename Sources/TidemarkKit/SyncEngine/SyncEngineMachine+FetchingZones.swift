@@ -139,7 +139,8 @@ extension SyncEngineMachine {
                 .fetchedRecordZoneChanges(
                     .init(
                         modifications: page.modifications, deletions: page.deletions,
-                        fullFetchReason: fullFetchReason(of: zoneID)))))
+                        fullFetchReason: fullFetchReason(of: zoneID),
+                        isResync: fullFetches.zones[zoneID]?.isResync ?? false))))
     }
 
     /// The delegate has handled the page's event.

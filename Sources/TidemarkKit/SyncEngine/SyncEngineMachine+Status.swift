@@ -113,7 +113,7 @@ extension SyncEngineMachine {
         due.map { max($0, schedule.quietUntil ?? $0) }
     }
 
-    /// zones of other users that were gone when they should be read. If one is in the list again, it is unfetched.
+    /// zones of other users that were gone when they should be read. One that is listed again is unfetched.
     private var zonesWithoutAccess: [CKRecordZone.ID] {
         snapshot.tokenlessZones.filter {
             $0.isOfOther && snapshot.expiredZoneTokens[$0] != nil && !snapshot.unfetchedZones.contains(key: $0)

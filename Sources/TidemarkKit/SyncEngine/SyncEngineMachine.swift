@@ -41,7 +41,7 @@ struct SyncEngineMachine: Sendable {
     var requestCount = 0
 
     /// Calls that wait for their turn.
-    var fetchCalls: [(id: SyncEngineCallID, options: CKSyncEngine.FetchChangesOptions)] = []
+    var fetchCalls: [(id: SyncEngineCallID, options: CKSyncEngine.FetchChangesOptions, isResync: Bool)] = []
     var sendCalls: [(id: SyncEngineCallID, options: CKSyncEngine.SendChangesOptions)] = []
     var cancelCalls: [SyncEngineCallID] = []
 

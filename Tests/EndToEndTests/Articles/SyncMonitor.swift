@@ -27,6 +27,13 @@ extension TidemarkSyncStatus.Wait {
     }
 }
 
+extension CKSyncEngine.Event.DidFetchRecordZoneChanges {
+    func deletedRecordIDs(among known: [CKRecord.ID]) -> [CKRecord.ID] {
+        guard let fullFetch, fullFetch.reason == .deletionsForgotten else { return [] }
+        return fullFetch.recordIDsNotFetched(among: known)
+    }
+}
+
 func follow(_ statuses: TidemarkSyncStatuses, show: (String) async -> Void) async {
     for await status in statuses { await show(status.line) }
 }
