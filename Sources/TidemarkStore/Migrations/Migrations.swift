@@ -144,5 +144,9 @@ package enum Migrations {
             "0031_add_account_names", "56ab0857871e3e58c9a789cd679844fc4e6770a974f945f12e064cd6b012518f",
             PackageResources._031_add_account_names_sql
         ),
+        (
+            "0036_digest_records", "8a64e6d2cf4dd22aa2cc5f62581eaab458d97def315fa600b650e349702b214a",
+            PackageResources._036_digest_records_sql
+        ),
     ]
 }

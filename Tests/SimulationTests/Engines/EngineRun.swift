@@ -16,7 +16,9 @@ struct EngineRun: SeededRun {
         outcome = RunOutcome(of: world) {
             let directory = Self.hasJournals(seed) ? try TestDirectory() : nil
             defer { directory?.remove() }
-            try world.scheduler.simulate(stepsMax: 3_000_000) { try await Self.live(in: world, directory?.path, hasResyncs: Self.hasResyncs(seed)) }
+            try world.scheduler.simulate(stepsMax: 3_000_000) {
+                try await Self.live(in: world, directory?.path, hasResyncs: Self.hasResyncs(seed))
+            }
         }
     }
 
@@ -52,6 +54,7 @@ struct EngineRun: SeededRun {
         await world.scheduler.pass(.seconds(900))
         await EngineJudge.judgePushes(world, fleet.apps)
         if world.isFaultSeen { return }
+        await DigestJudge.judge(world)
         await EngineJudge(world, fleet.apps).judge()
     }
 
