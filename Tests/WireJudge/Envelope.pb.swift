@@ -137,6 +137,14 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._request = .queryRecords(newValue)}
   }
 
+  package var verifyZone: WireVerifyZone {
+    get {
+      if case .verifyZone(let v)? = _storage._request {return v}
+      return WireVerifyZone()
+    }
+    set {_uniqueStorage()._request = .verifyZone(newValue)}
+  }
+
   package var prepareAssetUpload: WirePrepareAssetUpload {
     get {
       if case .prepareAssetUpload(let v)? = _storage._request {return v}
@@ -240,6 +248,7 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     case modifySubscriptions(WireModifySubscriptions)
     case fetchSubscriptions(WireFetchSubscriptions)
     case queryRecords(WireQueryRecords)
+    case verifyZone(WireVerifyZone)
     case prepareAssetUpload(WirePrepareAssetUpload)
     case uploadAssetChunk(WireUploadAssetChunk)
     case fetchAssetChunk(WireFetchAssetChunk)
@@ -374,6 +383,14 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .queryRecords(newValue)}
   }
 
+  package var verifyZone: WireVerifyZoneAnswer {
+    get {
+      if case .verifyZone(let v)? = answer {return v}
+      return WireVerifyZoneAnswer()
+    }
+    set {answer = .verifyZone(newValue)}
+  }
+
   package var push: WirePush {
     get {
       if case .push(let v)? = answer {return v}
@@ -474,6 +491,7 @@ package nonisolated struct WireServerEnvelope: Sendable {
     case modifySubscriptions(WireModifySubscriptionsAnswer)
     case fetchSubscriptions(WireFetchSubscriptionsAnswer)
     case queryRecords(WireQueryRecordsAnswer)
+    case verifyZone(WireVerifyZoneAnswer)
     case push(WirePush)
     case prepareAssetUpload(WireAssetProgress)
     case uploadAssetChunk(WireAssetProgress)
@@ -496,7 +514,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{12}operation_group\0\u{3}pushes_heard\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{3}verify_zone\0\u{4}\u{6}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{12}operation_group\0\u{3}pushes_heard\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
@@ -664,6 +682,19 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           if let v = v {
             if hadOneofValue {try decoder.handleConflictingOneOf()}
             _storage._request = .queryRecords(v)
+          }
+        }()
+        case 14: try {
+          var v: WireVerifyZone?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .verifyZone(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .verifyZone(v)
           }
         }()
         case 20: try {
@@ -841,6 +872,10 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         guard case .queryRecords(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
       }()
+      case .verifyZone?: try {
+        guard case .verifyZone(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      }()
       case .prepareAssetUpload?: try {
         guard case .prepareAssetUpload(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
@@ -944,7 +979,7 @@ nonisolated extension WireOperationGroup: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{13}pushes_sent\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{13}pushes_sent\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1094,6 +1129,19 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
           self.answer = .queryRecords(v)
+        }
+      }()
+      case 14: try {
+        var v: WireVerifyZoneAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .verifyZone(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .verifyZone(v)
         }
       }()
       case 15: try {
@@ -1284,6 +1332,10 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     case .queryRecords?: try {
       guard case .queryRecords(let v)? = self.answer else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .verifyZone?: try {
+      guard case .verifyZone(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
     }()
     case .push?: try {
       guard case .push(let v)? = self.answer else { preconditionFailure() }

@@ -289,6 +289,8 @@ extension SyncEngineDriver {
             let batch = await callDelegate { await $0.nextRecordZoneChangeBatch(context, syncEngine: $1) }
             guard let batch else { return }
             update { machine, _ in machine.batchAnswered(batch) }
+        case .askHeld(let question):
+            await ask(question)
         case .start(let id, let request, let user):
             start(id, request, for: user)
         case .cancel(let id):
@@ -298,6 +300,26 @@ extension SyncEngineDriver {
         case .wait, .stop:
             preconditionFailure("the task ends instead")
         }
+    }
+
+    /// The app may change something while it is asked, so what is pending before and after counts.
+    private func ask(_ question: SyncEngineHeldQuestion) async {
+        let before = read { $0.changedRecords(in: question.zoneID) }
+        let changeTags = await callDelegate {
+            await ($0 as? any TidemarkSyncEngineDelegate)?.heldChangeTags(in: question.zoneID, syncEngine: $1)
+        }
+        question.answer = read { snapshot in
+            SyncEngineHeld(
+                changeTags: changeTags.flatMap(\.self), token: snapshot.zoneTokens[question.zoneID],
+                user: snapshot.user, pending: before.union(snapshot.changedRecords(in: question.zoneID)))
+        }
+    }
+
+    /// As ``SyncEngineCloud/inventory(of:listingAfter:for:)``.
+    func inventory(
+        of zoneID: CKRecordZone.ID, listingAfter name: String?, for user: CKRecord.ID
+    ) async throws(CKError) -> SyncEngineInventory {
+        try await cloud.inventory(of: zoneID, listingAfter: name, for: user)
     }
 
     /// Calls the delegate, if it and the engine still exist. Otherwise the engine stops.

@@ -32,16 +32,17 @@ extension SyncEngineMachine {
         schedule.isSuspended = true
         schedule.fetchDue = nil
         (schedule.sendDue, schedule.askDue) = (nil, nil)
-        for call in fetchCalls.map(\.id) + sendCalls.map(\.id) { refuse(call) }
-        (fetchCalls, sendCalls) = ([], [])
+        for call in fetchCalls.map(\.id) + sendCalls.map(\.id) + heldCalls.map(\.id) { refuse(call) }
+        (fetchCalls, sendCalls, heldCalls) = ([], [], [])
         cancelCalls.append(id)
         cancelOperation()
     }
 
     /// The Swift task of a call was cancelled. Its operation goes on if another caller wants it.
     mutating func callerCancelled(_ id: SyncEngineCallID) {
-        if fetchCalls.contains(where: { $0.id == id }) || sendCalls.contains(where: { $0.id == id }) {
+        if (fetchCalls.map(\.id) + sendCalls.map(\.id) + heldCalls.map(\.id)).contains(id) {
             fetchCalls.removeAll { $0.id == id }
+            heldCalls.removeAll { $0.id == id }
             sendCalls.removeAll { $0.id == id }
             return refuse(id)
         }

@@ -44,6 +44,7 @@ struct SyncEngineMachine: Sendable {
     var fetchCalls: [(id: SyncEngineCallID, options: CKSyncEngine.FetchChangesOptions, isResync: Bool)] = []
     var sendCalls: [(id: SyncEngineCallID, options: CKSyncEngine.SendChangesOptions)] = []
     var cancelCalls: [SyncEngineCallID] = []
+    var heldCalls: [(id: SyncEngineCallID, question: SyncEngineHeldQuestion)] = []
 
     /// How often the app has added something to send. It shows what is new since the delegate was asked.
     var additionCount = 0
@@ -122,10 +123,10 @@ struct SyncEngineMachine: Sendable {
         guard !isStopped else { return }
         isStopped = true
         let requests = [operationRequest?.id, accountRequest, subscriptionRequest].compactMap(\.self)
-        let calls = fetchCalls.map(\.id) + sendCalls.map(\.id) + cancelCalls + operationCallers
+        let calls = fetchCalls.map(\.id) + sendCalls.map(\.id) + cancelCalls + heldCalls.map(\.id) + operationCallers
         outbox.append(contentsOf: requests.map { .cancel($0) })
         outbox.append(contentsOf: calls.map { .finish($0, .failure(CKError(.operationCancelled))) })
-        (fetchCalls, sendCalls, cancelCalls, operation) = ([], [], [], nil)
+        (fetchCalls, sendCalls, cancelCalls, heldCalls, operation) = ([], [], [], [], nil)
         (operationRequest, accountRequest, subscriptionRequest) = (nil, nil, nil)
     }
 

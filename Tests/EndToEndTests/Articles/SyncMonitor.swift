@@ -34,6 +34,12 @@ extension CKSyncEngine.Event.DidFetchRecordZoneChanges {
     }
 }
 
+func mend(_ zoneID: CKRecordZone.ID, with engine: CKSyncEngine) async throws -> TidemarkZoneComparison {
+    let comparison = try await engine.verify(zoneID)
+    if !comparison.isEqual { try await engine.resync(zoneID) }
+    return comparison
+}
+
 func follow(_ statuses: TidemarkSyncStatuses, show: (String) async -> Void) async {
     for await status in statuses { await show(status.line) }
 }
