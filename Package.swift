@@ -325,7 +325,7 @@ let package = Package(
             [
                 "TidemarkTestKit", "TidemarkKit", "TidemarkService", "TidemarkSessions", "TidemarkDomain",
                 "TidemarkFields", "TidemarkScheduling", "TidemarkFairness", "TidemarkBytes", "TidemarkWire",
-                "TidemarkTestSupport",
+                "TidemarkCrypto", "TidemarkTestSupport",
             ]),
         tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling", "TidemarkTestSupport"]),
         // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.

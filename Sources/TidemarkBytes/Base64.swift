@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Base 64 (RFC 4648 §4). It also writes the URL-safe alphabet without padding (§5).
+/// Base 64 (RFC 4648 §4), and the URL-safe alphabet without padding (§5).
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let urlSafeAlphabet = Array(
@@ -20,7 +20,12 @@ package enum Base64 {
         guard utf8.count.isMultiple(of: 4) else { return nil }
         let padding = utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         guard padding <= 2 else { return nil }
-        return decode(utf8.dropLast(padding))
+        return decode(utf8.dropLast(padding), alphabet: alphabet)
+    }
+
+    /// Strict, as ``decode(_:)``; what ``encodeURLSafe(_:)`` writes.
+    package static func decodeURLSafe(_ text: String) -> [UInt8]? {
+        decode(Array(text.utf8)[...], alphabet: urlSafeAlphabet)
     }
 
     private static func encode(_ bytes: [UInt8], alphabet: [UInt8], padding: Bool) -> String {
@@ -38,7 +43,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func decode(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
+    private static func decode(_ digits: ArraySlice<UInt8>, alphabet: [UInt8]) -> [UInt8]? {
         guard digits.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count * 3 / 4)

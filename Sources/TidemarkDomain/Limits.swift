@@ -14,6 +14,9 @@ package struct Limits: Sendable, Equatable {
     package var pageRecordsDefault = 200
     /// Records of one page at the most, whatever the client asks for.
     package var pageRecordsMax = 1_000
+    /// Rows of records that one page of a zone's names looks at, with those of deleted records. A page has about 50
+    /// KiB, at most 1 MiB. More: the page ends there, and more is coming.
+    package var inventoryRowsMax = 1_000
     /// Tombstones that one read of a page of a first fetch passes over. They are read and left out, so
     /// it bounds how long such a read takes: a few milliseconds. More: the page ends there, and more is coming.
     package var tombstonesPassedMax = 5_000

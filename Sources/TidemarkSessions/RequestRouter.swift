@@ -36,6 +36,7 @@ struct RequestRouter: Sendable {
             case .fetchZones(let request): return try await fetchZones(request, context)
             case .fetchDatabaseChanges(let request): return try await fetchDatabaseChanges(request, context)
             case .fetchZoneChanges(let request): return try await fetchZoneChanges(request, context)
+            case .verifyZone(let request): return try await verifyZone(request, context)
             case .modifySubscriptions(let request): return try await modifySubscriptions(request, context)
             case .fetchSubscriptions(let request): return try await fetchSubscriptions(request, context)
             case .queryRecords(let request): return try await queryRecords(request, context)

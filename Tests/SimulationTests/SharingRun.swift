@@ -30,6 +30,7 @@ struct SharingRun: SeededRun {
         for _ in SimulatedWorld.zoneNames { await devices.all.first?.changeShare() }
         await devices.live(stepCount: 10 + world.below(20))
         await world.calmDown()
+        await DigestJudge.judge(world)
         for device in devices.all { await judgeEnd(of: device, in: world) }
     }
 

@@ -21,6 +21,7 @@ struct SimulationRun: SeededRun {
         let devices = SimulatedDevices(world, count: 2 + world.below(4))
         await devices.live(stepCount: 8 + world.below(20))
         await world.calmDown()
+        await DigestJudge.judge(world)
         for device in devices.all { await judgeEnd(of: device, in: world) }
     }
 

@@ -61,6 +61,8 @@ extension StorageConformance {
                 try await world.decide(requests, in: zone, on: step % 2 == 0 ? store.first : store.second, isKept)
                 try expectEqual(try await world.byteCount(), try await world.livingByteCount(), "after step \(step)")
                 try expectEqual(try await world.tombstoneBytes(), try await world.deletedByteCount(), "and the deleted")
+                // with cascades, parents and atomic batches.
+                for zone in world.zones { try await store.expectDigest(of: zone, "after step \(step)") }
             }
             try expect(try await world.byteCount() > 0, "something is left")
             let others = try await store.second.storageUse(of: try await store.bob().privateDatabase)

@@ -56,7 +56,8 @@ package enum StorageConformance {
     }
 
     package static var scenarios: [Scenario] {
-        accounts + zones + records + references + queries + locks + moments + zoneFeed + databaseFeed + subscriptions
+        accounts + zones + records + inventories + references + queries + locks + moments + zoneFeed + databaseFeed
+            + subscriptions
             + schemas + choices + quotas + assets + keys + shares + shareRaces + sharedLists + sharedFeeds
     }
 }

@@ -159,7 +159,7 @@ extension ZoneSnapshot {
         }
         return ZoneChanges(
             database: key.database, zone: zone.id, changeNumber: zone.changeNumber + ChangeNumber(names.count),
-            records: records, tombstoneGrowth: tombstoneGrowth, memories: [:],
+            records: records, replaced: replaced(by: records), tombstoneGrowth: tombstoneGrowth, memories: [:],
             clientTokensMax: Limits().clientTokensMax, sharing: sharing)
     }
 }

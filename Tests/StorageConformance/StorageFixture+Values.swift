@@ -49,9 +49,14 @@ extension ZoneSnapshot {
             $0 + $1.tombstoneBytes - (self.records[$1.name]?.tombstoneBytes ?? 0)
         }
         return ZoneChanges(
-            database: key.database, zone: zone.id, changeNumber: end, records: records,
+            database: key.database, zone: zone.id, changeNumber: end, records: records, replaced: replaced(by: records),
             tombstoneGrowth: tombstoneGrowth, memories: memories, clientTokensMax: Limits().clientTokensMax,
             assetUses: assetUses)
+    }
+
+    /// The living versions that were read of these records.
+    func replaced(by records: [RecordState]) -> [RecordState] {
+        records.compactMap { self.records[$0.name] }.filter { !$0.isDeleted }
     }
 }
 

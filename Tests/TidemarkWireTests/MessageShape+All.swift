@@ -139,6 +139,29 @@ extension MessageShape {
                 FieldShape(4, "client_change_token", .bytes),
             ]),
         MessageShape(
+            "WireVerifyZone", TidemarkWire.WireVerifyZone.self, WireJudge.WireVerifyZone.self,
+            [
+                FieldShape(1, "database", .choice),
+                FieldShape(2, "zone", .message("WireZoneID")),
+                FieldShape(3, "lists", .bool),
+                FieldShape(4, "after", .string, bytesMax: 4096),
+            ]),
+        MessageShape(
+            "WireVerifyZoneAnswer", TidemarkWire.WireVerifyZoneAnswer.self, WireJudge.WireVerifyZoneAnswer.self,
+            [
+                FieldShape(1, "token", .bytes),
+                FieldShape(2, "record_count", .uint64),
+                FieldShape(3, "digest", .bytes),
+                FieldShape(4, "versions", .message("WireNamedVersion"), elementsMax: 65536),
+                FieldShape(5, "next", .string),
+            ]),
+        MessageShape(
+            "WireNamedVersion", TidemarkWire.WireNamedVersion.self, WireJudge.WireNamedVersion.self,
+            [
+                FieldShape(1, "name", .string),
+                FieldShape(2, "number", .uint64),
+            ]),
+        MessageShape(
             "WireZoneChange", TidemarkWire.WireZoneChange.self, WireJudge.WireZoneChange.self,
             [
                 FieldShape(1, "record", .message("WireRecord"), oneof: 0),
@@ -179,6 +202,7 @@ extension MessageShape {
                 FieldShape(9, "modify_subscriptions", .message("WireModifySubscriptions"), oneof: 0),
                 FieldShape(10, "fetch_subscriptions", .message("WireFetchSubscriptions"), oneof: 0),
                 FieldShape(11, "query_records", .message("WireQueryRecords"), oneof: 0),
+                FieldShape(14, "verify_zone", .message("WireVerifyZone"), oneof: 0),
                 FieldShape(20, "prepare_asset_upload", .message("WirePrepareAssetUpload"), oneof: 0),
                 FieldShape(21, "upload_asset_chunk", .message("WireUploadAssetChunk"), oneof: 0),
                 FieldShape(22, "fetch_asset_chunk", .message("WireFetchAssetChunk"), oneof: 0),
@@ -212,6 +236,7 @@ extension MessageShape {
                 FieldShape(10, "modify_subscriptions", .message("WireModifySubscriptionsAnswer"), oneof: 0),
                 FieldShape(11, "fetch_subscriptions", .message("WireFetchSubscriptionsAnswer"), oneof: 0),
                 FieldShape(12, "query_records", .message("WireQueryRecordsAnswer"), oneof: 0),
+                FieldShape(14, "verify_zone", .message("WireVerifyZoneAnswer"), oneof: 0),
                 FieldShape(15, "push", .message("WirePush"), oneof: 0),
                 FieldShape(20, "prepare_asset_upload", .message("WireAssetProgress"), oneof: 0),
                 FieldShape(21, "upload_asset_chunk", .message("WireAssetProgress"), oneof: 0),

@@ -233,6 +233,80 @@ package nonisolated struct WireFetchZoneChangesAnswer: Sendable {
   package init() {}
 }
 
+/// Asks what a zone has, for a client that compares it with what it has itself. It costs the server the same however large the zone
+/// is.
+package nonisolated struct WireVerifyZone: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var database: WireDatabaseScope = .unspecified
+
+  /// A custom zone. One of another user only if the client's user may read all of it.
+  package var zone: WireZoneID {
+    get {_zone ?? WireZoneID()}
+    set {_zone = newValue}
+  }
+  /// Returns true if `zone` has been explicitly set.
+  package var hasZone: Bool {self._zone != nil}
+  /// Clears the value of `zone`. Subsequent reads from it will return its default value.
+  package mutating func clearZone() {self._zone = nil}
+
+  /// Whether names and versions are wanted too, a page of them.
+  package var lists: Bool = false
+
+  /// The name after which the page begins: `next` of the page before. Empty: from the first.
+  package var after: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _zone: WireZoneID? = nil
+}
+
+/// What a zone has, all of it in one moment.
+package nonisolated struct WireVerifyZoneAnswer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The token of a fetch that ends at this moment. If it is not the same in two pages, the zone has changed in between.
+  package var token: Data = Data()
+
+  /// How many living records there are.
+  package var recordCount: UInt64 = 0
+
+  /// 16 bytes: the XOR, over all living records, of the first 16 bytes of SHA-256 of the record's number (8 bytes, most significant
+  /// first) and its name. Empty: the server does not know it, and the client asks for the names.
+  package var digest: Data = Data()
+
+  /// Living records, in the order of the bytes of their names. A page may be empty although there are more.
+  package var versions: [WireNamedVersion] = []
+
+  /// Where the next page begins. Empty: there is no more.
+  package var next: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A record's name, and its number in the zone's order, which its change tag has.
+package nonisolated struct WireNamedVersion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var name: String = String()
+
+  package var number: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// A record that changed or was deleted.
 package nonisolated struct WireZoneChange: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -554,6 +628,140 @@ nonisolated extension WireFetchZoneChangesAnswer: SwiftProtobuf.Message, SwiftPr
     if lhs.token != rhs.token {return false}
     if lhs.moreComing != rhs.moreComing {return false}
     if lhs.clientChangeToken != rhs.clientChangeToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireVerifyZone: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".VerifyZone"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}database\0\u{1}zone\0\u{1}lists\0\u{1}after\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.database) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._zone) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.lists) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.after) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.database != .unspecified {
+      try visitor.visitSingularEnumField(value: self.database, fieldNumber: 1)
+    }
+    try { if let v = self._zone {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.lists != false {
+      try visitor.visitSingularBoolField(value: self.lists, fieldNumber: 3)
+    }
+    if !self.after.isEmpty {
+      try visitor.visitSingularStringField(value: self.after, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireVerifyZone, rhs: WireVerifyZone) -> Bool {
+    if lhs.database != rhs.database {return false}
+    if lhs._zone != rhs._zone {return false}
+    if lhs.lists != rhs.lists {return false}
+    if lhs.after != rhs.after {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireVerifyZoneAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".VerifyZoneAnswer"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}token\0\u{3}record_count\0\u{1}digest\0\u{1}versions\0\u{1}next\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.token) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.recordCount) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.digest) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.versions) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.next) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.token.isEmpty {
+      try visitor.visitSingularBytesField(value: self.token, fieldNumber: 1)
+    }
+    if self.recordCount != 0 {
+      try visitor.visitSingularUInt64Field(value: self.recordCount, fieldNumber: 2)
+    }
+    if !self.digest.isEmpty {
+      try visitor.visitSingularBytesField(value: self.digest, fieldNumber: 3)
+    }
+    if !self.versions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.versions, fieldNumber: 4)
+    }
+    if !self.next.isEmpty {
+      try visitor.visitSingularStringField(value: self.next, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireVerifyZoneAnswer, rhs: WireVerifyZoneAnswer) -> Bool {
+    if lhs.token != rhs.token {return false}
+    if lhs.recordCount != rhs.recordCount {return false}
+    if lhs.digest != rhs.digest {return false}
+    if lhs.versions != rhs.versions {return false}
+    if lhs.next != rhs.next {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireNamedVersion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NamedVersion"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}number\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireNamedVersion, rhs: WireNamedVersion) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.number != rhs.number {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -198,6 +198,8 @@ package struct ZoneChanges: Sendable {
     package let changeNumber: ChangeNumber
     /// Records and tombstones to insert or replace, by growing change number.
     package let records: [RecordState]
+    /// The living versions, as they were read, in whose place those come.
+    package let replaced: [RecordState]
     /// How many bytes the zone's living records grow, as quotas count them.
     package let byteGrowth: Int64
     /// How many bytes the zone's tombstones grow.
@@ -223,7 +225,8 @@ package struct ZoneChanges: Sendable {
 
     package init(
         database: DatabaseID, zone: ZoneID, changeNumber: ChangeNumber, records: [RecordState],
-        byteGrowth: Int64 = 0, tombstoneGrowth: Int64 = 0, memories: [DeviceID: RequestMemory],
+        replaced: [RecordState] = [], byteGrowth: Int64 = 0, tombstoneGrowth: Int64 = 0,
+        memories: [DeviceID: RequestMemory],
         references: ReferenceChanges = ReferenceChanges(), clientTokens: [DeviceID: [UInt8]] = [:],
         tokenUsers: [DeviceID: UserID] = [:], clientTokensMax: Int, participantTokensMax: Int = 0,
         assetUses: [AssetUse] = [], sharing: [SharingChanges] = []
@@ -232,6 +235,7 @@ package struct ZoneChanges: Sendable {
         self.zone = zone
         self.changeNumber = changeNumber
         self.records = records
+        self.replaced = replaced
         self.byteGrowth = byteGrowth
         self.tombstoneGrowth = tombstoneGrowth
         self.memories = memories

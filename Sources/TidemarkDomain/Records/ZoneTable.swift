@@ -28,6 +28,8 @@ struct ZoneTable: Sendable {
     private var assetsBefore: [String: [FieldAsset]] = [:]
     /// Changed records that name assets now or did before.
     private var changedWithAssets: Set<String> = []
+    /// The living versions that were read and have been replaced.
+    private var replaced: [RecordState] = []
     /// Records that were changed and named the asset then; only if somebody may want to name it for their sake.
     private var newHolders: [FieldAsset: Set<String>] = [:]
     /// How many bytes of fields each record has that was read without them.
@@ -181,7 +183,7 @@ struct ZoneTable: Sendable {
     ) -> ZoneChanges {
         ZoneChanges(
             database: database, zone: zone, changeNumber: changeNumber, records: changedRecords,
-            byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories,
+            replaced: replaced, byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories,
             references: references.written, clientTokens: clientTokens, tokenUsers: tokenUsers,
             clientTokensMax: limits.clientTokensMax, participantTokensMax: limits.participantTokensMax,
             assetUses: assetUses, sharing: shares?.changes ?? [])
@@ -192,6 +194,7 @@ struct ZoneTable: Sendable {
         tombstoneGrowth += record.tombstoneBytes - (old?.tombstoneBytes ?? 0)
         let isFirstChange = newest.updateValue(versions.count, forKey: record.name) == nil
         versions.append(record)
+        if isFirstChange, let old, !old.isDeleted { replaced.append(old) }
         if let parent = old?.parent { children[parent]?.remove(record.name) }
         if let parent = record.parent { children[parent, default: []].insert(record.name) }
         let wasUnread = unread[record.name] != nil

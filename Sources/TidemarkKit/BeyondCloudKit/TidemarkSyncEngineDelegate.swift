@@ -7,4 +7,16 @@
 public protocol TidemarkSyncEngineDelegate: CKSyncEngineDelegate {
     /// Something happened to the store. Like all calls of an engine, it comes one after another with the others.
     func handleStoreEvent(_ event: TidemarkStoreEvent, syncEngine: CKSyncEngine) async
+
+    /// The change tag (`recordChangeTag`) of each record of the zone that the app has and that has one, for
+    /// ``CKSyncEngine/verify(_:)``. Records that were never sent are left out. Nil, the default: the app does not
+    /// say. An app with a ``TidemarkReplica`` returns its ``TidemarkReplica/changeTags(in:)``.
+    func heldChangeTags(in zoneID: CKRecordZone.ID, syncEngine: CKSyncEngine) async -> [CKRecord.ID: String]?
+}
+
+extension TidemarkSyncEngineDelegate {
+    /// Does not say.
+    public func heldChangeTags(in zoneID: CKRecordZone.ID, syncEngine: CKSyncEngine) async -> [CKRecord.ID: String]? {
+        nil
+    }
 }

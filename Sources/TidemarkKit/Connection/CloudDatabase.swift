@@ -115,14 +115,14 @@ struct CloudDatabase: Sendable {
         case fetchDatabaseChanges, fetchZoneChanges, fetchRecords, fetchZones, fetchSubscriptions, fetchKeys
         case fetchAssetChunk, modifyRecords, modifyZones, modifySubscriptions, saveAccountKey, saveZoneKey, queryRecords
         case prepareAssetUpload, uploadAssetChunk
-        case fetchShareMetadata, acceptShares, fetchShareParticipants
+        case fetchShareMetadata, acceptShares, fetchShareParticipants, verifyZone
 
         var isChange: Bool {
             switch self {
             case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares: true
             case .fetchDatabaseChanges, .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys,
                 .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk, .fetchShareMetadata,
-                .fetchShareParticipants:
+                .fetchShareParticipants, .verifyZone:
                 false
             }
         }

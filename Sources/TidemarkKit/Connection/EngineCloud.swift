@@ -209,6 +209,12 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
         return result
     }
 
+    func inventory(
+        of zoneID: CKRecordZone.ID, listingAfter name: String?, for user: CKRecord.ID
+    ) async throws(CKError) -> SyncEngineInventory {
+        try await database(for: user).inventory(of: zoneID, listingAfter: name)
+    }
+
     private func fetchZoneChanges(
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, withEnds: Bool, from database: CloudDatabase
     ) async throws(CKError) -> CloudDatabase.FetchedZonePage {

@@ -10,6 +10,8 @@ enum SyncEngineAction: Sendable {
     case askFetchOptions(CKSyncEngine.FetchChangesContext)
     /// Ask the delegate, and pass its answer to ``SyncEngineMachine/batchAnswered(_:)``.
     case askBatch(CKSyncEngine.SendChangesContext)
+    /// Ask the delegate what it has of a zone, and give the question its answer.
+    case askHeld(SyncEngineHeldQuestion)
     /// Start the request without waiting for it. Pass its outcome to ``SyncEngineMachine/requestEnded(_:_:at:)``.
     ///
     /// It is for the user of the engine's state when it was decided, and must not be done for another one. Only

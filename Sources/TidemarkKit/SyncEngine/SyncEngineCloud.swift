@@ -83,6 +83,13 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
         in zoneID: CKRecordZone.ID, since token: CKServerChangeToken?, asOfFeed: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineZonePage
 
+    /// What the server has of a zone, without its records.
+    ///
+    /// - Parameter name: the name after which a page of names begins, empty for the first page; nil: no names are wanted.
+    func inventory(
+        of zoneID: CKRecordZone.ID, listingAfter name: String?, for user: CKRecord.ID
+    ) async throws(CKError) -> SyncEngineInventory
+
     /// The engine is gone: drop the observer, and everything that serves this engine alone. Called once, last.
     func close()
 }
@@ -90,6 +97,13 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
 extension SyncEngineCloud {
     /// For clouds that are never restored.
     package var storeLife: UInt64? { nil }
+
+    /// For clouds that cannot say it.
+    package func inventory(
+        of zoneID: CKRecordZone.ID, listingAfter name: String?, for user: CKRecord.ID
+    ) async throws(CKError) -> SyncEngineInventory {
+        throw CKError(.serverRejectedRequest)
+    }
 
     /// For clouds that lose no subscriptions.
     package func databaseChanges(
@@ -212,6 +226,25 @@ package struct SyncEngineZonePage: Sendable {
         self.deletions = deletions
         self.token = token
         self.moreComing = moreComing
+    }
+}
+
+/// What a server has of a zone at one moment.
+package struct SyncEngineInventory: Sendable {
+    /// Of a fetch that ends at that moment.
+    package let token: CKServerChangeToken
+    package let recordCount: UInt64
+    /// As `VersionDigest.bytes`; empty: the server does not know it.
+    package let digest: [UInt8]
+    /// A page of names, each with its number, by the bytes of the names.
+    package var versions: [(name: String, number: UInt64)] = []
+    /// Where the next page begins; nil: there is none.
+    package var next: String?
+
+    package init(token: CKServerChangeToken, recordCount: UInt64, digest: [UInt8]) {
+        self.token = token
+        self.recordCount = recordCount
+        self.digest = digest
     }
 }
 

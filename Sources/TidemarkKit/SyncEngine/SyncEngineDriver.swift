@@ -26,6 +26,8 @@ final class SyncEngineDriver: Sendable {
         /// The delegate's callback under way, and its task.
         var callback: (number: Int, task: Int?)?
         var callbackCount = 0
+        /// The wall clock's milliseconds since 1970 at the zero of the scheduler's clock, for dates that people see.
+        var dateOrigin: Int64?
         /// The state of a random generator (PCG, 64 bits), which is good enough to spread retries. Each event takes a
         /// number, and the system's generator would cost a system call each.
         var randomBits: UInt64
@@ -33,6 +35,18 @@ final class SyncEngineDriver: Sendable {
         mutating func moment(on scheduler: any Scheduler) -> SyncEngineMoment {
             randomBits = randomBits &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return SyncEngineMoment(now: scheduler.now, randomBits: randomBits ^ randomBits << 32)
+        }
+
+        /// dates stay as they are while the wall clock is not set.
+        mutating func status(on scheduler: any Scheduler) -> TidemarkSyncStatus {
+            let now = scheduler.now
+            let measured = scheduler.wallClockMilliseconds - now.wholeMilliseconds
+            let isSet = dateOrigin.map { abs($0 - measured) > 1_000 } ?? true
+            let origin = isSet ? measured : dateOrigin ?? measured
+            dateOrigin = origin
+            return machine.status(at: now) { time in
+                Date(timeIntervalSince1970: Double(origin + time.wholeMilliseconds) / 1_000)
+            }
         }
     }
 
@@ -52,6 +66,7 @@ final class SyncEngineDriver: Sendable {
     private let scheduler: any Scheduler
     private let atWork: (@Sendable (_ begins: Bool) -> Void)?
     let journal: SyncEngineJournal?
+    let statusWatchers = SyncEngineStatusWatchers()
     private let guarded: Locked<Guarded>
 
     init(_ configuration: CKSyncEngine.Configuration) {
@@ -106,8 +121,12 @@ final class SyncEngineDriver: Sendable {
     /// The engine is gone: ends all its work.
     func stop() {
         update { machine, _ in machine.stop() }
+        statusWatchers.end()
         journal?.release()
     }
+
+    /// What the engine does and waits for now.
+    var status: TidemarkSyncStatus { guarded.withLock { $0.status(on: scheduler) } }
 
     /// Why the journal does not hold the pending changes; nil while it does, or if there is none.
     var journalError: CKError? { journal?.error }
@@ -141,7 +160,8 @@ final class SyncEngineDriver: Sendable {
 
     /// - Returns: whether nobody drives the machine, so that the caller must start a task.
     private func changed(_ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) -> Bool {
-        guarded.withLock { guarded in
+        defer { statusWatchers.changed() }
+        return guarded.withLock { guarded in
             let moment = guarded.moment(on: scheduler)
             change(&guarded.machine, moment)
             writeJournal(&guarded)
@@ -232,6 +252,7 @@ extension SyncEngineDriver {
             }
         }
         if closes { cloud.close() }
+        statusWatchers.changed()
         return next
     }
 
@@ -268,6 +289,8 @@ extension SyncEngineDriver {
             let batch = await callDelegate { await $0.nextRecordZoneChangeBatch(context, syncEngine: $1) }
             guard let batch else { return }
             update { machine, _ in machine.batchAnswered(batch) }
+        case .askHeld(let question):
+            await ask(question)
         case .start(let id, let request, let user):
             start(id, request, for: user)
         case .cancel(let id):
@@ -277,6 +300,26 @@ extension SyncEngineDriver {
         case .wait, .stop:
             preconditionFailure("the task ends instead")
         }
+    }
+
+    /// The app may change something while it is asked, so what is pending before and after counts.
+    private func ask(_ question: SyncEngineHeldQuestion) async {
+        let before = read { $0.changedRecords(in: question.zoneID) }
+        let changeTags = await callDelegate {
+            await ($0 as? any TidemarkSyncEngineDelegate)?.heldChangeTags(in: question.zoneID, syncEngine: $1)
+        }
+        question.answer = read { snapshot in
+            SyncEngineHeld(
+                changeTags: changeTags.flatMap(\.self), token: snapshot.zoneTokens[question.zoneID],
+                user: snapshot.user, pending: before.union(snapshot.changedRecords(in: question.zoneID)))
+        }
+    }
+
+    /// As ``SyncEngineCloud/inventory(of:listingAfter:for:)``.
+    func inventory(
+        of zoneID: CKRecordZone.ID, listingAfter name: String?, for user: CKRecord.ID
+    ) async throws(CKError) -> SyncEngineInventory {
+        try await cloud.inventory(of: zoneID, listingAfter: name, for: user)
     }
 
     /// Calls the delegate, if it and the engine still exist. Otherwise the engine stops.
@@ -378,6 +421,12 @@ extension SyncEngineDriver {
         case (.zoneChanges(let zoneID, let token, let asOfFeed, _), let user?):
             return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, for: user))
         }
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMilliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }
 

@@ -78,6 +78,7 @@ extension SyncEngineMachine {
         }
         guard !isAccountQuestionOpen(at: moment) else { return }
         guard case .available = account else { return refuseCalls() }
+        askForHeld()
         if beginManualOperation(at: moment) { return }
         if isFetchDue(at: moment) { return beginFetch(reason: .scheduled, options: .init(), at: moment) }
         if isSendDue(at: moment) { beginScheduledSend(at: moment) }
@@ -87,7 +88,7 @@ extension SyncEngineMachine {
         if !fetchCalls.isEmpty {
             let first = fetchCalls.removeFirst()
             beginFetch(reason: .manual, options: first.options, callers: [first.id], at: moment)
-            joinFetchCalls()
+            joinFetchCalls(withResyncs: true)
             return true
         }
         if !sendCalls.isEmpty, schedule.fetchesBeforeSend {
@@ -116,9 +117,9 @@ extension SyncEngineMachine {
     private mutating func refuseCalls() {
         var error = CKError(.notAuthenticated)
         if case .unavailable(let reason) = account { error = reason }
-        let calls = fetchCalls.map(\.id) + sendCalls.map(\.id)
+        let calls = fetchCalls.map(\.id) + sendCalls.map(\.id) + heldCalls.map(\.id)
         outbox.append(contentsOf: calls.map { .finish($0, .failure(error)) })
-        (fetchCalls, sendCalls) = ([], [])
+        (fetchCalls, sendCalls, heldCalls) = ([], [], [])
     }
 
     var hasAnythingToSend: Bool {
@@ -164,7 +165,8 @@ extension SyncEngineMachine {
     func isAnythingDue(at moment: SyncEngineMoment) -> Bool {
         if accountChange != nil || !cancelCalls.isEmpty { return true }
         if isAccountQuestionOpen(at: moment) { return false }
-        return !fetchCalls.isEmpty || !sendCalls.isEmpty || isFetchDue(at: moment) || isSendDue(at: moment)
+        return !fetchCalls.isEmpty || !sendCalls.isEmpty || !heldCalls.isEmpty || isFetchDue(at: moment)
+            || isSendDue(at: moment)
     }
 
     /// When to ask again if nothing happens before.

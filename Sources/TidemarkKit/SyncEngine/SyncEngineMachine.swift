@@ -41,9 +41,10 @@ struct SyncEngineMachine: Sendable {
     var requestCount = 0
 
     /// Calls that wait for their turn.
-    var fetchCalls: [(id: SyncEngineCallID, options: CKSyncEngine.FetchChangesOptions)] = []
+    var fetchCalls: [(id: SyncEngineCallID, options: CKSyncEngine.FetchChangesOptions, isResync: Bool)] = []
     var sendCalls: [(id: SyncEngineCallID, options: CKSyncEngine.SendChangesOptions)] = []
     var cancelCalls: [SyncEngineCallID] = []
+    var heldCalls: [(id: SyncEngineCallID, question: SyncEngineHeldQuestion)] = []
 
     /// How often the app has added something to send. It shows what is new since the delegate was asked.
     var additionCount = 0
@@ -58,6 +59,8 @@ struct SyncEngineMachine: Sendable {
     var batchRoom: Int?
     /// What the delegate skipped when it was last asked for everything.
     var passedOver: Set<CKRecord.ID> = []
+    /// For the app and its users.
+    var lastOutcomes = SyncEngineLastOutcomes()
     /// Actions that must be done at once, before anything else.
     var outbox = Deque<SyncEngineAction>()
     var isStopped = false
@@ -120,10 +123,10 @@ struct SyncEngineMachine: Sendable {
         guard !isStopped else { return }
         isStopped = true
         let requests = [operationRequest?.id, accountRequest, subscriptionRequest].compactMap(\.self)
-        let calls = fetchCalls.map(\.id) + sendCalls.map(\.id) + cancelCalls + operationCallers
+        let calls = fetchCalls.map(\.id) + sendCalls.map(\.id) + cancelCalls + heldCalls.map(\.id) + operationCallers
         outbox.append(contentsOf: requests.map { .cancel($0) })
         outbox.append(contentsOf: calls.map { .finish($0, .failure(CKError(.operationCancelled))) })
-        (fetchCalls, sendCalls, cancelCalls, operation) = ([], [], [], nil)
+        (fetchCalls, sendCalls, cancelCalls, heldCalls, operation) = ([], [], [], [], nil)
         (operationRequest, accountRequest, subscriptionRequest) = (nil, nil, nil)
     }
 

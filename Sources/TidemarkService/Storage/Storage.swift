@@ -303,6 +303,12 @@ package protocol Storage: AnyObject, Sendable {
 
     func zonePage(_ query: ZonePageQuery) async throws(StorageError) -> StoreRead<ZonePageRead>
 
+    /// What a living zone's records are, in one snapshot, without reading them; nil if it does not live. Without a
+    /// listing the cost does not depend on how many records there are.
+    func inventory(
+        of key: ZoneKey, _ listing: ZoneListing?
+    ) async throws(StorageError) -> StoreRead<ZoneInventory?>
+
     /// Reads a viewer's feed without a lock, then a page of a zone's feed if that is wanted. The page shows everything
     /// that the feed says of its zone. With `after` nil: living zones only.
     ///

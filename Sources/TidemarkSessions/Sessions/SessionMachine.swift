@@ -283,6 +283,7 @@ extension WireClientEnvelope.OneOfRequest {
         case .fetchZones: "fetch_zones"
         case .fetchDatabaseChanges: "fetch_database_changes"
         case .fetchZoneChanges: "fetch_zone_changes"
+        case .verifyZone: "verify_zone"
         case .modifySubscriptions: "modify_subscriptions"
         case .fetchSubscriptions: "fetch_subscriptions"
         case .queryRecords: "query_records"
@@ -306,7 +307,7 @@ extension WireClientEnvelope.OneOfRequest {
     var gate: RequestGates.Kind? {
         switch self {
         case .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys, .fetchShareMetadata,
-            .fetchShareParticipants:
+            .fetchShareParticipants, .verifyZone:
             .fetch
         case .fetchDatabaseChanges: .wholeDatabase
         case .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk: .asset
@@ -327,6 +328,7 @@ extension WireClientEnvelope.OneOfRequest {
         switch self {
         case .fetchRecords(let fetch): min(RequestGates.pageRoom, max(1, fetch.zones.reduce(0) { $0 + $1.names.count }))
         case .fetchZones(let fetch): 1...8 ~= fetch.zones.count ? 1 : RequestGates.pageRoom
+        case .verifyZone(let verify): verify.lists ? RequestGates.pageRoom : 1
         case .fetchDatabaseChanges, .fetchShareParticipants, .acceptShares: 1
         default: isLarge ? RequestGates.pageRoom : 1
         }

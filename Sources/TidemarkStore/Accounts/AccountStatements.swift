@@ -267,7 +267,9 @@ struct AccountStatements: Sendable {
     let countZonesOn = DeclaredStatement<Void, Void>(
         .write, "count_zones_on",
         """
-        UPDATE zone SET change_number = ((change_number >> 40) + 1) << 40, write_number = write_number + 1
+        UPDATE zone SET change_number = ((change_number >> 40) + 1) << 40, write_number = write_number + 1,
+                        digest_number = CASE WHEN digest_number = change_number THEN ((change_number >> 40) + 1) << 40
+                                             ELSE digest_number END
          WHERE removal IS NULL
         """)
 

@@ -120,6 +120,29 @@ struct ChangeStatements: Sendable {
         ) { row throws(PostgresError) in try ZonePageRow(row, at: 0) }
     }
 
+    /// The first row is the zone. Rows of records follow, in the order of their names. Without any the zone alone is read.
+    ///
+    /// NB: one index has the order of names, and nothing may be sorted (``RecordStatements``).
+    let inventory = DeclaredStatement<ZoneInventoryQuery, ZoneInventoryRow>(
+        .read, "zone_inventory",
+        """
+        WITH z AS MATERIALIZED (
+            SELECT * FROM zone
+             WHERE database_id = \(\.key.database) AND name BETWEEN \(\.key.name) AND \(\.key.name)
+               AND removal IS NULL ORDER BY name LIMIT 1)
+        SELECT NULL AS name, z.change_number, z.encryption_scope = 1 AS flag, z.id AS zone_id, z.created_at,
+               z.oldest_token_number, z.record_count, (SELECT incarnation FROM store) AS incarnation,
+               CASE WHEN z.digest_number = z.change_number THEN z.digest_high END AS digest_high,
+               CASE WHEN z.digest_number = z.change_number THEN z.digest_low END AS digest_low
+          FROM z
+         UNION ALL
+        (SELECT r.name, r.change_number, r.is_deleted, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+           FROM record r
+          WHERE r.database_id = \(\.key.database) AND r.zone_id = (SELECT id FROM z) AND r.name > \(\.after)
+          ORDER BY r.name LIMIT \(\.rowsMax))
+        """
+    ) { row throws(PostgresError) in try ZoneInventoryRow(row) }
+
     private static let clientToken: SQL<ZonePageQuery> = """
         SELECT t.token FROM client_token t
          WHERE t.database_id = \(\.key.database) AND t.zone_id = z.id

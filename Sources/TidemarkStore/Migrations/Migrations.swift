@@ -152,5 +152,9 @@ package enum Migrations {
             "0034_create_audit", "6cf86999dfe55b4645de4948ddfe19da74234c61b2b56a8571747d002c4d8023",
             PackageResources._034_create_audit_sql
         ),
+        (
+            "0036_digest_records", "8a64e6d2cf4dd22aa2cc5f62581eaab458d97def315fa600b650e349702b214a",
+            PackageResources._036_digest_records_sql
+        ),
     ]
 }

@@ -444,7 +444,12 @@ struct RecordStatements: Sendable {
         UPDATE zone SET change_number = \(first: \.zones, \.changeNumber), write_number = write_number + 1,
                         largest_record = greatest(largest_record, \(first: \.zones, \.largestRecord)::bigint),
                         byte_count = byte_count + \(first: \.zones, \.byteGrowth),
-                        tombstone_byte_count = tombstone_byte_count + \(first: \.zones, \.tombstoneGrowth)
+                        tombstone_byte_count = tombstone_byte_count + \(first: \.zones, \.tombstoneGrowth),
+                        record_count = record_count + \(first: \.digests, \.countGrowth),
+                        digest_high = digest_high # \(first: \.digests, \.high),
+                        digest_low = digest_low # \(first: \.digests, \.low),
+                        digest_number = CASE WHEN digest_number = change_number THEN \(first: \.zones, \.changeNumber)
+                                             ELSE digest_number END
          WHERE database_id = \(first: \.zones, \.database) AND id = \(first: \.zones, \.zone) AND num_nulls(removal) = 1
         """
 
@@ -474,10 +479,15 @@ struct RecordStatements: Sendable {
             UPDATE zone SET change_number = k.change_number, write_number = zone.write_number + 1,
                             largest_record = greatest(zone.largest_record, k.largest),
                             byte_count = zone.byte_count + k.byte_growth,
-                            tombstone_byte_count = zone.tombstone_byte_count + k.tombstone_growth
+                            tombstone_byte_count = zone.tombstone_byte_count + k.tombstone_growth,
+                            record_count = zone.record_count + k.count_growth,
+                            digest_high = zone.digest_high # k.high, digest_low = zone.digest_low # k.low,
+                            digest_number = CASE WHEN zone.digest_number = zone.change_number THEN k.change_number
+                                                 ELSE zone.digest_number END
               FROM \(guards)unnest(\(\.zones, \.database), \(\.zones, \.zone), \(\.zones, \.changeNumber),
-                               \(\.zones, \.largestRecord), \(\.zones, \.byteGrowth), \(\.zones, \.tombstoneGrowth))
-                   AS k (database_id, id, change_number, largest, byte_growth, tombstone_growth)
+                               \(\.zones, \.largestRecord), \(\.zones, \.byteGrowth), \(\.zones, \.tombstoneGrowth),
+                               \(\.digests, \.countGrowth), \(\.digests, \.high), \(\.digests, \.low))
+                   AS k (database_id, id, change_number, largest, byte_growth, tombstone_growth, count_growth, high, low)
              WHERE zone.database_id = k.database_id AND zone.id = k.id),
         remembered AS (
             \(writtenMemories(rows(of: \.memories), from: guards)))

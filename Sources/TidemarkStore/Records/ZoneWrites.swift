@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkCrypto
 internal import TidemarkDomain
 internal import TidemarkFields
 internal import TidemarkPostgres
@@ -45,6 +46,8 @@ struct HeldRow: Sendable {
 /// What a group of zones writes.
 struct ZoneWrites: Sendable {
     let zones: [ZoneChanges]
+    /// One for each zone.
+    let digests: [ZoneDigestChange]
     let records: RecordColumns
     let memories: [MemoryRow]
 
@@ -63,6 +66,7 @@ struct ZoneWrites: Sendable {
     ///   schemas.
     init(_ changes: [ZoneChanges], ifStill moments: [ZoneMoment] = []) {
         zones = changes
+        digests = changes.map { ZoneDigestChange(of: $0) }
         records = RecordColumns(changes)
         // In one order everywhere, so that two transactions never deadlock.
         memories = changes.flatMap { zone in
@@ -138,4 +142,10 @@ struct ZoneWrites: Sendable {
 extension ZoneChanges {
     /// The bytes of the largest record's fields.
     var largestRecord: Int { records.lazy.map(\.fields.byteCount).max() ?? 0 }
+}
+
+extension ZoneDigestChange {
+    // PostgreSQL has no unsigned numbers.
+    var high: Int64 { Int64(bitPattern: digest.high) }
+    var low: Int64 { Int64(bitPattern: digest.low) }
 }

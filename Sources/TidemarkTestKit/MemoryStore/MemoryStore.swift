@@ -125,6 +125,12 @@ package final class MemoryStore: Storage {
         try await call { StoreRead($0.zonePage(query), in: $0.incarnation) }
     }
 
+    package func inventory(
+        of key: ZoneKey, _ listing: ZoneListing?
+    ) async throws(StorageError) -> StoreRead<ZoneInventory?> {
+        try await call { StoreRead($0.inventory(of: key, listing), in: $0.incarnation) }
+    }
+
     package func queryPage(
         _ query: QueryPageQuery, for turn: WorkTurn
     ) async throws(StorageError) -> StoreRead<QueryPageRead> {

@@ -212,6 +212,11 @@ struct MemoryTables {
             && zone.writeNumber == moment.writeNumber && !zone.hasAny(of: moment.absentNames)
     }
 
+    /// Nil if the zone does not live.
+    func inventory(of key: ZoneKey, _ listing: ZoneListing?) -> ZoneInventory? {
+        livingZone(key).flatMap { zones[$0] }?.inventory(listing)
+    }
+
     func zonePage(_ query: ZonePageQuery) -> ZonePageRead {
         let empty = ZonePageRead(zone: nil, lastRemoval: nil, records: [], hasMore: false)
         if let sharing = refusedSharing(of: query.key, query.sharing) {

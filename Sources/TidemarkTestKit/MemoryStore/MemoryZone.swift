@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkCrypto
 internal import TidemarkDomain
 internal import TidemarkFields
+internal import TidemarkService
 
 /// One incarnation of a zone: its records and its remembered requests.
 struct MemoryZone {
@@ -15,6 +17,9 @@ struct MemoryZone {
     private var references = MemoryReferences()
     /// The bytes of living records as quotas count them, which PostgreSQL's store keeps too.
     private(set) var byteCount: Int64 = 0
+    /// Kept as records are written, as PostgreSQL's store does.
+    private var recordCount: Int64 = 0
+    private var digest = VersionDigest()
 
     init(state: ZoneState) {
         self.state = state
@@ -109,6 +114,22 @@ struct MemoryZone {
         return page
     }
 
+    func inventory(_ listing: ZoneListing?) -> ZoneInventory {
+        var inventory = ZoneInventory(zone: state, recordCount: recordCount, digest: digest.bytes)
+        guard let listing else { return inventory }
+        let names = records.keys.filter { Self.isBefore(listing.after, $0) }.sorted(by: Self.isBefore)
+        for record in names.prefix(listing.rowsMax).compactMap({ records[$0] }) where !record.isDeleted {
+            inventory.versions.append(.init(name: record.name, number: record.changeNumber))
+        }
+        if names.count >= listing.rowsMax { inventory.next = names.prefix(listing.rowsMax).last }
+        return inventory
+    }
+
+    /// By bytes, as the collation of PostgreSQL's store does.
+    private static func isBefore(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+
     func look(with scan: inout QueryScan) {
         for record in records.values { scan.look(at: record, in: state.id, named: state.key.name) }
     }
@@ -138,6 +159,9 @@ struct MemoryZone {
             log.append((record.changeNumber, record.name))
         }
         byteCount += changes.byteGrowth
+        let digestChange = ZoneDigestChange(of: changes)
+        digest.combine(digestChange.digest)
+        recordCount += digestChange.countGrowth
         references.write(changes.references)
         state.changeNumber = changes.changeNumber
         writeNumber += 1
@@ -174,6 +198,6 @@ struct MemoryZone {
         log = []
         memories = MemoryOfRequests()
         references = MemoryReferences()
-        byteCount = 0
+        (byteCount, recordCount, digest) = (0, 0, VersionDigest())
     }
 }

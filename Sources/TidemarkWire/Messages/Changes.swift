@@ -562,6 +562,209 @@ extension WireFetchZoneChangesAnswer {
     }
 }
 
+/// Asks what a zone has, for a client that compares it with what it has itself. It costs the server the same however
+/// large the zone is.
+@usableFromInline
+package struct WireVerifyZone: WireMessage {
+    package var database = WireDatabaseScope()
+    /// A custom zone. One of another user only if the client's user may read all of it.
+    package var zone: WireZoneID {
+        get { presentZone ?? WireZoneID() }
+        set { presentZone = newValue }
+    }
+    package var hasZone: Bool { presentZone != nil }
+    private var presentZone: WireZoneID?
+    /// Whether names and versions are wanted too, a page of them.
+    package var lists = false
+    /// The name after which the page begins: `next` of the page before. Empty: from the first.
+    package var after = ""
+
+    @usableFromInline package init() {}
+}
+
+extension WireVerifyZone {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.database = try reader.choice()
+            case 18:
+                var value = self.presentZone ?? WireZoneID()
+                self.presentZone = nil
+                try reader.read(&value)
+                self.presentZone = value
+            case 24: self.lists = try reader.flag()
+            case 34: self.after = try reader.text(atMost: 4_096)
+            default: try reader.skip(tag, known: 0x1E)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if database != WireDatabaseScope() {
+            size += 1 + WireSize.choice(database)
+        }
+        if let presentZone {
+            size += 1 + WireSize.message(presentZone)
+        }
+        if lists {
+            size += 1 + WireSize.flag(lists)
+        }
+        if !after.isEmpty {
+            size += 1 + WireSize.text(after)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if database != WireDatabaseScope() {
+            writer.number(8)
+            writer.choice(database)
+        }
+        if let presentZone {
+            writer.number(18)
+            writer.message(presentZone)
+        }
+        if lists {
+            writer.number(24)
+            writer.flag(lists)
+        }
+        if !after.isEmpty {
+            writer.number(34)
+            writer.text(after)
+        }
+    }
+}
+
+/// What a zone has, all of it in one moment.
+@usableFromInline
+package struct WireVerifyZoneAnswer: WireMessage {
+    /// The token of a fetch that ends at this moment. If it is not the same in two pages, the zone has changed in
+    /// between.
+    package var token: [UInt8] = []
+    /// How many living records there are.
+    package var recordCount: UInt64 = 0
+    /// 16 bytes: the XOR, over all living records, of the first 16 bytes of SHA-256 of the record's number (8 bytes,
+    /// most significant first) and its name. Empty: the server does not know it, and the client asks for the names.
+    package var digest: [UInt8] = []
+    /// Living records, in the order of the bytes of their names. A page may be empty although there are more.
+    package var versions: [WireNamedVersion] = []
+    /// Where the next page begins. Empty: there is no more.
+    package var next = ""
+
+    @usableFromInline package init() {}
+}
+
+extension WireVerifyZoneAnswer {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.token = try reader.content()
+            case 16: self.recordCount = try reader.uint64()
+            case 26: self.digest = try reader.content()
+            case 34: try reader.append(to: &self.versions, atMost: 65_536)
+            case 42: self.next = try reader.text()
+            default: try reader.skip(tag, known: 0x3E)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if !token.isEmpty {
+            size += 1 + WireSize.content(token)
+        }
+        if recordCount != 0 {
+            size += 1 + WireSize.uint64(recordCount)
+        }
+        if !digest.isEmpty {
+            size += 1 + WireSize.content(digest)
+        }
+        for value in versions {
+            size += 1 + WireSize.message(value)
+        }
+        if !next.isEmpty {
+            size += 1 + WireSize.text(next)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if !token.isEmpty {
+            writer.number(10)
+            writer.content(token)
+        }
+        if recordCount != 0 {
+            writer.number(16)
+            writer.uint64(recordCount)
+        }
+        if !digest.isEmpty {
+            writer.number(26)
+            writer.content(digest)
+        }
+        for value in versions {
+            writer.number(34)
+            writer.message(value)
+        }
+        if !next.isEmpty {
+            writer.number(42)
+            writer.text(next)
+        }
+    }
+}
+
+/// A record's name, and its number in the zone's order, which its change tag has.
+@usableFromInline
+package struct WireNamedVersion: WireMessage {
+    package var name = ""
+    package var number: UInt64 = 0
+
+    @usableFromInline package init() {}
+}
+
+extension WireNamedVersion {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.name = try reader.text()
+            case 16: self.number = try reader.uint64()
+            default: try reader.skip(tag, known: 0x6)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if !name.isEmpty {
+            size += 1 + WireSize.text(name)
+        }
+        if number != 0 {
+            size += 1 + WireSize.uint64(number)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if !name.isEmpty {
+            writer.number(10)
+            writer.text(name)
+        }
+        if number != 0 {
+            writer.number(16)
+            writer.uint64(number)
+        }
+    }
+}
+
 /// A record that changed or was deleted.
 @usableFromInline
 package struct WireZoneChange: WireMessage {

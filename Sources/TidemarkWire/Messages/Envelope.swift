@@ -21,6 +21,7 @@ package struct WireClientEnvelope: WireMessage {
         case modifySubscriptions(WireModifySubscriptions)
         case fetchSubscriptions(WireFetchSubscriptions)
         case queryRecords(WireQueryRecords)
+        case verifyZone(WireVerifyZone)
         case prepareAssetUpload(WirePrepareAssetUpload)
         case uploadAssetChunk(WireUploadAssetChunk)
         case fetchAssetChunk(WireFetchAssetChunk)
@@ -102,6 +103,13 @@ package struct WireClientEnvelope: WireMessage {
             if case .queryRecords(let value)? = request { value } else { WireQueryRecords() }
         }
         set { request = .queryRecords(newValue) }
+    }
+
+    package var verifyZone: WireVerifyZone {
+        get {
+            if case .verifyZone(let value)? = request { value } else { WireVerifyZone() }
+        }
+        set { request = .verifyZone(newValue) }
     }
 
     package var prepareAssetUpload: WirePrepareAssetUpload {
@@ -240,6 +248,11 @@ extension WireClientEnvelope {
                 self.request = nil
                 try reader.read(&value)
                 self.request = .queryRecords(value)
+            case 114:
+                var value = self.verifyZone
+                self.request = nil
+                try reader.read(&value)
+                self.request = .verifyZone(value)
             case 162:
                 var value = self.prepareAssetUpload
                 self.request = nil
@@ -291,7 +304,7 @@ extension WireClientEnvelope {
                 try reader.read(&value)
                 self.presentOperationGroup = value
             case 488: self.pushesHeard = try reader.uint64()
-            default: try reader.skip(tag, known: 0x30000701C0700FFE)
+            default: try reader.skip(tag, known: 0x30000701C0704FFE)
             }
         }
     }
@@ -322,6 +335,8 @@ extension WireClientEnvelope {
         case .fetchSubscriptions(let value)?:
             size += 1 + WireSize.message(value)
         case .queryRecords(let value)?:
+            size += 1 + WireSize.message(value)
+        case .verifyZone(let value)?:
             size += 1 + WireSize.message(value)
         case .prepareAssetUpload(let value)?:
             size += 2 + WireSize.message(value)
@@ -389,6 +404,9 @@ extension WireClientEnvelope {
         case .queryRecords(let value)?:
             writer.number(90)
             writer.message(value)
+        case .verifyZone(let value)?:
+            writer.number(114)
+            writer.message(value)
         case .prepareAssetUpload(let value)?:
             writer.number(162)
             writer.message(value)
@@ -445,6 +463,7 @@ extension WireClientEnvelope {
         @inlinable package static var modifySubscriptions: UInt32 { 74 }
         @inlinable package static var fetchSubscriptions: UInt32 { 82 }
         @inlinable package static var queryRecords: UInt32 { 90 }
+        @inlinable package static var verifyZone: UInt32 { 114 }
         @inlinable package static var prepareAssetUpload: UInt32 { 162 }
         @inlinable package static var uploadAssetChunk: UInt32 { 170 }
         @inlinable package static var fetchAssetChunk: UInt32 { 178 }
@@ -584,6 +603,17 @@ extension WireClientEnvelope {
     @inlinable
     package static func begin(queryRecords byteCount: Int, to writer: inout WireWriter) {
         writer.number(90)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `verifyZone`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(verifyZone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `verifyZone`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(verifyZone byteCount: Int, to writer: inout WireWriter) {
+        writer.number(114)
         writer.number(UInt64(byteCount))
     }
 
@@ -765,6 +795,7 @@ package struct WireServerEnvelope: WireMessage {
         case modifySubscriptions(WireModifySubscriptionsAnswer)
         case fetchSubscriptions(WireFetchSubscriptionsAnswer)
         case queryRecords(WireQueryRecordsAnswer)
+        case verifyZone(WireVerifyZoneAnswer)
         case push(WirePush)
         case prepareAssetUpload(WireAssetProgress)
         case uploadAssetChunk(WireAssetProgress)
@@ -854,6 +885,13 @@ package struct WireServerEnvelope: WireMessage {
             if case .queryRecords(let value)? = answer { value } else { WireQueryRecordsAnswer() }
         }
         set { answer = .queryRecords(newValue) }
+    }
+
+    package var verifyZone: WireVerifyZoneAnswer {
+        get {
+            if case .verifyZone(let value)? = answer { value } else { WireVerifyZoneAnswer() }
+        }
+        set { answer = .verifyZone(newValue) }
     }
 
     package var push: WirePush {
@@ -998,6 +1036,11 @@ extension WireServerEnvelope {
                 self.answer = nil
                 try reader.read(&value)
                 self.answer = .queryRecords(value)
+            case 114:
+                var value = self.verifyZone
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .verifyZone(value)
             case 122:
                 var value = self.push
                 self.answer = nil
@@ -1049,7 +1092,7 @@ extension WireServerEnvelope {
                 try reader.read(&value)
                 self.answer = .fetchShareParticipants(value)
             case 488: self.pushesSent = try reader.uint64()
-            default: try reader.skip(tag, known: 0x20000701C0709FFE)
+            default: try reader.skip(tag, known: 0x20000701C070DFFE)
             }
         }
     }
@@ -1082,6 +1125,8 @@ extension WireServerEnvelope {
         case .fetchSubscriptions(let value)?:
             size += 1 + WireSize.message(value)
         case .queryRecords(let value)?:
+            size += 1 + WireSize.message(value)
+        case .verifyZone(let value)?:
             size += 1 + WireSize.message(value)
         case .push(let value)?:
             size += 1 + WireSize.message(value)
@@ -1151,6 +1196,9 @@ extension WireServerEnvelope {
         case .queryRecords(let value)?:
             writer.number(98)
             writer.message(value)
+        case .verifyZone(let value)?:
+            writer.number(114)
+            writer.message(value)
         case .push(let value)?:
             writer.number(122)
             writer.message(value)
@@ -1207,6 +1255,7 @@ extension WireServerEnvelope {
         @inlinable package static var modifySubscriptions: UInt32 { 82 }
         @inlinable package static var fetchSubscriptions: UInt32 { 90 }
         @inlinable package static var queryRecords: UInt32 { 98 }
+        @inlinable package static var verifyZone: UInt32 { 114 }
         @inlinable package static var push: UInt32 { 122 }
         @inlinable package static var prepareAssetUpload: UInt32 { 162 }
         @inlinable package static var uploadAssetChunk: UInt32 { 170 }
@@ -1357,6 +1406,17 @@ extension WireServerEnvelope {
     @inlinable
     package static func begin(queryRecords byteCount: Int, to writer: inout WireWriter) {
         writer.number(98)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `verifyZone`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(verifyZone byteCount: Int) -> Int { 1 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `verifyZone`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(verifyZone byteCount: Int, to writer: inout WireWriter) {
+        writer.number(114)
         writer.number(UInt64(byteCount))
     }
 

@@ -79,6 +79,8 @@ private enum Envelopes {
             try checkAsset(request.sha256, request.byteCount, request.zone)
         case .fetchAssetChunk(let request):
             try checkAsset(request.sha256, request.byteCount, request.zone)
+        case .verifyZone(let request):
+            _ = viewpoint.zoneKey(of: request.zone)
         case .fetchKeys(let request):
             _ = request.zones.map(viewpoint.zoneKey(of:))
         case .saveAccountKey(let request):
@@ -186,6 +188,12 @@ private enum EnvelopeSeeds {
             $0.uploadAssetChunk.sha256 = [UInt8](repeating: 1, count: 32)
             $0.uploadAssetChunk.byteCount = 3
             $0.uploadAssetChunk.content = [1, 2, 3]
+        },
+        client {
+            $0.verifyZone.database = .private
+            $0.verifyZone.zone = zone("notes")
+            $0.verifyZone.lists = true
+            $0.verifyZone.after = "note 7"
         },
         client {
             $0.fetchKeys.database = .private

@@ -8,7 +8,8 @@ import TidemarkWire
 /// Attacks that only read.
 extension Attack {
     static let reading = [
-        scans, schema, zones, changes, endedZones, unread, largeFetches, wantedFields, downloads, subscriptions, keys,
+        scans, schema, zones, changes, endedZones, unread, largeFetches, wantedFields, downloads, subscriptions, names,
+        keys,
     ]
 
     /// Each record is compared hundreds of times, and none fits.
@@ -146,6 +147,26 @@ extension Attack {
             $0.fetchSubscriptions = WireFetchSubscriptions()
             $0.fetchSubscriptions.database = $1
             $0.fetchSubscriptions.inPages = true
+        })
+
+    private static let names = Attack(
+        testDescription: "names of a zone", connections: 4, underWay: 250, byNobody: .none("nobody has zones"),
+        prepare: { database, isLong in
+            let zone = CKRecordZone(zoneName: "named")
+            _ = try await database.modifyRecordZones(saving: [zone], deleting: [])
+            for start in 0..<(isLong ? 5 : 1) {
+                let records = (0..<200).map {
+                    CKRecord(
+                        recordType: "Named",
+                        recordID: CKRecord.ID(recordName: "named \(start) \($0)", zoneID: zone.zoneID))
+                }
+                _ = try await database.modifyRecords(saving: records, deleting: [])
+            }
+        },
+        fill: {
+            $0.verifyZone.database = $1
+            $0.verifyZone.zone = zone("named")
+            $0.verifyZone.lists = true
         })
 
     private static let keys = Attack(

@@ -43,6 +43,12 @@ final class PlantedCloud: SyncEngineCloud {
         return page
     }
 
+    func inventory(
+        of zoneID: CKRecordZone.ID, listingAfter name: String?, for user: CKRecord.ID
+    ) async throws(CKError) -> SyncEngineInventory {
+        try await base.inventory(of: zoneID, listingAfter: name, for: user)
+    }
+
     func modifyRecords(
         saving records: [CKRecord], deleting recordIDs: [CKRecord.ID], atomicByZone: Bool, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineRecordResults {

@@ -112,7 +112,8 @@ extension ZoneChanges {
         guard !sharing.isEmpty else { return self }
         return ZoneChanges(
             database: database, zone: zone, changeNumber: changeNumber,
-            records: records.filter { $0.name != Share.zoneWideName }, memories: memories,
+            records: records.filter { $0.name != Share.zoneWideName },
+            replaced: replaced.filter { $0.name != Share.zoneWideName }, memories: memories,
             clientTokensMax: clientTokensMax, sharing: sharing)
     }
 
@@ -125,7 +126,7 @@ extension ZoneChanges {
             return change
         }
         return ZoneChanges(
-            database: database, zone: zone, changeNumber: changeNumber, records: records, memories: memories,
-            clientTokensMax: clientTokensMax, sharing: kept)
+            database: database, zone: zone, changeNumber: changeNumber, records: records, replaced: replaced,
+            memories: memories, clientTokensMax: clientTokensMax, sharing: kept)
     }
 }

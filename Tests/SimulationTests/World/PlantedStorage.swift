@@ -96,6 +96,12 @@ final class PlantedStorage: Storage {
         return page
     }
 
+    func inventory(
+        of key: ZoneKey, _ listing: ZoneListing?
+    ) async throws(StorageError) -> StoreRead<ZoneInventory?> {
+        try await base.inventory(of: key, listing)
+    }
+
     private func spoilt(
         _ page: StoreRead<ZonePageRead>, of query: ZonePageQuery
     ) async throws(StorageError) -> StoreRead<ZonePageRead> {
@@ -541,13 +547,16 @@ extension ZoneChanges {
     fileprivate var halves: (ZoneChanges, ZoneChanges) {
         let middle = records.count / 2
         let number = middle == 0 ? changeNumber - ChangeNumber(records.count) : records[middle - 1].changeNumber
+        let early = Set(records[..<middle].map(\.name))
         return (
             ZoneChanges(
-                database: database, zone: zone, changeNumber: number, records: Array(records[..<middle]), memories: [:],
+                database: database, zone: zone, changeNumber: number, records: Array(records[..<middle]),
+                replaced: replaced.filter { early.contains($0.name) }, memories: [:],
                 clientTokensMax: clientTokensMax, sharing: sharing.filter { $0.number <= number }),
             ZoneChanges(
                 database: database, zone: zone, changeNumber: changeNumber, records: Array(records[middle...]),
-                memories: memories, clientTokensMax: clientTokensMax, sharing: sharing.filter { $0.number > number })
+                replaced: replaced.filter { !early.contains($0.name) }, memories: memories,
+                clientTokensMax: clientTokensMax, sharing: sharing.filter { $0.number > number })
         )
     }
 }

@@ -183,6 +183,8 @@ final class MachineHarness {
         case .askBatch(let context):
             note("ask batch")
             machine.batchAnswered(batch.map { $0(context) } ?? pendingBatch(context))
+        case .askHeld(let question):
+            note("ask held \(question.zoneID.zoneName)")
         case .start(let id, let request, let user):
             note(request.text)
             owned.append("\(user?.recordName ?? "nobody"): \(request.text)")

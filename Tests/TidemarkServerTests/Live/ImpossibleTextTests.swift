@@ -130,6 +130,11 @@ import TidemarkWire
         var known = WireFetchSubscriptions()
         known.database = .private
         known.ids = [mark]
+        var inventory = WireVerifyZone()
+        inventory.database = .private
+        inventory.zone = TestClient.zone("notes")
+        inventory.lists = true
+        inventory.after = mark
         var upload = WirePrepareAssetUpload()
         upload.database = .private
         upload.zone = zone
@@ -152,7 +157,7 @@ import TidemarkWire
             .fetchShareMetadata(metadata), .acceptShares(acceptance), .fetchShareParticipants(persons),
             .fetchKeys(keys), .saveZoneKey(key), .fetchZones(zones), .fetchRecords(records),
             .fetchZoneChanges(changes), .fetchDatabaseChanges(feed), .modifySubscriptions(subscriptions),
-            .fetchSubscriptions(known), .prepareAssetUpload(upload), .fetchAssetChunk(download),
+            .fetchSubscriptions(known), .verifyZone(inventory), .prepareAssetUpload(upload), .fetchAssetChunk(download),
         ] + queries().map { .queryRecords($0) }
     }
 

@@ -27,6 +27,10 @@ import TidemarkWire
         var query = WireQueryRecords()
         query.database = .private
         query.query.recordType = "Note"
+        var inventory = WireVerifyZone()
+        inventory.database = .private
+        inventory.zone = TestClient.zone("notes")
+        inventory.lists = true
         var metadata = WireFetchShareMetadata()
         metadata.links = ["00"]
         return [
@@ -34,6 +38,7 @@ import TidemarkWire
             ("subscriptions", .fetchSubscriptions(subscriptions)), ("keys", .fetchKeys(keys)),
             ("records", .fetchRecords(records)), ("query", .queryRecords(query)),
             ("zone changes", .fetchZoneChanges(TestClient.zoneChanges("notes"))),
+            ("names of records", .verifyZone(inventory)),
             ("metadata of shares", .fetchShareMetadata(metadata)),
         ]
     }

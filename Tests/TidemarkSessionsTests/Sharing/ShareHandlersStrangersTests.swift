@@ -97,6 +97,13 @@ import TidemarkWire
             request.zones = [zone]
             return .fetchKeys(request)
         },
+        StrangerQuestion("names of records") { zone, _ in
+            var request = WireVerifyZone()
+            request.database = .shared
+            request.zone = zone
+            request.lists = true
+            return .verifyZone(request)
+        },
         StrangerQuestion("a part of an asset") { zone, _ in
             var request = WireFetchAssetChunk()
             request.database = .shared

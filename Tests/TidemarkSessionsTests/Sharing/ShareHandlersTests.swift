@@ -107,12 +107,15 @@ import TidemarkWire
         var zones = WireFetchZones()
         zones.database = .shared
         zones.zones = [pair.zone]
+        var inventory = WireVerifyZone()
+        inventory.database = .shared
+        inventory.zone = pair.zone
 
         func codes() throws -> [WireErrorCode] {
             var codes: [WireErrorCode] = []
             for request in [
                 .fetchRecords(records), .queryRecords(query), .fetchZoneChanges(changes), .fetchKeys(keys),
-                .fetchZones(zones),
+                .fetchZones(zones), .verifyZone(inventory),
             ]
                 as [WireClientEnvelope.OneOfRequest]
             {
@@ -126,10 +129,10 @@ import TidemarkWire
             }
             return codes
         }
-        #expect(try codes() == Array(repeating: .unspecified, count: 6))
+        #expect(try codes() == Array(repeating: .unspecified, count: 7))
         let ended = try pair.alice.share("notes", .noAccess, tag: try pair.newestTag())
         #expect(ended.share.participants.map(\.role) == [.owner])
-        #expect(try codes() == Array(repeating: .zoneNotFound, count: 6))
+        #expect(try codes() == Array(repeating: .zoneNotFound, count: 7))
         #expect(try pair.bob.save("b", in: pair.zone) == .zoneNotFound)
         let after = try pair.bob.sharedChanges(token: before.token)
         #expect(after.ended.map(\.zone) == [pair.zone] && after.changed.isEmpty)

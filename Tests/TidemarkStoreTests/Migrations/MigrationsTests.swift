@@ -148,6 +148,36 @@ import TidemarkTestSupport
         }
     }
 
+    /// The digests are those of another implementation, by `sha256sum`.
+    @Test func `R-844: records that were there before digests were kept are in them`() async throws {
+        try await withDatabase(before: "0036_digest_records") { url, loop, _ in
+            let time = "'2026-01-01', 1, '2026-01-01', 1, '00000000-0000-0000-0000-000000000001'"
+            try PostgresAdministration.execute(
+                [
+                    """
+                    INSERT INTO zone (database_id, name, created_at, change_number)
+                    SELECT 1, n, now(), c FROM (VALUES ('a', 7), ('b', 3), ('c', 0)) AS k (n, c)
+                    """,
+                    """
+                    INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                                        modified_by, created_by_device, byte_count, is_deleted, name, type, fields)
+                    VALUES (1, 1, 1, 1, \(time), 0, false, 'a', 'Note', ''),
+                           (1, 1, 7, 7, \(time), 0, false, 'Þórður', 'Note', ''),
+                           (1, 1, 5, 5, \(time), 0, true, 'gone', 'Note', ''),
+                           (1, 2, 3, 3, \(time), 0, true, 'gone', 'Note', '')
+                    """,
+                ], url: url)
+            _ = try await Migrator(url: url, loop: loop).migrate()
+            let digests = """
+                SELECT name || ' ' || record_count || ' ' || lpad(to_hex(digest_high), 16, '0')
+                       || lpad(to_hex(digest_low), 16, '0') || ' ' || digest_number FROM zone ORDER BY name
+                """
+            let lines = try await lines(of: digests, url, loop)
+            let none = String(repeating: "0", count: 32)
+            #expect(lines == ["a 2 1398dce37748ea3c5f82dd36a9c5c844 7", "b 0 \(none) 3", "c 0 \(none) 0"])
+        }
+    }
+
     @Test func `several servers may migrate at once`() async throws {
         try await withEmptyDatabase { url, loop in
             let migrator = Migrator(url: url, loop: loop)

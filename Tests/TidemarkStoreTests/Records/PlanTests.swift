@@ -47,11 +47,11 @@ import TidemarkTestSupport
         (
             sql.records.writeRunIfStill,
             [
-                "using zone_pkey", "(database_id = $5) AND (id = $6)",
-                "(database_id = ($5)) AND (zone_id = ($6)) AND (name >= (unnest($11)))",
+                "using zone_pkey", "(database_id = $8) AND (id = $9)",
+                "(database_id = ($8)) AND (zone_id = ($9)) AND (name >= (unnest($14)))",
             ]
         ),
-        (sql.records.writeRun, ["using zone_pkey", "(database_id = $5) AND (id = $6)"]),
+        (sql.records.writeRun, ["using zone_pkey", "(database_id = $8) AND (id = $9)"]),
         (sql.zones.lockNamed, ["(name >= n.name)", "(id >= zone.id)"]),
         (sql.zones.named, ["using zone_living", "AND (name >= k.name)", "using share_living", "AND (zone_id >= "]),
         (sql.zones.living, ["using zone_living", living]),
@@ -119,6 +119,7 @@ import TidemarkTestSupport
                 "AND (change_number > $5) AND (change_number < COALESCE(", "AND (device_id >= $8)",
             ]
         ),
+        (sql.changes.inventory, ["(database_id = $1) AND (name >= $2)", "using record_pkey", "AND (name > $3)"]),
         (sql.changes.databaseFeed, ["(database_id = z", "AND (zone_id >= z"]),
         // each step reads a bounded number of rows.
         (sql.assets.unused, ["(ROW(database_id, sha256) > ROW("] + use),

@@ -206,6 +206,7 @@ struct ReplicaState: Sendable {
         case .fetchedRecordZoneChanges(let changes):
             let isNews = changes.fullFetchReason != .anotherLife
             for record in changes.modifications.map(\.record) { fetched(record, isNews: isNews, rules, &plan, write) }
+            if changes.isResync { storeAgain(changes.modifications.map(\.record), &plan) }
             for deletion in changes.deletions { recordEnded(deletion.recordID, &plan) }
         case .didFetchRecordZoneChanges(let end):
             if let fullFetch = end.fullFetch { ended(fullFetch, &plan) }

@@ -243,6 +243,14 @@ public final class TidemarkReplica: Sendable {
     /// Records with edits or deletions that the server is not known to have.
     public var unsentIDs: [CKRecord.ID] { guarded.withLock { $0.unsentIDs } }
 
+    /// The change tag of each record of a zone that the server is known to have, for
+    /// ``TidemarkSyncEngineDelegate/heldChangeTags(in:syncEngine:)``.
+    public func changeTags(in zoneID: CKRecordZone.ID) -> [CKRecord.ID: String] {
+        guarded.withLock { state in
+            state.entries.filter { $0.key.zoneID == zoneID }.compactMapValues { $0.newestServerRecord?.recordChangeTag }
+        }
+    }
+
     /// The server's last known version of the record; nil if there is none.
     public func serverRecord(for id: CKRecord.ID) -> CKRecord? {
         guarded.withLock { $0.entries[id]?.newestServerRecord }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ReplicaState {
+    /// the app may have lost the values of records that it has not edited. What it has edited stays as it is.
+    func storeAgain(_ records: [CKRecord], _ plan: inout ReplicaPlan) {
+        for id in records.map(\.recordID) {
+            guard let entry = entries[id], entry.edit == nil, !entry.isUnmerged, plan.outcome(of: id) == nil,
+                let known = entry.newestServerRecord
+            else { continue }
+            plan.steps.append(.store(known))
+        }
+    }
+}
