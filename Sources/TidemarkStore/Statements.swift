@@ -16,6 +16,7 @@ struct Statements: Sendable {
     let choices = ChoiceStatements()
     let compaction = CompactionStatements()
     let containers = ContainerStatements()
+    let devices = DeviceStatements()
     let keys = KeyStatements()
     let migrations = MigrationStatements()
     let notices = NoticeStatements()

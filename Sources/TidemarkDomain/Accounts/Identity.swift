@@ -37,3 +37,14 @@ package struct CredentialID: Hashable, Sendable {
     package let rawValue: Int64
     package init(_ rawValue: Int64) { self.rawValue = rawValue }
 }
+
+/// A device as one of its account's.
+package struct AccountDevice: Hashable, Sendable {
+    package let account: AccountID
+    package let device: DeviceID
+
+    package init(account: AccountID, device: DeviceID) {
+        self.account = account
+        self.device = device
+    }
+}

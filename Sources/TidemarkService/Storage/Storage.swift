@@ -69,6 +69,13 @@ package protocol Storage: AnyObject, Sendable {
         _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
     ) async throws(StorageError)
 
+    /// What servers have kept of these devices. Devices of which nothing is kept are left out.
+    func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: DeviceProgress]
+
+    /// Keeps what a server knows of devices, in place of what was kept of them. It is for operators; nothing else depends on
+    /// it. A device that the store does not list (``noteDevice(_:of:name:atMost:now:)``) is left out.
+    func keepProgress(_ progress: [AccountDevice: DeviceProgress], now: Timestamp) async throws(StorageError)
+
     /// The credentials among these that are revoked, or expired at `now`: their connections are to be closed.
     func voidCredentials(
         among credentials: [CredentialID], now: Timestamp

@@ -46,7 +46,9 @@ package final class Session: Sendable {
 
     /// Unique in its hub, growing.
     let number: UInt64
-    private let hub: SessionHub
+    let hub: SessionHub
+    /// Where is noted what happens to its device. Nil: nowhere.
+    let trail = Mutex<DeviceTrail?>(nil)
     private let state: Mutex<State>
 
     init(number: UInt64, hub: SessionHub, peer: any SessionPeer) {
@@ -93,6 +95,7 @@ package final class Session: Sendable {
         if let message {
             log(message)
             if message.pushesHeard > 0 { acknowledged(message.pushesHeard) }
+            if let report = message.pendingReport { noteReport(report) }
         }
         let needed = message?.memory ?? 0
         perform(
@@ -113,7 +116,12 @@ package final class Session: Sendable {
 
     private func acknowledged(_ count: UInt64) {
         let now = hub.scheduler.now
-        state.withLock { $0.pushes.acknowledged(count, at: now) }
+        let heard = state.withLock { state -> DevicePushMachine? in
+            let wasOwed = state.pushes.countForAnswer != nil
+            state.pushes.acknowledged(count, at: now)
+            return wasOwed && state.pushes.countForAnswer == nil ? state.pushes : nil
+        }
+        if let heard { noteHeard(heard) }
     }
 
     /// What is asked for, and for what of the app's.
@@ -153,6 +161,7 @@ package final class Session: Sendable {
         for timer in timers { timer?.cancel() }
         // what waits for a turn leaves.
         for task in tasks.values { task.cancel() }
+        closeTrail()
         hub.remove(self)
     }
 
@@ -182,10 +191,12 @@ package final class Session: Sendable {
     /// Nil: the device does not count them.
     private func numberOfNextPush() -> UInt64? {
         let now = hub.scheduler.now
-        return state.withLock { state in
+        let number = state.withLock { state -> UInt64? in
             state.machine.pushed()
             return state.peer == nil ? nil : state.pushes.pushed(at: now)
         }
+        if number != nil { notePush() }
+        return number
     }
 
     /// Reminds the device of pushes that it has not acknowledged, if it has had time.
@@ -208,6 +219,7 @@ package final class Session: Sendable {
     private func countUnacknowledged(_ count: Int) {
         guard count > 0 else { return }
         SessionMetrics.unacknowledgedPushes.increment(by: count)
+        noteMissed(count)
         FailureLog.shared.note(
             .info, "pushes were not acknowledged", cause: "a silent device",
             ["session": "\(number)", "count": "\(count)"], request: nil)
@@ -269,7 +281,9 @@ package final class Session: Sendable {
             switch action {
             case .greet(let id, let hello): greet(id, hello)
             case .start(let message): answer(message)
-            case .refuse(let id, let refusal): send { $0.send(ServerMessage.failure(id, refusal)) }
+            case .refuse(let id, let refusal):
+                noteRefusal(refusal)
+                send { $0.send(ServerMessage.failure(id, refusal)) }
             case .pauseReading: state.withLock { $0.peer }?.pauseReading()
             case .resumeReading: state.withLock { $0.peer }?.resumeReading()
             case .peerIsSlow(let isSlow): watchSlowPeer(isSlow)
@@ -376,6 +390,8 @@ extension Session {
         guard takePlace(id, member) else { return }
         var answer = answer
         answer.deviceTaken = admission == .deviceTaken
+        answer.wantsReports = hub.settings.devices != nil && member.identity != nil
+        openTrail(of: member, isDeviceTaken: answer.deviceTaken)
         if answer.deviceTaken { logCopy(of: member) }
         send { [answer] in $0.send(ServerMessage.answer(id, .hello(answer))) }
         if member.identity == nil { watchIdling() } else { watchExpiry(member) }
@@ -470,8 +486,9 @@ extension Session {
             let room = min(context.message.request?.answerRoom ?? 1, hub.settings.fetches.roomPerOwner)
             ticket = try await turn(of: context.member.owner, at: gate, room: room, for: context.id)
         } catch {
-            return ServerMessage.failure(
-                context.id, .tooManyRequests, detail: kind.refusal, retryAfter: error.retryAfter / .seconds(1))
+            let refusal = Refusal(.tooManyRequests, kind.refusal, retryAfter: error.retryAfter / .seconds(1))
+            noteAnswer(to: context, refusal)
+            return ServerMessage.failure(context.id, refusal)
         }
         let start = hub.scheduler.now
         var byteCount = context.message.valueBytes

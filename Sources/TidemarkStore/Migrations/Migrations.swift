@@ -144,5 +144,9 @@ package enum Migrations {
             "0031_add_account_names", "56ab0857871e3e58c9a789cd679844fc4e6770a974f945f12e064cd6b012518f",
             PackageResources._031_add_account_names_sql
         ),
+        (
+            "0032_create_device_progress", "ddffd017757413895985efec44e3a2cfd152fe6d984c73ef47c574ba13ca466f",
+            PackageResources._032_create_device_progress_sql
+        ),
     ]
 }

@@ -79,6 +79,12 @@ struct Serve: ParsableCommand {
             valueName: "days"))
     var deviceDays: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "How often to write down what is known of devices, for tidemark admin xray.",
+            discussion: "In seconds. Default: 60; 0 for never.", valueName: "seconds"))
+    var deviceSeconds: Int?
+
     @OptionGroup var connections: ConnectionOptions
 
     @OptionGroup var limits: LimitOptions
@@ -137,6 +143,8 @@ struct Serve: ParsableCommand {
         configuration.knownZonesBytesMax = known * 1_048_576
         let days = try Setting.number(deviceDays, "--device-days", default: 400, in: 0...36_500)
         configuration.deviceAge = days == 0 ? nil : .seconds(days * 86_400)
+        let seconds = try Setting.number(deviceSeconds, "--device-seconds", default: 60, in: 0...86_400)
+        configuration.deviceInterval = seconds == 0 ? nil : .seconds(seconds)
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "--master-key-file")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()

@@ -36,6 +36,8 @@ struct DevServer {
             configuration.limits.containersMax = 1_000_000
             configuration.assetDirectory = home.assets
             configuration.masterKeyFile = home.masterKeyFile
+            // A developer who asks why a device is behind does not wait a minute.
+            configuration.deviceInterval = .seconds(2)
             return configuration
         }
         let host = hosts.first ?? loopback
