@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Foundation
+internal import TidemarkAdmin
 internal import TidemarkDomain
 internal import TidemarkServer
 internal import TidemarkTelemetry
@@ -117,15 +118,15 @@ struct Serve: ParsableCommand {
         try ServingLoop.run(server, signals)
     }
 
-    private func level() throws(CommandError) -> Log.Level {
+    private func level() throws(AdminFailure) -> Log.Level {
         let name = Setting.optional(logLevel, "--log-level") ?? Log.Level.info.rawValue
         guard let level = Log.Level(rawValue: name) else {
-            throw CommandError("--log-level must be one of \(Log.Level.names), not \(name).")
+            throw AdminFailure(.usage, "--log-level must be one of \(Log.Level.names), not \(name).")
         }
         return level
     }
 
-    private func configuration() throws(CommandError) -> ServerConfiguration {
+    private func configuration() throws(AdminFailure) -> ServerConfiguration {
         let address = try ConnectionOptions.address(
             try Setting.required(listen, "--listen"), "--listen")
         var configuration = ServerConfiguration(
@@ -160,34 +161,38 @@ struct Serve: ParsableCommand {
         return configuration
     }
 
-    private func origins() throws(CommandError) -> AllowedOrigins? {
+    private func origins() throws(AdminFailure) -> AllowedOrigins? {
         guard let text = Setting.optional(allowedOrigins, "--allowed-origins") else { return nil }
         let list = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         guard let origins = AllowedOrigins(list) else {
-            throw CommandError(
+            throw AdminFailure(
+                .usage,
                 "--allowed-origins takes origins separated by commas, such as https://app.example.org, without a path, "
                     + "not \(text).")
         }
         return origins
     }
 
-    private func certificateFiles() throws(CommandError) -> ServerConfiguration.CertificateFiles? {
+    private func certificateFiles() throws(AdminFailure) -> ServerConfiguration.CertificateFiles? {
         let certificate = Setting.optional(certificate, "--certificate")
         let privateKey = Setting.optional(privateKey, "--private-key")
         let isPlain = Setting.flag(plain, "--plain")
         switch (certificate, privateKey) {
         case (let certificate?, let privateKey?):
-            guard !isPlain else { throw CommandError("--plain and --certificate exclude each other. Choose one.") }
+            guard !isPlain else {
+                throw AdminFailure(.usage, "--plain and --certificate exclude each other. Choose one.")
+            }
             return .init(certificateFile: certificate, privateKeyFile: privateKey)
         case (nil, nil):
             guard isPlain else {
-                throw CommandError(
+                throw AdminFailure(
+                    .usage,
                     "Missing --certificate and --private-key (or TIDEMARK_CERTIFICATE and TIDEMARK_PRIVATE_KEY). For a "
                         + "server on loopback without TLS give --plain.")
             }
             return nil
         default:
-            throw CommandError("--certificate and --private-key belong together. Give both.")
+            throw AdminFailure(.usage, "--certificate and --private-key belong together. Give both.")
         }
     }
 }
