@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fetch of all records of a zone that the app has fetched before, because its change token had expired.
-/// CloudKit does not report this: the app gets all records again, and cannot know which are gone.
+/// A fetch of all records of a zone that the app has fetched before, because its change token had expired or the
+/// app called ``CKSyncEngine/resync(_:)``. CloudKit does not report this: the app gets all records again, and cannot know which are gone.
 public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
-    /// Why a change token expired.
+    /// What a fetch of everything says of records that it did not bring.
     public enum Reason: Sendable, Equatable, CustomStringConvertible {
         /// The server's store has another incarnation: it was restored from a backup, or it is another store. **What is
         /// fetched is not news**. It may be older than what the app has (``CKRecord/versionOrder(relativeTo:)``).
         /// Nobody deleted what is absent: save it again. Deletions in the backup are not reported, because the app may
         /// have something that was created again since.
         case anotherLife
-        /// The server has forgotten deletions of which the app had not heard: what is absent was deleted.
+        /// The store is the same: what is absent was deleted. The server has forgotten deletions of which the app had not
+        /// heard, or the app asked for everything (``TidemarkFullFetch/isResync``).
         case deletionsForgotten
 
         /// For logs.
@@ -38,6 +39,8 @@ public struct TidemarkFullFetch: Sendable, CustomStringConvertible {
     public let zoneID: CKRecordZone.ID
     /// Why everything was fetched.
     public let reason: Reason
+    /// Whether the app asked for it. The reason still says whether the store is the same.
+    public internal(set) var isResync = false
     /// The records that were fetched, and those that were not deleted although they were not fetched.
     let names: FetchedNames
 

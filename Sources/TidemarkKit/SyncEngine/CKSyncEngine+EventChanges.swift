@@ -28,6 +28,9 @@ extension CKSyncEngine.Event {
         /// `anotherLife` they may be older than what the app has (``CKRecord/versionOrder(relativeTo:)``). CloudKit has
         /// no such property.
         public internal(set) var fullFetchReason: TidemarkFullFetch.Reason?
+        /// Whether they arrive because the app called ``CKSyncEngine/resync(_:)``. Then store even those of which you have
+        /// this version already. CloudKit has no such property.
+        public internal(set) var isResync = false
 
         /// For logs.
         public var description: String {

@@ -89,6 +89,9 @@ struct SerializedSyncEngineState: Codable {
     var expiredZoneTokens: [Token]?
     /// Absent if there are none.
     var tokenlessZones: [Int]?
+    /// What is read from the beginning because the app asked for it. Absent if there is nothing.
+    var resyncZones: [Int]?
+    var resyncsZoneList: Bool?
     /// The journal with the pending changes, if there is one. Absent in states of engines without one, and in old
     /// states.
     var journal: String?
@@ -118,6 +121,9 @@ extension SerializedSyncEngineState {
         if !snapshot.expiredZoneTokens.isEmpty { expiredZoneTokens = Self.tokens(snapshot.expiredZoneTokens, &table) }
         let sent = Self.sorted(snapshot.tokenlessZones).map { table.index(of: $0) }
         if !sent.isEmpty { tokenlessZones = sent }
+        let resynced = Self.sorted(snapshot.resyncZones).map { table.index(of: $0) }
+        if !resynced.isEmpty { resyncZones = resynced }
+        if snapshot.resyncsZoneList { resyncsZoneList = true }
         zones = table.zones
     }
 
@@ -189,6 +195,8 @@ extension SerializedSyncEngineState {
             snapshot.expiredZoneTokens[zoneID] = CKServerChangeToken(bytes: [UInt8](token.token))
         }
         for index in tokenlessZones ?? [] { snapshot.tokenlessZones.insert(try zoneIDs.zone(at: index)) }
+        for index in resyncZones ?? [] { snapshot.resyncZones.insert(try zoneIDs.zone(at: index)) }
+        snapshot.resyncsZoneList = resyncsZoneList ?? false
         for index in unfetchedZones { snapshot.unfetchedZones.add(try zoneIDs.zone(at: index)) }
         for text in pendingRecords { snapshot.pendingRecords.add(try Self.recordChange(text, zoneIDs)) }
         for text in inFlightRecords { snapshot.inFlightRecords.append(try Self.recordChange(text, zoneIDs)) }

@@ -25,6 +25,11 @@ struct KeyedList<Element: KeyedElement>: Sendable {
     var count: Int { positions.count }
     var elements: [Element] { slots.compactMap(\.self) }
 
+    /// As a loop over ``elements``, which copies nothing.
+    func forEach(_ body: (Element) -> Void) {
+        for case let element? in slots { body(element) }
+    }
+
     func contains(key: Element.Key) -> Bool { positions[key] != nil }
 
     func contains(_ element: Element) -> Bool { self[element.key] == element }

@@ -26,6 +26,8 @@ final class SyncEngineDriver: Sendable {
         /// The delegate's callback under way, and its task.
         var callback: (number: Int, task: Int?)?
         var callbackCount = 0
+        /// The wall clock's milliseconds since 1970 at the zero of the scheduler's clock, for dates that people see.
+        var dateOrigin: Int64?
         /// The state of a random generator (PCG, 64 bits), which is good enough to spread retries. Each event takes a
         /// number, and the system's generator would cost a system call each.
         var randomBits: UInt64
@@ -33,6 +35,18 @@ final class SyncEngineDriver: Sendable {
         mutating func moment(on scheduler: any Scheduler) -> SyncEngineMoment {
             randomBits = randomBits &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return SyncEngineMoment(now: scheduler.now, randomBits: randomBits ^ randomBits << 32)
+        }
+
+        /// dates stay as they are while the wall clock is not set.
+        mutating func status(on scheduler: any Scheduler) -> TidemarkSyncStatus {
+            let now = scheduler.now
+            let measured = scheduler.wallClockMilliseconds - now.wholeMilliseconds
+            let isSet = dateOrigin.map { abs($0 - measured) > 1_000 } ?? true
+            let origin = isSet ? measured : dateOrigin ?? measured
+            dateOrigin = origin
+            return machine.status(at: now) { time in
+                Date(timeIntervalSince1970: Double(origin + time.wholeMilliseconds) / 1_000)
+            }
         }
     }
 
@@ -52,6 +66,7 @@ final class SyncEngineDriver: Sendable {
     private let scheduler: any Scheduler
     private let atWork: (@Sendable (_ begins: Bool) -> Void)?
     let journal: SyncEngineJournal?
+    let statusWatchers = SyncEngineStatusWatchers()
     private let guarded: Locked<Guarded>
 
     init(_ configuration: CKSyncEngine.Configuration) {
@@ -106,8 +121,12 @@ final class SyncEngineDriver: Sendable {
     /// The engine is gone: ends all its work.
     func stop() {
         update { machine, _ in machine.stop() }
+        statusWatchers.end()
         journal?.release()
     }
+
+    /// What the engine does and waits for now.
+    var status: TidemarkSyncStatus { guarded.withLock { $0.status(on: scheduler) } }
 
     /// Why the journal does not hold the pending changes; nil while it does, or if there is none.
     var journalError: CKError? { journal?.error }
@@ -141,7 +160,8 @@ final class SyncEngineDriver: Sendable {
 
     /// - Returns: whether nobody drives the machine, so that the caller must start a task.
     private func changed(_ change: (inout SyncEngineMachine, SyncEngineMoment) -> Void) -> Bool {
-        guarded.withLock { guarded in
+        defer { statusWatchers.changed() }
+        return guarded.withLock { guarded in
             let moment = guarded.moment(on: scheduler)
             change(&guarded.machine, moment)
             writeJournal(&guarded)
@@ -232,6 +252,7 @@ extension SyncEngineDriver {
             }
         }
         if closes { cloud.close() }
+        statusWatchers.changed()
         return next
     }
 
@@ -378,6 +399,12 @@ extension SyncEngineDriver {
         case (.zoneChanges(let zoneID, let token, let asOfFeed, _), let user?):
             return .zonePage(try await cloud.zoneChanges(in: zoneID, since: token, asOfFeed: asOfFeed, for: user))
         }
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMilliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }
 

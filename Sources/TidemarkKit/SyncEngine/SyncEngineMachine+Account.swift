@@ -49,6 +49,7 @@ extension SyncEngineMachine {
         case .success:
             preconditionFailure("a subscription was asked for")
         case .failure(let error):
+            lastOutcomes.note(error, of: .subscription, at: moment)
             // Whatever the error is: without a subscription no push comes.
             let delay = schedule.subscriptionBackoff.nextDelay(after: error, at: moment)
             schedule.subscriptionDue = moment.now + delay
@@ -75,6 +76,7 @@ extension SyncEngineMachine {
             // an unknown account is no account change. A hint that came meanwhile may be about this very
             // failure; asking at once could go on for ever.
             account = .unavailable(error)
+            lastOutcomes.note(error, of: .account, at: moment)
             schedule.accountDue = moment.now + schedule.accountBackoff.nextDelay(after: error, at: moment)
         }
     }
@@ -162,6 +164,7 @@ extension SyncEngineMachine {
             suspects = [:]
             batchRoom = nil
             passedOver = []
+            lastOutcomes = SyncEngineLastOutcomes()
             noteChange(at: moment)
             operation.phase = .flushing
             return .deliver(.accountChange(.init(changeType: operation.change, unsent: snapshot.unsent)))

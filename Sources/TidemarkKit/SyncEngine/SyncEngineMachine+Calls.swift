@@ -9,7 +9,7 @@ extension SyncEngineMachine {
     ) {
         noteAppCall(at: moment)
         guard !isStopped else { return refuse(id) }
-        fetchCalls.append((id, options))
+        fetchCalls.append((id, options, false))
         askForAccountIfNeeded(at: moment)
         joinFetchCalls()
     }
@@ -77,10 +77,12 @@ extension SyncEngineMachine {
         cancelOperationRequest()
     }
 
-    /// calls join the fetch under way if it includes what they want.
-    mutating func joinFetchCalls() {
+    /// calls join the fetch under way if it includes what they want. A resync does not join one that has begun
+    /// before it.
+    mutating func joinFetchCalls(withResyncs: Bool = false) {
         guard case .fetch(var fetch) = operation, fetch.isJoinable else { return }
-        for call in fetchCalls where fetch.options.scope.covers(call.options.scope) {
+        for call in fetchCalls
+        where fetch.options.scope.covers(call.options.scope) && (withResyncs || !call.isResync) {
             fetch.callers.append(call.id)
             fetch.rereadsFeed = fetch.rereadsFeed || fetch.hasReadFeed
         }
@@ -101,18 +103,18 @@ extension SyncEngineMachine {
         operation = .send(send)
     }
 
-    private mutating func refuse(_ id: SyncEngineCallID) {
+    mutating func refuse(_ id: SyncEngineCallID) {
         outbox.append(.finish(id, .failure(CKError(.operationCancelled))))
     }
 
-    private mutating func noteAppCall(at moment: SyncEngineMoment) {
+    mutating func noteAppCall(at moment: SyncEngineMoment) {
         // The app has its engine, because it calls it.
         schedule.startDue = nil
         resume(at: moment)
     }
 
     /// if there was no account, a call asks again.
-    private mutating func askForAccountIfNeeded(at moment: SyncEngineMoment) {
+    mutating func askForAccountIfNeeded(at moment: SyncEngineMoment) {
         if case .available = account { return }
         if accountRequest == nil { schedule.accountDue = moment.now }
     }

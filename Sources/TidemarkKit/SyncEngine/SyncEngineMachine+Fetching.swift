@@ -11,10 +11,11 @@ extension SyncEngineMachine {
         let absorbsPlan = options.scope.covers(.all) && schedule.fetchDue.map { $0 <= moment.now } ?? false
         let isWantedByEngine = reason == .scheduled || absorbsPlan
         if isWantedByEngine { schedule.fetchDue = nil }
-        operation = .fetch(
-            SyncEngineFetch(
-                reason: reason, context: .init(reason: reason, options: options), options: options, callers: callers,
-                isWantedByEngine: isWantedByEngine))
+        var fetch = SyncEngineFetch(
+            reason: reason, context: .init(reason: reason, options: options), options: options, callers: callers,
+            isWantedByEngine: isWantedByEngine)
+        fetch.beginsResync = beginResyncs(in: options.scope, at: moment)
+        operation = .fetch(fetch)
     }
 
     /// The next action of a fetch; nil if it waits for its request or has ended.
@@ -22,6 +23,9 @@ extension SyncEngineMachine {
         while true {
             switch fetch.phase {
             case .beginning:
+                // the app may drop what it has of a zone when the zone's records are announced.
+                if fetch.beginsResync, let action = lastStateUpdate(&fetch.lastUpdateCount) { return action }
+                fetch.lastUpdateCount = 0
                 fetch.phase = .askingForFeed
                 return .deliver(.willFetchChanges(.init(context: fetch.context)))
 
@@ -214,6 +218,7 @@ extension SyncEngineMachine {
     private mutating func endFetch(_ fetch: SyncEngineFetch, at moment: SyncEngineMoment) {
         outbox.append(contentsOf: fetch.callers.map { .finish($0, fetch.result) })
         schedulePeriodicFetch(at: moment)
+        noteOutcome(of: fetch, at: moment)
         if fetch.wasPushed { scheduleFetch(at: moment) }
         if fetch.isCancelled {
             // An account change makes new plans. After cancelOperations nothing is planned.
@@ -242,6 +247,18 @@ extension SyncEngineMachine {
         let retryAt = moment.now + schedule.fetchBackoff.nextDelay(after: error, at: moment)
         if automaticallySync { schedule.fetchDue = retryAt }
         noteFailure(error, retryAt: retryAt, at: moment)
+    }
+
+    /// For the app: an error of a zone says more than one of the whole fetch.
+    private mutating func noteOutcome(of fetch: SyncEngineFetch, at moment: SyncEngineMoment) {
+        guard !fetch.isCancelled else { return }
+        if let zoneID = fetch.zoneErrors.keys.min(by: Self.isInOrder), let error = fetch.zoneErrors[zoneID] {
+            lastOutcomes.note(error, of: .zone(zoneID), at: moment)
+        } else if let error = fetch.error {
+            lastOutcomes.note(error, of: .fetch, at: moment)
+        } else {
+            lastOutcomes.fetched = moment.now
+        }
     }
 
     /// Plans a fetch of zones that a completed fetch has not read.

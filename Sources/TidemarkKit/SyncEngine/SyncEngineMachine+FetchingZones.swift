@@ -132,13 +132,15 @@ extension SyncEngineMachine {
         let moreComing = page.moreComing && (!page.isEmpty || page.token != snapshot.zoneTokens[zoneID])
         fetch.phase = .tookZonePage(zoneID, page.token, moreComing: moreComing)
         noteFetched(&page, zoneID)
+        fetch.recordCount += page.modifications.count + page.deletions.count
         if page.isEmpty { return .proceed }
         return .act(
             .deliver(
                 .fetchedRecordZoneChanges(
                     .init(
                         modifications: page.modifications, deletions: page.deletions,
-                        fullFetchReason: fullFetchReason(of: zoneID)))))
+                        fullFetchReason: fullFetchReason(of: zoneID),
+                        isResync: fullFetches.zones[zoneID]?.isResync ?? false))))
     }
 
     /// The delegate has handled the page's event.

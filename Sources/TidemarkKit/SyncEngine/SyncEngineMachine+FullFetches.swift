@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The progress of full fetches that expired tokens have started. Only the expired tokens outlive the process,
+/// The progress of full fetches that expired tokens or the app have started. Only the expired tokens outlive the process,
 /// in the snapshot. A new process starts the fetches again.
 struct SyncEngineFullFetches: Sendable {
     struct Zone: Sendable {
         let reason: TidemarkFullFetch.Reason
+        /// Whether the app asked for it.
+        let isResync: Bool
         var names = FetchedNames()
         var history = RestoredHistory()
     }
 
     /// Zones whose first page has arrived.
     var zones: [CKRecordZone.ID: Zone] = [:]
+    /// What of the snapshot's resyncs is being read. Another process begins anew.
+    var resyncZones: Set<CKRecordZone.ID> = []
+    var resyncsZoneList = false
     /// Zones in the list of all zones.
     var listedZones: Set<CKRecordZone.ID> = []
     /// Zones that were in the list and have ended while it was read on.
@@ -65,7 +70,7 @@ extension SyncEngineMachine {
         }
         guard let expired = snapshot.expiredZoneTokens[zoneID], fullFetches.zones[zoneID] == nil else { return nil }
         let reason = TidemarkFullFetch.Reason(expired: expired, new: page.token, isEnd: !page.moreComing)
-        fullFetches.zones[zoneID] = .init(reason: reason)
+        fullFetches.zones[zoneID] = .init(reason: reason, isResync: snapshot.resyncZones.contains(zoneID))
         return .deliverStoreEvent(.willFetchFromNothing(zoneID: zoneID, reason: reason))
     }
 
@@ -108,17 +113,19 @@ extension SyncEngineMachine {
             for case .saveRecord(let recordID) in snapshot.pendingRecords.elements + snapshot.inFlightRecords
             where recordID.zoneID == zoneID { names.insert(recordID.recordName) }
         }
-        return TidemarkFullFetch(zoneID: zoneID, reason: reason, names: names)
+        return TidemarkFullFetch(zoneID: zoneID, reason: reason, isResync: zone.isResync, names: names)
     }
 
     /// The app has been told of the end.
     mutating func closeFullFetch(of zoneID: CKRecordZone.ID, at moment: SyncEngineMoment) {
         snapshot.expiredZoneTokens[zoneID] = nil
         fullFetches.zones[zoneID] = nil
+        // If the app has asked again meanwhile, it is not done.
+        if fullFetches.resyncZones.remove(zoneID) != nil { snapshot.resyncZones.remove(zoneID) }
         noteChange(at: moment)
     }
 
-    private static func isInOrder(_ left: CKRecordZone.ID, _ right: CKRecordZone.ID) -> Bool {
+    static func isInOrder(_ left: CKRecordZone.ID, _ right: CKRecordZone.ID) -> Bool {
         (left.zoneName, left.ownerName) < (right.zoneName, right.ownerName)
     }
 }
@@ -220,6 +227,7 @@ extension SyncEngineMachine {
     mutating func closeFullFeed(at moment: SyncEngineMoment) {
         for zoneID in unlistedZones { snapshot.forgetZone(zoneID) }
         snapshot.expiredDatabaseToken = nil
+        if fullFetches.resyncsZoneList { (fullFetches.resyncsZoneList, snapshot.resyncsZoneList) = (false, false) }
         fullFetches.forgetList()
         noteChange(at: moment)
     }

@@ -87,7 +87,7 @@ extension SyncEngineMachine {
         if !fetchCalls.isEmpty {
             let first = fetchCalls.removeFirst()
             beginFetch(reason: .manual, options: first.options, callers: [first.id], at: moment)
-            joinFetchCalls()
+            joinFetchCalls(withResyncs: true)
             return true
         }
         if !sendCalls.isEmpty, schedule.fetchesBeforeSend {

@@ -37,9 +37,11 @@ extension SyncEngineMachine {
                 }
             }
             guard let failure else { continue }
+            lastOutcomes.note(failure, of: .zone(change.zoneID), at: moment)
             send.triedZones.insert(change.zoneID)
             if send.note(failure, of: .zone(change.zoneID)) { retried.append(change) }
         }
+        if !savedZones.isEmpty || !deletedZoneIDs.isEmpty { lastOutcomes.sent = moment.now }
         snapshot.inFlightZones = []
         snapshot.pendingZones.restore(retried)
         journalWhenTold([], changes.map(\.zoneID))
@@ -96,6 +98,7 @@ extension SyncEngineMachine {
             loseAccess(to: recordID.zoneID, at: moment)
         }
         send.noteSuccess(of: fates)
+        noteOutcome(of: fates, outcome, at: moment)
         snapshot.inFlightRecords = []
         restore(fates.retried, after: outcome)
         addBehind(batch.changes.filter { waiting[$0.recordID] != nil })
@@ -106,6 +109,18 @@ extension SyncEngineMachine {
         send.phase = fates.hasFailed || isStuck ? .closing : .sendingZones
         if waiting.count == batch.itemCount { return nil }
         return .deliver(.sentRecordZoneChanges(fates.event))
+    }
+
+    /// For the app: what the whole request failed with says more than what its items failed with.
+    private mutating func noteOutcome(
+        of fates: SentRecordFates, _ outcome: SyncEngineOutcome, at moment: SyncEngineMoment
+    ) {
+        if !fates.saved.isEmpty || !fates.deleted.isEmpty { lastOutcomes.sent = moment.now }
+        guard fates.hasFailed else { return }
+        for (recordID, error) in fates.failures { lastOutcomes.note(error, of: .record(recordID), at: moment) }
+        if case .failure(let error) = outcome, error.code != .partialFailure {
+            lastOutcomes.note(error, of: .send, at: moment)
+        }
     }
 
     /// A zone with a token has been in a list.

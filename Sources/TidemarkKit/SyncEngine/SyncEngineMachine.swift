@@ -41,7 +41,7 @@ struct SyncEngineMachine: Sendable {
     var requestCount = 0
 
     /// Calls that wait for their turn.
-    var fetchCalls: [(id: SyncEngineCallID, options: CKSyncEngine.FetchChangesOptions)] = []
+    var fetchCalls: [(id: SyncEngineCallID, options: CKSyncEngine.FetchChangesOptions, isResync: Bool)] = []
     var sendCalls: [(id: SyncEngineCallID, options: CKSyncEngine.SendChangesOptions)] = []
     var cancelCalls: [SyncEngineCallID] = []
 
@@ -58,6 +58,8 @@ struct SyncEngineMachine: Sendable {
     var batchRoom: Int?
     /// What the delegate skipped when it was last asked for everything.
     var passedOver: Set<CKRecord.ID> = []
+    /// For the app and its users.
+    var lastOutcomes = SyncEngineLastOutcomes()
     /// Actions that must be done at once, before anything else.
     var outbox = Deque<SyncEngineAction>()
     var isStopped = false

@@ -75,6 +75,8 @@ struct SyncEngineFetch: Sendable {
     /// Whether the engine itself wants this fetch, so that it goes on when its callers are cancelled.
     var isWantedByEngine: Bool
     var isCancelled = false
+    /// Whether something is read from the beginning in it because the app asked for that.
+    var beginsResync = false
     /// State updates since the phase began that ends the operation or answers its callers.
     var lastUpdateCount = 0
 
@@ -90,6 +92,8 @@ struct SyncEngineFetch: Sendable {
     /// Whether the last page of the feed said that there are more.
     var isReadingOn = false
 
+    /// Records and deletions that were fetched.
+    var recordCount = 0
     /// Failures of zones, for the callers.
     var zoneErrors: [CKRecordZone.ID: CKError] = [:]
     /// The failure that ended the fetch early.

@@ -18,6 +18,10 @@ struct SyncEngineSnapshot: Sendable {
     /// Expired tokens, of the list of zones and of zones, while their feeds are read from the beginning.
     var expiredDatabaseToken: CKServerChangeToken?
     var expiredZoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
+    /// Zones that the app wants to be read from the beginning, until that has been done.
+    var resyncZones: Set<CKRecordZone.ID> = []
+    /// Whether it wants that of the list of zones.
+    var resyncsZoneList = false
     /// Zones of which the app may have something although the engine has no token for them: it sent to them, or they
     /// were gone when they should be read. A zone is removed when the next list names it.
     var tokenlessZones: Set<CKRecordZone.ID> = []
@@ -65,6 +69,8 @@ struct SyncEngineSnapshot: Sendable {
         zoneTokens = [:]
         expiredDatabaseToken = nil
         expiredZoneTokens = [:]
+        resyncZones = []
+        resyncsZoneList = false
         tokenlessZones = []
         unfetchedZones.removeAll()
     }
@@ -72,6 +78,7 @@ struct SyncEngineSnapshot: Sendable {
     mutating func forgetZone(_ zoneID: CKRecordZone.ID) {
         zoneTokens[zoneID] = nil
         expiredZoneTokens[zoneID] = nil
+        resyncZones.remove(zoneID)
         tokenlessZones.remove(zoneID)
         unfetchedZones.remove(key: zoneID)
     }

@@ -19,6 +19,8 @@ final class AppProcess: TidemarkSyncEngineDelegate, CloudTransport, @unchecked S
     private var isAtomic = false
     private var hasSeenZones = false
     private var hasFetchedZones = false
+    /// Zones of which it drops all but unsent edits when their records are announced.
+    var zonesToLose: Set<CKRecordZone.ID> = []
 
     init(of app: SimulatedApp) {
         self.app = app
@@ -212,7 +214,7 @@ final class AppProcess: TidemarkSyncEngineDelegate, CloudTransport, @unchecked S
         if note.isDirty { add([.saveRecord(id)]) } else { remove([.saveRecord(id)]) }
     }
 
-    private func recordEnded(_ id: CKRecord.ID) {
+    func recordEnded(_ id: CKRecord.ID) {
         if !id.recordName.hasPrefix("draft-") { world.history.accuse("I-1: app \(app.number): \(id.path) is deleted") }
         app.disk.notes[id] = nil
     }

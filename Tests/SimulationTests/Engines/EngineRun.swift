@@ -16,15 +16,19 @@ struct EngineRun: SeededRun {
         outcome = RunOutcome(of: world) {
             let directory = Self.hasJournals(seed) ? try TestDirectory() : nil
             defer { directory?.remove() }
-            try world.scheduler.simulate(stepsMax: 3_000_000) { try await Self.live(in: world, directory?.path) }
+            try world.scheduler.simulate(stepsMax: 3_000_000) { try await Self.live(in: world, directory?.path, hasResyncs: Self.hasResyncs(seed)) }
         }
     }
 
     /// Whether engines have journals, in real files: without a throw of the dice, so that other histories are what they were.
     private static func hasJournals(_ seed: UInt64) -> Bool { seed % 8 == 5 }
 
+    /// Whether apps resync, and lose what they can get back by that. The store is never restored in these. Without a
+    /// throw of the dice, as above.
+    private static func hasResyncs(_ seed: UInt64) -> Bool { [12, 14].contains(seed % 16) }
+
     /// - Parameter directory: for journals.
-    private static func live(in world: SimulatedWorld, _ directory: String?) async throws {
+    private static func live(in world: SimulatedWorld, _ directory: String?, hasResyncs: Bool) async throws {
         world.database.issueCredential(hash: Array("alice".utf8), account: "alice")
         world.limits.pageRecordsDefault = world.oneOf([1, 2, 5, 200])
         try await world.prepare(serverCount: 1 + world.below(3), zones: [])
@@ -33,7 +37,8 @@ struct EngineRun: SeededRun {
         let stepCount = 20 + world.below(40)
         for step in 0..<stepCount where !world.isFaultSeen {
             await world.scheduler.pass(world.delay())
-            await act(world.oneOf(fleet.apps), step, world, fleet)
+            let app = world.oneOf(fleet.apps)
+            await act(app, step, world, fleet, hasResyncs: hasResyncs)
         }
         if world.isFaultSeen { return }
         await world.calmDown()
@@ -51,7 +56,7 @@ struct EngineRun: SeededRun {
     }
 
     private static func act(
-        _ app: SimulatedApp, _ step: Int, _ world: SimulatedWorld, _ fleet: SimulatedFleet
+        _ app: SimulatedApp, _ step: Int, _ world: SimulatedWorld, _ fleet: SimulatedFleet, hasResyncs: Bool
     ) async {
         let text = "\(app.number).\(step)"
         let deed = world.below(30)
@@ -79,7 +84,17 @@ struct EngineRun: SeededRun {
         case 25: await world.scheduler.pass(.seconds(20))
         case 26: await world.scheduler.pass(.seconds(90))
         case 27: await world.waitForSleepers()
+        case 28 where hasResyncs: resync(app, in: CKRecordZone.ID(zoneName: SimulatedWorld.zoneNames[step % 3]))
+        case 29 where hasResyncs: resync(app, in: nil)
         default: break
+        }
+    }
+
+    private static func resync(_ app: SimulatedApp, in zoneID: CKRecordZone.ID?) {
+        guard !app.computer.isAsleep else { return }
+        app.process?.losesAtResync(in: zoneID)
+        call(app) { engine in
+            if let zoneID { try? await engine.resync(zoneID) } else { try? await engine.resync() }
         }
     }
 

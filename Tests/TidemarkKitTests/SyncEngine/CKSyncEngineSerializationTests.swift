@@ -22,6 +22,8 @@ import Testing
         encrypted.encryptionScope = .perZone
         snapshot.pendingZones = KeyedList([zoneChange("D"), .saveZone(encrypted), zoneChange("-F")])
         snapshot.inFlightZones = [zoneChange("G")]
+        snapshot.resyncZones = [zone("A"), shared]
+        snapshot.resyncsZoneList = true
         snapshot.hasUntrackedChanges = true
         snapshot.journalID = "0011223344556677"
         return snapshot
@@ -32,6 +34,7 @@ import Testing
         #expect(left.user == right.user && left.subscriptionID == right.subscriptionID, "\(name)")
         #expect(left.databaseToken == right.databaseToken && left.zoneTokens == right.zoneTokens, "\(name)")
         #expect(left.unfetchedZones == right.unfetchedZones, "\(name)")
+        #expect(left.resyncZones == right.resyncZones && left.resyncsZoneList == right.resyncsZoneList, "\(name)")
         #expect(left.pendingRecords == right.pendingRecords, "\(name)")
         #expect(left.inFlightRecords == right.inFlightRecords, "\(name)")
         #expect(left.pendingZones == right.pendingZones && left.inFlightZones == right.inFlightZones, "\(name)")

@@ -205,7 +205,10 @@ struct ReplicaState: Sendable {
             for modification in changes.modifications { know(modification.zoneID, isThere: true) }
         case .fetchedRecordZoneChanges(let changes):
             let isNews = changes.fullFetchReason != .anotherLife
-            for record in changes.modifications.map(\.record) { fetched(record, isNews: isNews, rules, &plan, write) }
+            for record in changes.modifications.map(\.record) {
+                fetched(record, isNews: isNews, rules, &plan, write)
+                if changes.isResync { storeAgain(record, &plan) }
+            }
             for deletion in changes.deletions { recordEnded(deletion.recordID, &plan) }
         case .didFetchRecordZoneChanges(let end):
             if let fullFetch = end.fullFetch { ended(fullFetch, &plan) }

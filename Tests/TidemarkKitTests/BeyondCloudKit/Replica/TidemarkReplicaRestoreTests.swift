@@ -48,6 +48,23 @@ import TidemarkFields
         return "\(record["text"] as String? ?? "") \(record["tags"] as [String]? ?? [])"
     }
 
+    @Test func `R-842: a resync brings back what the app has lost, and leaves what it has edited`() {
+        let (start, write) = replica("mine", ["a"])
+        let same = stored("theirs", [], Self.old, 8)
+        var resync = CKSyncEngine.Event.FetchedRecordZoneChanges(
+            modifications: [.init(record: same)], deletions: [], fullFetchReason: .deletionsForgotten)
+        for (isResync, isEdited) in [(false, false), (true, false), (true, true)] {
+            var state = start
+            if isEdited { state.edited(id, "Note") }
+            resync.isResync = isResync
+            let plan = state.plan(.engine(.fetchedRecordZoneChanges(resync), pending: []), rules, write)
+            // The same version: without a resync the app has it.
+            #expect(text(plan) == (isResync && !isEdited ? #"mine ["a"]"# : nil))
+            #expect(plan.steps.count == (isResync && !isEdited ? 1 : 0))
+            #expect(state.pendingChange(of: id) == (isEdited ? .saveRecord(id) : nil))
+        }
+    }
+
     /// Of a store that began a new life, or was restored and not told so: then the backup's tags are as they were.
     private static let restored = [new, old]
 
