@@ -57,7 +57,7 @@ package enum StorageConformance {
 
     package static var scenarios: [Scenario] {
         accounts + zones + records + references + queries + locks + moments + zoneFeed + databaseFeed + subscriptions
-            + schemas + choices + quotas + assets + keys + shares + shareRaces + sharedLists + sharedFeeds
+            + schemas + choices + quotas + assets + keys + shares + shareRaces + sharedLists + sharedFeeds + devices
     }
 }
 

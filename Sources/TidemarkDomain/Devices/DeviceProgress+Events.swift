@@ -124,8 +124,8 @@ extension DeviceProgress {
     package mutating func merge(_ other: DeviceProgress) {
         link = [link, other.link].compactMap(\.self).max { $0.notedAt < $1.notedAt }
         throttle = [throttle, other.throttle].compactMap(\.self).max { $0.at < $1.at }
-        // No refusal is news too, as of the last request of its kind.
-        if let theirs = other.refusal, theirs.at > lastSend { refusal = theirs }
+        // That nothing was refused is news too.
+        if other.lastSend > lastSend { refusal = other.refusal }
         push = [push, other.push].compactMap(\.self).max { $0.sentAt < $1.sentAt }
         pending = [pending, other.pending].compactMap(\.self).max { $0.at < $1.at }
         for feed in other.feeds { merge(feed) }

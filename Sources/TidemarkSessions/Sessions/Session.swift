@@ -301,6 +301,7 @@ package final class Session: Sendable {
 
     private func close(_ why: SessionClose) {
         hub.remove(self)
+        closeTrail()
         state.withLock { $0.peer }?.close(code: why.code, reason: why.reason)
     }
 
