@@ -18,6 +18,7 @@ struct Statements: Sendable {
     let containers = ContainerStatements()
     let devices = DeviceStatements()
     let keys = KeyStatements()
+    let losses = LossStatements()
     let migrations = MigrationStatements()
     let notices = NoticeStatements()
     let queries = QueryStatements()

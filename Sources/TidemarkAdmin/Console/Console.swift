@@ -63,8 +63,7 @@ package final class Console: Sendable {
     /// - Throws: ``AdminFailure`` if there is no such account.
     package func account(_ name: String) async throws -> AccountID {
         guard let account = try await store.account(named: name) else {
-            throw AdminFailure(
-                .refused, "There is no account named \(name). Create it: tidemark admin accounts create \(name)")
+            throw AdminFailure.noAccount(name)
         }
         return account
     }

@@ -7,6 +7,8 @@ package protocol OperatorTerminal: Sendable {
     var hasColor: Bool { get }
     /// Whether somebody can be asked.
     var canAsk: Bool { get }
+    /// Whether the operator's files and the program's are on one machine.
+    var hasLocalFiles: Bool { get }
     /// Writes data, to standard output.
     ///
     /// - Throws: ``CommandEnd/readerGone``, or an ``AdminFailure``.

@@ -7,6 +7,7 @@ internal import Synchronization
 package final class ProcessTerminal: OperatorTerminal {
     package let hasColor: Bool
     package let canAsk: Bool
+    package var hasLocalFiles: Bool { true }
     private let showsProgress: Bool
     private let hasProgress = Mutex(false)
 

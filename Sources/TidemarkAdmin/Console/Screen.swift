@@ -41,6 +41,15 @@ package final class Screen: Sendable {
     /// Opens a file that the operator names; `-` for standard input.
     package func open(_ path: String) throws(AdminFailure) -> InputFile { try terminal.open(path) }
 
+    /// For a command that works on files of the program's own machine.
+    ///
+    /// - Parameter reason: a sentence that says why.
+    package func requireLocalFiles(_ reason: String) throws(AdminFailure) {
+        guard terminal.hasLocalFiles else {
+            throw AdminFailure(.refused, "\(reason) Run the command there, with --database-url.")
+        }
+    }
+
     /// Call it before anything is changed that nobody needs to confirm. With `--dry-run` it says what would be done, and
     /// throws the quiet end.
     ///

@@ -13,6 +13,9 @@ extension AdminFailure {
         case let error as StorageError: self.init(Self.status(of: error), Self.text(of: error))
         case let error as MigrationError: self.init(error.status, error.description)
         case let error as ServerError: self.init(error.status, error.description)
+        case let error as AssetStoreError:
+            self.init(.refused, "The asset directory cannot be used. Check who may write to it. \(error)")
+        case let reason as FailureReason: self.init(reason)
         default: self.init(.fault, "\(error)")
         }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
 internal import TidemarkFields
 
 /// How records are made from an input's columns. Each line of a mapping file has one of these; `#` begins a comment:
@@ -36,14 +35,8 @@ struct ImportMapping: Equatable {
         }
     }
 
-    static func read(_ path: String) throws(AdminFailure) -> ImportMapping {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(bytes: data, encoding: .utf8)
-        else {
-            throw AdminFailure(
-                .usage,
-                "The mapping \(path) cannot be read as text in UTF-8. Check that it exists, and its encoding.")
-        }
-        return try ImportMapping(parsing: text, file: path)
+    static func read(_ file: InputFile) throws(AdminFailure) -> ImportMapping {
+        try ImportMapping(parsing: try file.text(byteCountMax: InputLimits.rowBytesMax), file: file.name)
     }
 
     private mutating func add(_ words: [String]) throws(AdminFailure) {

@@ -17,6 +17,11 @@ struct ImportTally: Sendable, Equatable {
 
     var count: Int { savedCount + skippedCount + failedCount }
 
+    /// What an import would do, as far as the file tells.
+    var plannedText: String {
+        "Would import up to \(savedCount), and refuse \(failedCount)."
+    }
+
     var text: String { "Imported \(savedCount), skipped \(skippedCount) that existed, refused \(failedCount)." }
 }
 
@@ -33,6 +38,8 @@ final class Importer {
         /// Whether existing records get the input's fields.
         let replaces: Bool
         let limits: Limits
+        /// Whether records are only looked at.
+        let isDryRun: Bool
     }
 
     private struct Item {
@@ -99,6 +106,11 @@ final class Importer {
     private func flush() async throws(AdminFailure) {
         try await settle()
         guard !items.isEmpty else { return }
+        if target.isDryRun {
+            tally.savedCount += items.count
+            (items, names, byteCount) = ([], [], 0)
+            return
+        }
         counter += 1
         let target = target
         // An operator may do everything, whatever the grants are.
@@ -118,7 +130,9 @@ final class Importer {
         underWay = nil
         switch await task.value {
         case .failure(let reason):
-            throw AdminFailure(.usage, "Stopped before line \(items.first?.line ?? 0): \(reason.text) \(Self.advice)")
+            throw AdminFailure(
+                AdminFailure(reason).status,
+                "Stopped before line \(items.first?.line ?? 0): \(reason.text) \(Self.advice)")
         case .success(let outcome):
             for (item, save) in zip(items, outcome.saves) {
                 switch save {

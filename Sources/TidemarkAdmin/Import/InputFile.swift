@@ -80,3 +80,20 @@ package final class InputFile {
         return bytes
     }
 }
+
+extension InputFile {
+    /// All of it, as text.
+    ///
+    /// - Throws: ``AdminFailure`` if it is not UTF-8, or longer.
+    package func text(byteCountMax: Int) throws(AdminFailure) -> String {
+        var bytes: [UInt8] = []
+        while let byte = try next() {
+            guard bytes.count < byteCountMax else { throw AdminFailure(.usage, "\(name) is too long.") }
+            bytes.append(byte)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw AdminFailure(.usage, "The file \(name) is not text in UTF-8. Convert it first.")
+        }
+        return text
+    }
+}

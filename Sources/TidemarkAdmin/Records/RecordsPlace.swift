@@ -61,20 +61,25 @@ package enum DatabaseArgument: ExpressibleByArgument, Equatable, Sendable {
 extension Console {
     /// The database in which a command reads or saves records.
     ///
-    /// - Parameter creator: the account that is named as the creator of records saved in the public database.
+    /// - Parameters:
+    ///   - creator: the account that is named as the creator of records saved in the public database.
+    ///   - makesUsers: whether an account that was never in the container gets a private database there.
     /// - Throws: ``AdminFailure`` for a container or an account that does not exist.
-    package func place(_ database: DatabaseArgument, creator: String? = nil) async throws -> RecordsPlace {
+    package func place(
+        _ database: DatabaseArgument, creator: String? = nil, makesUsers: Bool = false
+    ) async throws -> RecordsPlace {
         let (key, id) = (try container(), try await containerID())
         switch database {
         case .public:
-            let user: AdminStore.User? = if let creator { try await user(ofAccount: creator) } else { nil }
+            let user: AdminStore.User? = if let creator { try await self.user(ofAccount: creator) } else { nil }
             let service = CloudService(storage: storage, scheduler: loop, limits: .standard, onMoved: { _ in })
             switch await service.publicDatabase(of: key) {
             case .success(let found): return RecordsPlace(container: id, database: found.database, user: user)
             case .failure(let reason): throw AdminFailure(reason)
             }
         case .private(let account):
-            let user = try await user(ofAccount: account)
+            if !makesUsers { _ = try await privateDatabase(ofAccount: account) }
+            let user = try await self.user(ofAccount: account)
             return RecordsPlace(container: id, database: user.privateDatabase, user: user)
         }
     }
