@@ -34,7 +34,7 @@ package struct SyncFinding: Sendable, Equatable {
     }
 
     fileprivate static let quotaRemedy =
-        "Let the user delete something, or raise the quota: tidemark admin containers quota."
+        "Let the user delete something, or raise the quota: tidemark admin containers set-quota, or accounts set-quota."
 }
 
 extension AccountFacts {
