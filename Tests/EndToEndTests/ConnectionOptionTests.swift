@@ -39,6 +39,7 @@ import TidemarkTestSupport
         for (flag, value, text) in [
             ("--connections", "3", "--connections must be between 16 and 1000000"),
             ("--anonymous-idle-seconds", "0", "--anonymous-idle-seconds must be between 1 and 86400"),
+            ("--device-seconds", "86401", "--device-seconds must be between 0 and 86400"),
             ("--health-listen", "localhost", "--health-listen takes a numeric address and a port"),
         ] {
             let arguments = ["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--plain", flag, value]

@@ -20,8 +20,6 @@ struct AdminXray: AdminCommand {
     @Flag(help: "Go on, and show it again whenever something has changed.") var watch = false
     @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
-    var interruption: String? { nil }
-
     private static let pause = Duration.seconds(1)
 
     func run(_ console: Console) async throws {

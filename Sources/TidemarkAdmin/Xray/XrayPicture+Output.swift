@@ -63,10 +63,10 @@ extension XrayPicture {
         Column("ENVIRONMENT", key: "environment", wide: true) { .text($0.place.container.environment.name) },
         Column("DATABASE", key: "database") { .text($0.place.scope.word) },
         Column("ZONE", key: "zone") { .optional($0.place.zone) },
-        Column("HEAD", key: "head") { .optional($0.place.head.map(Int.init)) },
+        Column("HEAD", key: "head") { .optional($0.place.head.map { Int($0) }) },
         Column("READ", key: "read") { .number(Int($0.place.progress.told)) },
         Column("READ AT", key: "readAt") { .date($0.place.progress.toldAt) },
-        Column("ASKED FROM", key: "asked", wide: true) { .optional($0.place.progress.asked.map(Int.init)) },
+        Column("ASKED FROM", key: "asked", wide: true) { .optional($0.place.progress.asked.map { Int($0) }) },
         Column("OWN", key: "own", wide: true) { .number(Int($0.place.progress.own)) },
         Column("BEHIND BY", key: "behind") { place in
             place.place.zone == nil ? .none : .number(Int(place.place.missing))

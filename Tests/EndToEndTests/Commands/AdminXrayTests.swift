@@ -212,6 +212,31 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-856: explain says which role gives which right, and whether an account may create a record`()
+        async throws
+    {
+        try await OperatorPlace.with(["--create-containers"]) { place in
+            let bob = place.database(.public, token: try place.makeAccounts(["bob"])[0])
+            let id = CKRecord.ID(recordName: "p1")
+            try await place.database(.public).save(CKRecord(recordType: "Page", recordID: id))
+            #expect(try await bob.record(for: id).recordType == "Page")
+            func explain(_ account: String, _ record: String, _ more: String...) async throws -> [String: Any] {
+                let arguments = ["explain", account, record, "--container", place.site.container, "-o", "json"]
+                let explained = try await place.admin(arguments + more)
+                #expect(explained.status == 0, "\(explained.output)")
+                return try #require(lines(explained.output).first)
+            }
+            let creator = try await explain("alice", "p1")
+            #expect((creator["byRole"] as? [String: String])?["_creator"] == "read, change")
+            let other = try await explain("bob", "p1")
+            #expect((other["byRole"] as? [String: String]) == ["_icloud": "create", "_world": "read"])
+            #expect(other["may"] as? String == "read, create" && other["rule"] as? String == "R-008")
+            let unknown = try await place.admin("explain", "bob", "p2", "--container", place.site.container)
+            #expect(unknown.status != 0 && unknown.output.contains("--type"))
+            #expect(try await explain("bob", "p2", "--type", "Page")["may"] as? String == "read, create")
+        }
+    }
+
     @Test func `R-853, R-854: an engine's unsent changes are on the screen, and the watch shows what changes`()
         async throws
     {
