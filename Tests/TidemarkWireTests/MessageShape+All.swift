@@ -31,7 +31,17 @@ extension MessageShape {
                 FieldShape(5, "memory_epoch", .uint64),
                 FieldShape(6, "device_taken", .bool),
                 FieldShape(7, "store_life", .uint64),
+                FieldShape(9, "wants_reports", .bool),
                 FieldShape(20, "warnings", .string, elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WirePendingReport", TidemarkWire.WirePendingReport.self, WireJudge.WirePendingReport.self,
+            [
+                FieldShape(1, "saves", .uint32),
+                FieldShape(2, "deletes", .uint32),
+                FieldShape(3, "database_changes", .uint32),
+                FieldShape(4, "waits_for", .choice),
+                FieldShape(5, "last_error", .uint32),
             ]),
         MessageShape(
             "WireServerLimits", TidemarkWire.WireServerLimits.self, WireJudge.WireServerLimits.self,
@@ -189,6 +199,7 @@ extension MessageShape {
                 FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipants"), oneof: 0),
                 FieldShape(60, "operation_group", .message("WireOperationGroup")),
                 FieldShape(61, "pushes_heard", .uint64),
+                FieldShape(62, "pending_report", .message("WirePendingReport")),
             ]),
         MessageShape(
             "WireOperationGroup", TidemarkWire.WireOperationGroup.self, WireJudge.WireOperationGroup.self,
