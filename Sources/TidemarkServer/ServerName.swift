@@ -12,8 +12,9 @@ enum ServerName {
     private static var host: String {
         var bytes = [UInt8](repeating: 0, count: hostBytesMax + 1)
         let isKnown = bytes.withUnsafeMutableBytes { buffer in
+            guard let start = buffer.baseAddress else { return false }
             // The last byte stays 0, so a name that is cut ends as well.
-            gethostname(buffer.baseAddress?.assumingMemoryBound(to: CChar.self), hostBytesMax) == 0
+            return gethostname(start.assumingMemoryBound(to: CChar.self), hostBytesMax) == 0
         }
         let name = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         return isKnown && !name.isEmpty ? name : "host"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkScheduling
 
 extension CloudService {
     /// What servers have kept of these devices.
