@@ -341,14 +341,15 @@ let package = Package(
                 "TidemarkKit", "CloudKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore",
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
-                "TidemarkService", "TidemarkTestKit", "tidemark", "tidemark-echo", "foldersync", "ContactsProgram",
+                "TidemarkService", "TidemarkTestKit", "TidemarkAdmin", "tidemark", "tidemark-echo", "foldersync",
+                "ContactsProgram",
                 "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport",
             ]),
         tests(
             "TidemarkAdminTests",
             [
-                "TidemarkAdmin", "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields",
-                "TidemarkServer", "TidemarkSockets", "TidemarkPostgres", "TidemarkTestSupport", arguments,
+                "TidemarkAdmin", "TidemarkStore", "TidemarkDomain", "TidemarkFields", "TidemarkSockets",
+                "TidemarkPostgres", "TidemarkTestSupport", arguments,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import TidemarkDomain
+internal import TidemarkPostgres
 internal import TidemarkService
 internal import TidemarkSockets
 internal import TidemarkStore
@@ -19,8 +19,14 @@ package enum AdminProgram {
         _ command: any AdminCommand, terminal: any OperatorTerminal, variables: [String: String]
     ) async -> ExitStatus {
         let screen = Screen(command.options, terminal)
+        if let url = command.options.databaseURL, PostgresURL.hasPassword(url) {
+            screen.say(AdminTarget.passwordWarning)
+        }
         return await ending(screen) {
-            let target = try AdminTarget(command.options, variables: variables)
+            let contexts = ContextFile(variables: variables)
+            let target = try AdminTarget(command.options, variables: variables) { () throws(AdminFailure) in
+                try contexts.read()
+            }
             try await withConsole(target, screen) { try await command.run($0) }
         }
     }
@@ -31,19 +37,41 @@ package enum AdminProgram {
         return await ending(screen) { try await command.run(screen) }
     }
 
+    /// Runs a command of the contexts.
+    package static func run(
+        _ command: any ContextCommand, terminal: any OperatorTerminal, variables: [String: String]
+    ) async -> ExitStatus {
+        let screen = Screen(command.options, terminal)
+        return await ending(screen) { try await command.run(screen, ContextFile(variables: variables)) }
+    }
+
     /// Opens the store for as long as `body` runs, after checking that the database belongs to Tidemark.
     package static func withConsole(
         _ target: AdminTarget, _ screen: Screen, _ body: (Console) async throws -> Void
     ) async throws {
+        let url = try target.databaseURL()
+        do {
+            guard screen.isDebugging else { return try await open(url, target, screen, body) }
+            try await StatementTrace.with({ screen.say($0) }) { try await open(url, target, screen, body) }
+        } catch {
+            let failure = AdminFailure(error)
+            guard failure.status == .unreachable, let advice = target.advice else { throw error }
+            throw AdminFailure(.unreachable, "\(advice)\n(\(failure))")
+        }
+    }
+
+    private static func open(
+        _ url: String, _ target: AdminTarget, _ screen: Screen, _ body: (Console) async throws -> Void
+    ) async throws {
         let loop = try EventLoop(name: "admin")
         defer { loop.stop() }
-        guard try await Migrator(url: target.databaseURL, loop: loop).isCurrent() else {
+        guard try await Migrator(url: url, loop: loop).isCurrent() else {
             throw AdminFailure(
                 .refused,
                 "The database does not have this version's tables: run `tidemark migrate` with the same database URL "
                     + "first.")
         }
-        let storage = try PostgresStorage(url: target.databaseURL, loop: loop, connections: 1, queryTimes: .patient)
+        let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
         let console = Console(
             storage, loop: loop, screen: screen, container: target.container, environment: target.environment)
         let result: Result<Void, any Error>
@@ -63,7 +91,7 @@ package enum AdminProgram {
             return .ok
         } catch {
             let failure = AdminFailure(error)
-            if !failure.description.isEmpty { screen.say("Error: \(failure)") }
+            screen.say("Error: \(failure)")
             return failure.status
         }
         return .ok
@@ -73,6 +101,7 @@ package enum AdminProgram {
 extension Screen {
     fileprivate convenience init(_ options: AdminOptions, _ terminal: any OperatorTerminal) {
         self.init(
-            output: options.output, isDryRun: options.dryRun, isConfirmed: options.yes, terminal: terminal)
+            output: options.output, isDryRun: options.dryRun, isConfirmed: options.yes, isDebugging: options.debug,
+            terminal: terminal)
     }
 }

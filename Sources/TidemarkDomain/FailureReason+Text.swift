@@ -238,7 +238,7 @@ extension FailureReason {
             "There is no room for the asset. Delete what is not needed, or have the server's disk enlarged."
         case .quotaExceeded:
             "The database's storage is full. Delete what is not needed (assets free their space once the server has "
-                + "collected them), or have the operator raise the quota: tidemark admin containers quota."
+                + "collected them), or have the operator raise the quota: tidemark admin containers set-quota."
         case .uploadsFull:
             "This account has too many unfinished uploads. Wait until some end, then try again. The server removes "
                 + "abandoned uploads."

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Foundation
+internal import Glibc
 internal import TidemarkAdmin
 internal import TidemarkLocalPostgres
 internal import TidemarkServer
@@ -22,7 +23,7 @@ struct Tidemark: ParsableCommand {
         Heap.keepFreedMemory()
         let status = end()
         fflush(nil)
-        Foundation.exit(status.rawValue)
+        Glibc.exit(status.rawValue)
     }
 
     /// Runs what the arguments say.
@@ -32,10 +33,15 @@ struct Tidemark: ParsableCommand {
             let variables = ProcessInfo.processInfo.environment
             let terminal = ProcessTerminal(variables: variables)
             if let command = command as? any AdminCommand {
-                prepareForAdmin(command)
+                prepareForAdmin(saying: command.interruption)
+                return try blocking { await AdminProgram.run(command, terminal: terminal, variables: variables) }
+            }
+            if let command = command as? any ContextCommand {
+                prepareForAdmin()
                 return try blocking { await AdminProgram.run(command, terminal: terminal, variables: variables) }
             }
             if let command = command as? any LocalCommand {
+                prepareForAdmin()
                 return try blocking { await AdminProgram.run(command, terminal: terminal) }
             }
             try command.run()
@@ -45,9 +51,9 @@ struct Tidemark: ParsableCommand {
         }
     }
 
-    private static func prepareForAdmin(_ command: any AdminCommand) {
+    private static func prepareForAdmin(saying text: String? = nil) {
         Log.writeToStandardError(level: .warning)
-        ServingLoop.listenForSignals(saying: command.interruption)
+        ServingLoop.listenForSignals(saying: text)
     }
 
     /// Help goes to standard output, and mistakes to standard error. The statuses are ours, also for what
@@ -66,6 +72,7 @@ struct Tidemark: ParsableCommand {
             return .ok
         }
         printError(text)
+        if let hint = Admin.hint(for: Array(CommandLine.arguments.dropFirst())) { printError(hint) }
         return .usage
     }
 }

@@ -32,9 +32,11 @@ struct AdminAssets: ParsableCommand {
             let service = CloudService(
                 storage: console.storage, assets: store, scheduler: console.loop, limits: limits, onMoved: { _ in })
             let planned = try await service.collectAssets(grace: grace, isDryRun: true, findsUnknown: true).get()
-            try await console.confirm(
-                "remove assets that no record names",
-                loss: "\(Amount.text(planned.count, "asset")) of \(Amount.bytes(planned.byteCount)) will be removed.")
+            if planned.count > 0 || console.isDryRun {
+                try await console.confirm(
+                    "remove \(planned.count) assets, \(planned.byteCount) bytes", loss: "No record names them any more."
+                )
+            }
             let done = try await service.collectAssets(grace: grace, isDryRun: false, findsUnknown: true).get()
             console.say("Removed \(done.count) assets, \(done.byteCount) bytes.")
             if done.foundCount > 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 /// The terminal, pipes or files of this process.
@@ -65,7 +65,7 @@ package final class ProcessTerminal: OperatorTerminal {
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 ? EIO : errno }
             bytes = bytes.dropFirst(count)

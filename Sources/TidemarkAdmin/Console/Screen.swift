@@ -6,12 +6,18 @@ internal import Synchronization
 package final class Screen: Sendable {
     package let output: OutputFormat
     package let isDryRun: Bool
+    /// Whether each SQL statement is shown.
+    let isDebugging: Bool
     private let isConfirmed: Bool
     private let terminal: any OperatorTerminal
     private let writer: Mutex<any RowWriter>
 
     /// - Parameter isConfirmed: whether questions are answered with yes (`--yes`).
-    package init(output: OutputFormat, isDryRun: Bool, isConfirmed: Bool, terminal: any OperatorTerminal) {
+    package init(
+        output: OutputFormat, isDryRun: Bool = false, isConfirmed: Bool = false, isDebugging: Bool = false,
+        terminal: any OperatorTerminal
+    ) {
+        self.isDebugging = isDebugging
         self.output = output
         self.isDryRun = isDryRun
         self.isConfirmed = isConfirmed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkPostgres
 internal import TidemarkServer
 internal import TidemarkService
 internal import TidemarkStore
@@ -42,8 +43,7 @@ extension AdminFailure {
         }
     }
 
-    /// SQLSTATE insufficient_privilege.
-    private static let insufficientPrivilege = "42501"
+    private static let insufficientPrivilege = SQLState.insufficientPrivilege.description
 
     private static func text(of error: StorageError) -> String {
         let text =
@@ -69,7 +69,9 @@ extension AdminFailure {
 
 extension MigrationError {
     fileprivate var status: ExitStatus {
-        switch code {
+        if isNotAllowed { return .notAllowed }
+        if isOfURL { return .usage }
+        return switch code {
         case .database, .unanswered: .unreachable
         case .locked, .newer, .different: .refused
         case .step: .fault

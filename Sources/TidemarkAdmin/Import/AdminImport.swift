@@ -66,10 +66,23 @@ struct AdminImport: AdminCommand {
             throw AdminFailure(.usage, "Missing --account: give the account that becomes the records' creator.")
         }
         let tally = try await load(mapping, console)
-        console.say(console.isDryRun ? tally.plannedText : tally.text)
+        try await show(tally, console)
         if tally.failedCount > 0 {
             throw AdminFailure(.failedCheck, "\(Amount.records(tally.failedCount)) could not be imported.")
         }
+    }
+
+    private func show(_ tally: ImportTally, _ console: Console) async throws {
+        if console.output == .table || console.output == .wide {
+            return try await console.write((console.isDryRun ? tally.plannedText : tally.text) + "\n")
+        }
+        try await console.show(
+            [tally],
+            as: [
+                Column("IMPORTED", key: "imported") { .number($0.savedCount) },
+                Column("SKIPPED", key: "skipped") { .number($0.skippedCount) },
+                Column("REFUSED", key: "refused") { .number($0.failedCount) },
+            ])
     }
 
     /// The mapping file, combined with the options.

@@ -2,7 +2,8 @@
 
 /// Tables for a terminal: columns as wide as their widest cell, readable for people and for `awk`.
 ///
-/// The head and the widths come from the first rows. Later rows with wider cells stand out of line.
+/// The head and the widths come from the first rows. Later rows with wider cells stand out of line. Where there are no
+/// rows, there is no head.
 struct TableWriter: RowWriter {
     let isWide: Bool
     let hasColor: Bool
@@ -18,6 +19,7 @@ struct TableWriter: RowWriter {
     }
 
     mutating func text(_ columns: [ColumnHead], _ rows: [[OutputValue]]) -> String {
+        guard !rows.isEmpty else { return "" }
         let shown = columns.indices.filter { isWide || !columns[$0].isWide }
         let cells = rows.map { row in shown.map { PlainText.cell(row[$0]) } }
         var text = ""

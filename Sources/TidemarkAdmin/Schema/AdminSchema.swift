@@ -43,7 +43,8 @@ struct AdminSchema: ParsableCommand {
             let key = try console.container()
             let planned = try await currentSchema(console).differences(to: schema)
             let action = "replace the schema of \(key.identifier) in \(key.environment.name)"
-            if let loss = SchemaFile.loss(planned, force: force) {
+            // In production, what would be lost is refused below.
+            if key.environment == .development, let loss = SchemaFile.loss(planned, force: force) {
                 try await console.confirm(action, loss: loss)
             } else {
                 try console.plan("\(action). \(Amount.text(planned.count, "change"))")

@@ -38,7 +38,7 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
     /// For the log; may hold names of tables and constraints, never user data.
     package let detail: String
     /// Which errors of one code are alike, for the log. One of few.
-    let kind: String
+    package let kind: String
     /// For `crowded`: when to try again.
     package let retryAfter: Duration?
 

@@ -5,7 +5,7 @@ import Testing
 import TidemarkFields
 import TidemarkTestSupport
 
-@testable import tidemark
+@testable import TidemarkAdmin
 
 @Suite struct DateTextTests {
     @Test func `R-060: a date that is printed is read as the same one, bit for bit`() throws {

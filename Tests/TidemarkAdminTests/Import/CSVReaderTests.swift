@@ -5,10 +5,10 @@ import Testing
 import TidemarkFields
 import TidemarkTestSupport
 
-@testable import tidemark
+@testable import TidemarkAdmin
 
 /// What files say, and what is made of it; without a server.
-@Suite struct InputReaderTests {
+@Suite struct CSVReaderTests {
     private let directory: TestDirectory
 
     init() throws {
@@ -54,7 +54,7 @@ import TidemarkTestSupport
         let bytes = try rows(try CSVReader(try file(Array("a\n".utf8) + [0xFF, 0x0A])))
         #expect(throws: InputMistake.self) { try bytes[0].values.get() }
         for text in ["", "\n", "a,a\n1,2\n"] {
-            #expect(throws: CommandError.self, "\(text)") { try csv(text) }
+            #expect(throws: AdminFailure.self, "\(text)") { try csv(text) }
         }
     }
 
@@ -88,13 +88,13 @@ import TidemarkTestSupport
         let twice = try rows(try CSVReader(try file(Self.packed + Self.packed)))
         #expect(try twice.map { try $0.values.get()["a"] } == [.text("1"), .text("a"), .text("1")])
         for count in [10, 15, 20, Self.packed.count - 1] {
-            #expect(throws: CommandError.self, "\(count)") {
+            #expect(throws: AdminFailure.self, "\(count)") {
                 try rows(try CSVReader(try file(Array(Self.packed.prefix(count)))))
             }
         }
         var damaged = Self.packed
         damaged[21] ^= 1
-        #expect(throws: CommandError.self) { try rows(try CSVReader(try file(damaged))) }
+        #expect(throws: AdminFailure.self) { try rows(try CSVReader(try file(damaged))) }
     }
 
     // MARK: Rules
@@ -159,7 +159,7 @@ import TidemarkTestSupport
             }
         }
         for rule in ["a", "1a string", "a text", "a string b c", "a location lat", "a reference b c", "a list<list>"] {
-            #expect(throws: CommandError.self, "\(rule)") { try field(rule, [:]) }
+            #expect(throws: AdminFailure.self, "\(rule)") { try field(rule, [:]) }
         }
     }
 
