@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import TidemarkBytes
 import TidemarkTestSupport
 import TidemarkWire
 

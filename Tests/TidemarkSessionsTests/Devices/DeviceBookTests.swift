@@ -2,6 +2,7 @@
 
 import SessionTestSupport
 import Testing
+import TidemarkBytes
 import TidemarkDomain
 import TidemarkFairness
 import TidemarkService
