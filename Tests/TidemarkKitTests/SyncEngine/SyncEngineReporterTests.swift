@@ -73,7 +73,8 @@ import TidemarkWire
         status.lastFailure = .init(error: CKError(.quotaExceeded), subject: .send, date: date)
         let full = SyncEngineReport(status)
         #expect(full.wait == .quota && full.lastError == CKError.Code.quotaExceeded.rawValue)
-        #expect([full.saveCount, full.deleteCount, full.databaseChangeCount] == [1, 2, 3])
+        let counts: [Int] = [full.saveCount, full.deleteCount, full.databaseChangeCount]
+        #expect(counts == [1, 2, 3])
         status.lastSent = date.addingTimeInterval(1)
         #expect(SyncEngineReport(status).lastError == 0)
         let cases: [(TidemarkSyncStatus.Wait.Reason, SyncEngineReport.Wait)] = [
