@@ -11,7 +11,8 @@ package struct Admin: ParsableCommand {
             AdminContainers.self, AdminContextCommand.self, AdminCredentials.self, AdminDatabases.self, AdminDebug.self,
             AdminDevices.self, AdminDoctor.self, AdminExplain.self, AdminImport.self, AdminIndexes.self, AdminKeys.self,
             AdminLimits.self, AdminRecords.self, AdminRoles.self, AdminSchema.self, AdminShares.self, AdminStats.self,
-            AdminStoreCommand.self, AdminSubscriptions.self, AdminTail.self, AdminZones.self,
+            AdminStoreCommand.self, AdminSubscriptions.self, AdminTail.self, AdminXray.self,
+            AdminZones.self,
         ])
 
     package init() {}

@@ -58,6 +58,9 @@ package final class Server: Sendable {
         let protection = try AdminListener.Protection(configuration)
         var configuration = configuration
         configuration.transport = limits(configuration, isPlain: tls == nil)
+        configuration.devices = configuration.deviceInterval.map {
+            DeviceBook(server: ServerName.current, interval: $0)
+        }
         let masterKey: MasterKey? =
             if let file = configuration.masterKeyFile {
                 try await MasterKeyFile(path: file).prepare(databaseURL: configuration.databaseURL)

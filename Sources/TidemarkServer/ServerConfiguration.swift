@@ -2,6 +2,7 @@
 
 package import TidemarkDomain
 package import TidemarkService
+internal import TidemarkSessions
 package import TidemarkSockets
 package import TidemarkTransport
 internal import TidemarkWebSocket
@@ -53,6 +54,10 @@ package struct ServerConfiguration: Sendable {
     package var deviceAge: Duration? = .seconds(400 * 86_400)
     /// How long rows of the audit are kept. Nil: for ever.
     package var auditAge: Duration? = .seconds(90 * 86_400)
+    /// How often the server writes down what it knows of devices, for `tidemark admin xray`. Nil: it notes nothing.
+    package var deviceInterval: Duration? = .seconds(60)
+    /// What it knows of them: all loops of a server have the same. ``Server`` makes it.
+    var devices: DeviceBook?
     /// The directory of assets, the same for all servers of a database. Nil: the server stores no assets.
     package var assetDirectory: String?
     /// The file with the master key that encrypts account keys, the same for all servers of a database. It is created

@@ -77,6 +77,7 @@ final class ServerLoop: Sendable {
             serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers
         settings.requestBudget = budget
+        settings.devices = configuration.devices
         // One account, whoever has it, leaves most connections to others.
         settings.sessionsPerAccountMax = max(64, configuration.transport.connectionsMax / 8)
         settings.requiresCredential = configuration.requiresCredential

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkTelemetry
 internal import TidemarkTranslation
@@ -11,6 +12,15 @@ struct RequestContext: Sendable {
     let message: ClientMessage
     let session: Session
     let member: SessionMember
+    /// When it began to wait for its turn. Zero if nobody wants to know.
+    let began: Duration
+
+    init(message: ClientMessage, session: Session, member: SessionMember) {
+        self.message = message
+        self.session = session
+        self.member = member
+        began = session.hub.settings.devices == nil ? .zero : session.hub.scheduler.now
+    }
 
     var id: UInt64 { message.id }
 }
@@ -27,35 +37,43 @@ struct RequestRouter: Sendable {
     /// Does not throw: what goes wrong is an answer as well.
     func answer(_ context: RequestContext) async -> [UInt8] {
         do {
-            switch context.message.request {
-            case nil: throw Refusal(.requestInvalid)
-            case .hello: throw Refusal(.requestInvalid, "Hello comes once.")
-            case .modifyRecords(let request): return try await modifyRecords(request, context)
-            case .fetchRecords(let request): return try await fetchRecords(request, context)
-            case .modifyZones(let request): return try await modifyZones(request, context)
-            case .fetchZones(let request): return try await fetchZones(request, context)
-            case .fetchDatabaseChanges(let request): return try await fetchDatabaseChanges(request, context)
-            case .fetchZoneChanges(let request): return try await fetchZoneChanges(request, context)
-            case .verifyZone(let request): return try await verifyZone(request, context)
-            case .modifySubscriptions(let request): return try await modifySubscriptions(request, context)
-            case .fetchSubscriptions(let request): return try await fetchSubscriptions(request, context)
-            case .queryRecords(let request): return try await queryRecords(request, context)
-            case .prepareAssetUpload(let request): return try await prepareAssetUpload(request, context)
-            case .uploadAssetChunk(let request): return try await uploadAssetChunk(request, context)
-            case .fetchAssetChunk(let request): return try await fetchAssetChunk(request, context)
-            case .fetchKeys(let request): return try await fetchKeys(request, context)
-            case .saveAccountKey(let request): return try await saveAccountKey(request, context)
-            case .saveZoneKey(let request): return try await saveZoneKey(request, context)
-            case .fetchShareMetadata(let request): return try await fetchShareMetadata(request, context)
-            case .acceptShares(let request): return try await acceptShares(request, context)
-            case .fetchShareParticipants(let request): return try await fetchShareParticipants(request, context)
-            }
+            let answer = try await answerOrRefuse(context)
+            context.session.noteAnswer(to: context, nil)
+            return answer
         } catch let refusal as Refusal {
+            context.session.noteAnswer(to: context, refusal)
             return ServerMessage.failure(context.id, refusal.within(limits))
         } catch {
+            context.session.noteAnswer(to: context, Refusal(.serverFault))
             FailureLog.shared.note(
                 .error, "a handler failed", cause: "\(type(of: error))", ["error": "\(error)"])
             return ServerMessage.failure(context.id, .serverFault)
+        }
+    }
+
+    private func answerOrRefuse(_ context: RequestContext) async throws -> [UInt8] {
+        switch context.message.request {
+        case nil: throw Refusal(.requestInvalid)
+        case .hello: throw Refusal(.requestInvalid, "Hello comes once.")
+        case .modifyRecords(let request): return try await modifyRecords(request, context)
+        case .fetchRecords(let request): return try await fetchRecords(request, context)
+        case .modifyZones(let request): return try await modifyZones(request, context)
+        case .fetchZones(let request): return try await fetchZones(request, context)
+        case .fetchDatabaseChanges(let request): return try await fetchDatabaseChanges(request, context)
+        case .fetchZoneChanges(let request): return try await fetchZoneChanges(request, context)
+        case .verifyZone(let request): return try await verifyZone(request, context)
+        case .modifySubscriptions(let request): return try await modifySubscriptions(request, context)
+        case .fetchSubscriptions(let request): return try await fetchSubscriptions(request, context)
+        case .queryRecords(let request): return try await queryRecords(request, context)
+        case .prepareAssetUpload(let request): return try await prepareAssetUpload(request, context)
+        case .uploadAssetChunk(let request): return try await uploadAssetChunk(request, context)
+        case .fetchAssetChunk(let request): return try await fetchAssetChunk(request, context)
+        case .fetchKeys(let request): return try await fetchKeys(request, context)
+        case .saveAccountKey(let request): return try await saveAccountKey(request, context)
+        case .saveZoneKey(let request): return try await saveZoneKey(request, context)
+        case .fetchShareMetadata(let request): return try await fetchShareMetadata(request, context)
+        case .acceptShares(let request): return try await acceptShares(request, context)
+        case .fetchShareParticipants(let request): return try await fetchShareParticipants(request, context)
         }
     }
 

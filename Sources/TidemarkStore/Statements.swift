@@ -18,6 +18,7 @@ struct Statements: Sendable {
     let choices = ChoiceStatements()
     let compaction = CompactionStatements()
     let containers = ContainerStatements()
+    let devices = DeviceStatements()
     let health = HealthStatements()
     let keys = KeyStatements()
     let life = AccountLifeStatements()

@@ -7,9 +7,9 @@
 /// request's number. The version takes the high four bits of byte 6, and the variant takes the high two bits of byte 8.
 package struct RequestUUID: Sendable, Hashable {
     /// The first eight bytes.
-    private let high: UInt64
+    package let high: UInt64
     /// The last eight bytes.
-    private let low: UInt64
+    package let low: UInt64
 
     /// - Parameters:
     ///   - session: the eight random bytes that the server gave to the session, as a number in network order.

@@ -40,6 +40,7 @@ import TidemarkTestSupport
             ("--connections", "3", "--connections must be between 16 and 1000000"),
             ("--long-queries", "0", "--long-queries must be between 1 and 64"),
             ("--anonymous-idle-seconds", "0", "--anonymous-idle-seconds must be between 1 and 86400"),
+            ("--device-seconds", "86401", "--device-seconds must be between 0 and 86400"),
             ("--health-listen", "localhost", "--health-listen takes a numeric address and a port"),
         ] {
             let arguments = ["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--plain", flag, value]

@@ -32,7 +32,17 @@ extension MessageShape {
                 FieldShape(6, "device_taken", .bool),
                 FieldShape(7, "store_life", .uint64),
                 FieldShape(8, "request_session", .bytes),
+                FieldShape(9, "wants_reports", .bool),
                 FieldShape(20, "warnings", .string, elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WirePendingReport", TidemarkWire.WirePendingReport.self, WireJudge.WirePendingReport.self,
+            [
+                FieldShape(1, "saves", .uint32),
+                FieldShape(2, "deletes", .uint32),
+                FieldShape(3, "database_changes", .uint32),
+                FieldShape(4, "waits_for", .choice),
+                FieldShape(5, "last_error", .uint32),
             ]),
         MessageShape(
             "WireServerLimits", TidemarkWire.WireServerLimits.self, WireJudge.WireServerLimits.self,
@@ -214,6 +224,7 @@ extension MessageShape {
                 FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipants"), oneof: 0),
                 FieldShape(60, "operation_group", .message("WireOperationGroup")),
                 FieldShape(61, "pushes_heard", .uint64),
+                FieldShape(62, "pending_report", .message("WirePendingReport")),
             ]),
         MessageShape(
             "WireOperationGroup", TidemarkWire.WireOperationGroup.self, WireJudge.WireOperationGroup.self,

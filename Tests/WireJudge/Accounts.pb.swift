@@ -68,6 +68,61 @@ package nonisolated enum WireEnvironment: SwiftProtobuf.Enum, Swift.CaseIterable
 
 }
 
+/// What a client waits for before it sends.
+package nonisolated enum WirePendingWait: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case waitsForNothing // = 0
+  case waitsForConnection // = 1
+  case waitsForAccount // = 2
+
+  /// A delay that the server asked for.
+  case waitsForDelay // = 3
+  case waitsForQuota // = 4
+
+  /// The app sends by hand, or handles an event.
+  case waitsForApp // = 5
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .waitsForNothing
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .waitsForNothing
+    case 1: self = .waitsForConnection
+    case 2: self = .waitsForAccount
+    case 3: self = .waitsForDelay
+    case 4: self = .waitsForQuota
+    case 5: self = .waitsForApp
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .waitsForNothing: return 0
+    case .waitsForConnection: return 1
+    case .waitsForAccount: return 2
+    case .waitsForDelay: return 3
+    case .waitsForQuota: return 4
+    case .waitsForApp: return 5
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [WirePendingWait] = [
+    .waitsForNothing,
+    .waitsForConnection,
+    .waitsForAccount,
+    .waitsForDelay,
+    .waitsForQuota,
+    .waitsForApp,
+  ]
+
+}
+
 /// The first message of a connection. It says who connects, from which device, and for which container.
 package nonisolated struct WireHello: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -143,6 +198,9 @@ package nonisolated struct WireHelloAnswer: Sendable {
   /// again over another connection has another name. Empty: an older server, whose requests have no names.
   package var requestSession: Data = Data()
 
+  /// Whether the server wants to be told what the client has not sent yet (ClientEnvelope.pending_report).
+  package var wantsReports: Bool = false
+
   /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was created.
   package var warnings: [String] = []
 
@@ -151,6 +209,29 @@ package nonisolated struct WireHelloAnswer: Sendable {
   package init() {}
 
   fileprivate var _limits: WireServerLimits? = nil
+}
+
+/// What a client has not sent yet, for operators who ask why sync is stuck. Numbers only: no names of records.
+package nonisolated struct WirePendingReport: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var saves: UInt32 = 0
+
+  package var deletes: UInt32 = 0
+
+  /// Zones to be saved or deleted.
+  package var databaseChanges: UInt32 = 0
+
+  package var waitsFor: WirePendingWait = .waitsForNothing
+
+  /// The CKError.Code of the last failure. 0: the last request succeeded.
+  package var lastError: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// What the server accepts. Limits in TidemarkDomain say what happens beyond.
@@ -191,6 +272,10 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireEnvironment: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ENVIRONMENT_UNSPECIFIED\0\u{1}DEVELOPMENT\0\u{1}PRODUCTION\0")
+}
+
+nonisolated extension WirePendingWait: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WAITS_FOR_NOTHING\0\u{1}WAITS_FOR_CONNECTION\0\u{1}WAITS_FOR_ACCOUNT\0\u{1}WAITS_FOR_DELAY\0\u{1}WAITS_FOR_QUOTA\0\u{1}WAITS_FOR_APP\0")
 }
 
 nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -260,7 +345,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HelloAnswer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0\u{3}store_life\0\u{3}request_session\0\u{2}\u{c}warnings\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0\u{3}store_life\0\u{3}request_session\0\u{3}wants_reports\0\u{2}\u{b}warnings\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -276,6 +361,7 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 6: try { try decoder.decodeSingularBoolField(value: &self.deviceTaken) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.storeLife) }()
       case 8: try { try decoder.decodeSingularBytesField(value: &self.requestSession) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.wantsReports) }()
       case 20: try { try decoder.decodeRepeatedStringField(value: &self.warnings) }()
       default: break
       }
@@ -311,6 +397,9 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.requestSession.isEmpty {
       try visitor.visitSingularBytesField(value: self.requestSession, fieldNumber: 8)
     }
+    if self.wantsReports != false {
+      try visitor.visitSingularBoolField(value: self.wantsReports, fieldNumber: 9)
+    }
     if !self.warnings.isEmpty {
       try visitor.visitRepeatedStringField(value: self.warnings, fieldNumber: 20)
     }
@@ -326,7 +415,58 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.deviceTaken != rhs.deviceTaken {return false}
     if lhs.storeLife != rhs.storeLife {return false}
     if lhs.requestSession != rhs.requestSession {return false}
+    if lhs.wantsReports != rhs.wantsReports {return false}
     if lhs.warnings != rhs.warnings {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePendingReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PendingReport"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}saves\0\u{1}deletes\0\u{3}database_changes\0\u{3}waits_for\0\u{3}last_error\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.saves) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.deletes) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.databaseChanges) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.waitsFor) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.lastError) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.saves != 0 {
+      try visitor.visitSingularUInt32Field(value: self.saves, fieldNumber: 1)
+    }
+    if self.deletes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.deletes, fieldNumber: 2)
+    }
+    if self.databaseChanges != 0 {
+      try visitor.visitSingularUInt32Field(value: self.databaseChanges, fieldNumber: 3)
+    }
+    if self.waitsFor != .waitsForNothing {
+      try visitor.visitSingularEnumField(value: self.waitsFor, fieldNumber: 4)
+    }
+    if self.lastError != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lastError, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WirePendingReport, rhs: WirePendingReport) -> Bool {
+    if lhs.saves != rhs.saves {return false}
+    if lhs.deletes != rhs.deletes {return false}
+    if lhs.databaseChanges != rhs.databaseChanges {return false}
+    if lhs.waitsFor != rhs.waitsFor {return false}
+    if lhs.lastError != rhs.lastError {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -137,6 +137,14 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._request = .queryRecords(newValue)}
   }
 
+  package var verifyZone: WireVerifyZone {
+    get {
+      if case .verifyZone(let v)? = _storage._request {return v}
+      return WireVerifyZone()
+    }
+    set {_uniqueStorage()._request = .verifyZone(newValue)}
+  }
+
   package var prepareAssetUpload: WirePrepareAssetUpload {
     get {
       if case .prepareAssetUpload(let v)? = _storage._request {return v}
@@ -227,6 +235,17 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._pushesHeard = newValue}
   }
 
+  /// What the client has not sent yet, if HelloAnswer.wants_reports says so: at most once a minute, and only if it has changed. It may
+  /// come with id 0 and no request. The server does not answer that.
+  package var pendingReport: WirePendingReport {
+    get {_storage._pendingReport ?? WirePendingReport()}
+    set {_uniqueStorage()._pendingReport = newValue}
+  }
+  /// Returns true if `pendingReport` has been explicitly set.
+  package var hasPendingReport: Bool {_storage._pendingReport != nil}
+  /// Clears the value of `pendingReport`. Subsequent reads from it will return its default value.
+  package mutating func clearPendingReport() {_uniqueStorage()._pendingReport = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -240,6 +259,7 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     case modifySubscriptions(WireModifySubscriptions)
     case fetchSubscriptions(WireFetchSubscriptions)
     case queryRecords(WireQueryRecords)
+    case verifyZone(WireVerifyZone)
     case prepareAssetUpload(WirePrepareAssetUpload)
     case uploadAssetChunk(WireUploadAssetChunk)
     case fetchAssetChunk(WireFetchAssetChunk)
@@ -380,6 +400,14 @@ package nonisolated struct WireServerEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._answer = .queryRecords(newValue)}
   }
 
+  package var verifyZone: WireVerifyZoneAnswer {
+    get {
+      if case .verifyZone(let v)? = _storage._answer {return v}
+      return WireVerifyZoneAnswer()
+    }
+    set {_uniqueStorage()._answer = .verifyZone(newValue)}
+  }
+
   package var push: WirePush {
     get {
       if case .push(let v)? = _storage._answer {return v}
@@ -483,6 +511,7 @@ package nonisolated struct WireServerEnvelope: @unchecked Sendable {
     case modifySubscriptions(WireModifySubscriptionsAnswer)
     case fetchSubscriptions(WireFetchSubscriptionsAnswer)
     case queryRecords(WireQueryRecordsAnswer)
+    case verifyZone(WireVerifyZoneAnswer)
     case push(WirePush)
     case prepareAssetUpload(WireAssetProgress)
     case uploadAssetChunk(WireAssetProgress)
@@ -507,13 +536,14 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{9}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{12}operation_group\0\u{3}pushes_heard\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{3}verify_zone\0\u{4}\u{6}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{12}operation_group\0\u{3}pushes_heard\0\u{3}pending_report\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
     var _request: WireClientEnvelope.OneOf_Request?
     var _operationGroup: WireOperationGroup? = nil
     var _pushesHeard: UInt64 = 0
+    var _pendingReport: WirePendingReport? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -528,6 +558,7 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
       _request = source._request
       _operationGroup = source._operationGroup
       _pushesHeard = source._pushesHeard
+      _pendingReport = source._pendingReport
     }
   }
 
@@ -677,6 +708,19 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
             _storage._request = .queryRecords(v)
           }
         }()
+        case 14: try {
+          var v: WireVerifyZone?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .verifyZone(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .verifyZone(v)
+          }
+        }()
         case 20: try {
           var v: WirePrepareAssetUpload?
           var hadOneofValue = false
@@ -796,6 +840,7 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         }()
         case 60: try { try decoder.decodeSingularMessageField(value: &_storage._operationGroup) }()
         case 61: try { try decoder.decodeSingularUInt64Field(value: &_storage._pushesHeard) }()
+        case 62: try { try decoder.decodeSingularMessageField(value: &_storage._pendingReport) }()
         default: break
         }
       }
@@ -852,6 +897,10 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         guard case .queryRecords(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
       }()
+      case .verifyZone?: try {
+        guard case .verifyZone(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      }()
       case .prepareAssetUpload?: try {
         guard case .prepareAssetUpload(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
@@ -896,6 +945,9 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
       if _storage._pushesHeard != 0 {
         try visitor.visitSingularUInt64Field(value: _storage._pushesHeard, fieldNumber: 61)
       }
+      try { if let v = _storage._pendingReport {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 62)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -909,6 +961,7 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         if _storage._request != rhs_storage._request {return false}
         if _storage._operationGroup != rhs_storage._operationGroup {return false}
         if _storage._pushesHeard != rhs_storage._pushesHeard {return false}
+        if _storage._pendingReport != rhs_storage._pendingReport {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -955,7 +1008,7 @@ nonisolated extension WireOperationGroup: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{2}\u{3}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{13}pushes_sent\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{13}pushes_sent\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
@@ -1134,6 +1187,19 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           if let v = v {
             if hadOneofValue {try decoder.handleConflictingOneOf()}
             _storage._answer = .queryRecords(v)
+          }
+        }()
+        case 14: try {
+          var v: WireVerifyZoneAnswer?
+          var hadOneofValue = false
+          if let current = _storage._answer {
+            hadOneofValue = true
+            if case .verifyZone(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._answer = .verifyZone(v)
           }
         }()
         case 15: try {
@@ -1326,6 +1392,10 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
       case .queryRecords?: try {
         guard case .queryRecords(let v)? = _storage._answer else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+      }()
+      case .verifyZone?: try {
+        guard case .verifyZone(let v)? = _storage._answer else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
       }()
       case .push?: try {
         guard case .push(let v)? = _storage._answer else { preconditionFailure() }

@@ -10,10 +10,12 @@ struct AdminExplain: AdminCommand {
         "explain", abstract: "Say what an account may do with a record, and which rule says so.",
         discussion: """
             The answer comes from the function that decides every request. The rules are in Tests/RULES.md. Whoever may \
-            change a record may also delete it.
+            change a record may also delete it. In the public database BY ROLE says which role gives which right. With \
+            --type it also answers for a record that does not exist yet: whether the account may create it.
             """,
         examples: "tidemark admin explain bob shopping --database alice --zone Notes",
-        "tidemark admin explain bob page-1 --container iCloud.com.example.notes")
+        "tidemark admin explain bob page-1 --container iCloud.com.example.notes",
+        "tidemark admin explain bob page-2 --type Page")
     static let role = OperatorRole.viewer
 
     @Argument(help: "The account's name.") var account: String
@@ -23,20 +25,33 @@ struct AdminExplain: AdminCommand {
         help: ArgumentHelp(
             "The record's database: public, or an account's name for its private database.", valueName: "database"))
     var database: DatabaseArgument = .public
+    @Option(help: ArgumentHelp("The type of a record that does not exist yet.", valueName: "type")) var type: String?
     @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
     func run(_ console: Console) async throws {
-        let verdict = try await verdict(console)
+        let explained = try await explain(console)
         try await console.show(
-            [verdict],
+            [explained],
             as: [
-                Column("MAY", key: "may") { .text($0.permissions.words) },
-                Column("RULE", key: "rule", isName: true) { .text($0.reason.rule) },
-                Column("BECAUSE", key: "because") { .text($0.reason.text) },
+                Column("MAY", key: "may") { .text($0.verdict.permissions.words) },
+                Column("RULE", key: "rule", isName: true) { .text($0.verdict.reason.rule) },
+                Column("BECAUSE", key: "because") { .text($0.verdict.reason.text) },
+                Column("BY ROLE", key: "byRole") { explained in
+                    .object(explained.rights.map { ($0.role.name, .text($0.permissions.words)) })
+                },
             ])
+        // What it may do is one thing, whether it can connect is another.
+        let facts = try await console.store.accountFacts(of: try await console.account(account))
+        for finding in facts.findings(at: console.now) { console.say("\(finding.sentence) \(finding.remedy)") }
     }
 
-    private func verdict(_ console: Console) async throws -> AccessVerdict {
+    /// What an account may do, and by which of its roles.
+    private struct Explained: Sendable {
+        let verdict: AccessVerdict
+        let rights: [(role: Role, permissions: Permissions)]
+    }
+
+    private func explain(_ console: Console) async throws -> Explained {
         let storage = console.storage
         let place = try await console.place(database)
         // An account that was never in the container is not made a user of it here.
@@ -50,12 +65,23 @@ struct AdminExplain: AdminCommand {
             throw AdminFailure(
                 .refused, "There is no zone \(zone) in this database. Name the record's zone with --zone.")
         }
-        guard let found = snapshot.records[record], !found.isDeleted else {
-            throw AdminFailure(.refused, "There is no record \(record) in the zone \(zone) of this database.")
-        }
+        let recordPlace = try recordPlace(in: snapshot)
         // R-317: an invitation of an address is for whoever has it verified.
         let addresses = access.scope == .shared ? try await storage.addresses(of: user.id) : []
-        return access.verdict(on: RecordPlace(of: found), in: snapshot.sharing, addresses: addresses)
+        return Explained(
+            verdict: access.verdict(on: recordPlace, in: snapshot.sharing, addresses: addresses),
+            rights: access.rights(on: recordPlace))
+    }
+
+    private func recordPlace(in snapshot: ZoneSnapshot) throws -> RecordPlace {
+        if let found = snapshot.records[record], !found.isDeleted { return RecordPlace(of: found) }
+        guard let type else {
+            throw AdminFailure(
+                .refused,
+                "There is no record \(record) in the zone \(zone) of this database. With --type it says whether the "
+                    + "account may create it.")
+        }
+        return RecordPlace(type: type, creator: nil)
     }
 
     private func access(

@@ -53,6 +53,14 @@ extension RecordAccess {
             reason: reason(on: place, in: sharing, addresses: addresses))
     }
 
+    /// In the public database: what each role of the caller's gives for the record, by the roles' names. A role that
+    /// gives nothing is in it too.
+    package func rights(on place: RecordPlace) -> [(role: Role, permissions: Permissions)] {
+        guard scope == .public else { return [] }
+        let grants = grants[place.type] ?? .standard
+        return roles(on: place).sorted().map { ($0, grants.permissions(of: [$0])) }
+    }
+
     private func reason(on place: RecordPlace, in sharing: ZoneSharing?, addresses: Set<String>) -> AccessReason {
         switch scope {
         case .private: return .ownDatabase

@@ -272,6 +272,22 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// The incarnation of the store according to the last greeting; nil: the server does not say.
     var storeLife: UInt64? { state.withLock { $0.machine.storeLife } }
 
+    /// Whether the server wants to be told what the device has not sent yet.
+    var wantsReports: Bool { state.withLock { $0.machine.wantsReports } }
+
+    /// Tells the server what the device has not sent yet.
+    ///
+    /// - Returns: whether it was sent.
+    func report(_ report: WirePendingReport) -> Bool {
+        var isSent = false
+        update { state, _ in
+            let actions = state.machine.report(report)
+            isSent = !actions.isEmpty
+            return actions
+        }
+        return isSent
+    }
+
     // MARK: CloudChannelObserver
 
     package func channelOpened(_ channel: any CloudChannel) {

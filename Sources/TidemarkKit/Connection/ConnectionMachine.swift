@@ -131,6 +131,17 @@ struct ConnectionMachine {
             generation, now: now)
     }
 
+    /// Whether the server wants to be told what the device has not sent yet.
+    var wantsReports: Bool { state == .open && !hasEndedLife && greeting.hello.wantsReports }
+
+    /// Tells the server, which does not answer. Nothing, if it does not want to know.
+    func report(_ report: WirePendingReport) -> [Action] {
+        guard wantsReports else { return [] }
+        var envelope = WireClientEnvelope()
+        envelope.pendingReport = report
+        return [.send(envelope.encoded)]
+    }
+
     /// The change is not asked for again.
     mutating func giveUp(nonce: UInt64) {
         numbers.forget(nonce: nonce)

@@ -72,6 +72,10 @@ final class EngineCloud: SyncEngineCloud, CloudConnectionObserver, CredentialObs
 
     var storeLife: UInt64? { connection.storeLife }
 
+    var wantsReports: Bool { connection.wantsReports }
+
+    func report(_ report: SyncEngineReport) -> Bool { connection.report(WirePendingReport(report)) }
+
     private func name(by database: CloudDatabase) async throws(CKError) -> String {
         do {
             return try await database.identify()

@@ -25,6 +25,9 @@ extension CKSyncEngine {
         /// The value of ``journalFile``.
         var journal: URL?
 
+        /// The value of ``reportsPendingChanges``.
+        var reports = true
+
         /// Where the engine runs; nil: where its database's engines do (``CKDatabase/syncEngineHost``).
         package var host: SyncEngineHost?
 

@@ -90,11 +90,23 @@ package protocol SyncEngineCloud: AnyObject, Sendable {
         of zoneID: CKRecordZone.ID, listingAfter name: String?, for user: CKRecord.ID
     ) async throws(CKError) -> SyncEngineInventory
 
+    /// Whether the server wants to be told what the engine has not sent yet.
+    var wantsReports: Bool { get }
+
+    /// Tells the server what the engine has not sent yet.
+    ///
+    /// - Returns: whether it was sent.
+    func report(_ report: SyncEngineReport) -> Bool
+
     /// The engine is gone: drop the observer, and everything that serves this engine alone. Called once, last.
     func close()
 }
 
 extension SyncEngineCloud {
+    /// For clouds that have no operator.
+    package var wantsReports: Bool { false }
+    package func report(_ report: SyncEngineReport) -> Bool { false }
+
     /// For clouds that are never restored.
     package var storeLife: UInt64? { nil }
 

@@ -67,6 +67,8 @@ final class SyncEngineDriver: Sendable {
     private let atWork: (@Sendable (_ begins: Bool) -> Void)?
     let journal: SyncEngineJournal?
     let statusWatchers = SyncEngineStatusWatchers()
+    /// Nil: the app does not want the server to know.
+    private let reporter: SyncEngineReporter?
     private let guarded: Locked<Guarded>
 
     init(_ configuration: CKSyncEngine.Configuration) {
@@ -76,6 +78,7 @@ final class SyncEngineDriver: Sendable {
             ?? SyncEngineSnapshot(deviceIdentity: host.scheduler.randomBytes16())
         cloud = host.makeCloud(snapshot.deviceIdentity, snapshot.user?.recordName)
         scheduler = host.scheduler
+        reporter = configuration.reports ? SyncEngineReporter(cloud, on: host.scheduler) : nil
         atWork = host.atWork
         journal = configuration.journal.map {
             SyncEngineJournal($0, restoring: &snapshot, files: host.journalFiles)
@@ -122,6 +125,7 @@ final class SyncEngineDriver: Sendable {
     func stop() {
         update { machine, _ in machine.stop() }
         statusWatchers.end()
+        reporter?.end()
         journal?.release()
     }
 
@@ -253,6 +257,7 @@ extension SyncEngineDriver {
         }
         if closes { cloud.close() }
         statusWatchers.changed()
+        if next == nil, !closes { reporter?.engineRests { [weak self] in self?.status } }
         return next
     }
 

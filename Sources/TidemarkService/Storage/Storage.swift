@@ -79,6 +79,13 @@ package protocol Storage: AnyObject, Sendable {
         credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError)
 
+    /// What servers have kept of these devices. Devices of which nothing is kept are left out.
+    func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: DeviceProgress]
+
+    /// Keeps what a server knows of devices, in place of what was kept of them. It is for operators; nothing else depends on
+    /// it. A device that the store does not list (``noteDevice(_:of:name:atMost:now:)``) is left out.
+    func keepProgress(_ progress: [AccountDevice: DeviceProgress], now: Timestamp) async throws(StorageError)
+
     /// All devices of these accounts that an operator has revoked: their connections are to be closed.
     func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice]
 

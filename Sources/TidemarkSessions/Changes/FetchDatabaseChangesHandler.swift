@@ -33,6 +33,10 @@ extension RequestRouter {
             of: Set((answer.page.changed + answer.page.ended).map(\.key.database)), for: viewpoint)
         if let key = question?.key { naming = try await showing(entries, in: key, for: naming) }
         naming = try await self.naming(entries.users(besides: viewpoint.user), for: naming)
+        context.session.noteTold(answer.page, asked: query.token)
+        if let then = query.then, let key = then.key, let page = answer.zonePage {
+            context.session.noteTold(page, of: key, asked: then.token)
+        }
         if viewpoint.access.scope == .private {
             context.session.answered { pushes in
                 pushes.answered(answer.page, follows: query.follows)

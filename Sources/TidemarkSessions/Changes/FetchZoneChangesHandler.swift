@@ -37,6 +37,7 @@ extension RequestRouter {
             let selected = await query.selection?.fields(of: page.entries)
             let shown = try await showing(page.entries, in: key, for: viewpoint)
             let naming = try await self.naming(page.entries.users(besides: viewpoint.user), for: shown)
+            context.session.noteTold(page, of: key, asked: query.token)
             if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
             return .success(ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming))
         } catch {

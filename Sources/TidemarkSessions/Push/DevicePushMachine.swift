@@ -68,6 +68,12 @@ struct DevicePushMachine: Sendable {
         if case .reliesOnPushes = state { true } else { false }
     }
 
+    /// How far answers and pushes have brought the device in the feed of a zone. Nil: that is not known.
+    func place(in zone: ZoneID) -> ChangeNumber? { zones[zone]?.number }
+
+    /// The same of its private database.
+    var placeInDatabase: ChangeNumber? { state.read?.position.number }
+
     // MARK: The feeds
 
     /// The device is answered a page of its private database's feed.

@@ -28,18 +28,24 @@ extension RequestRouter {
         let namingViewpoint = try await naming(others, for: shown.viewpoint)
         var answer = RecordsAnswer(
             viewpoint: namingViewpoint, limits: limits, bytesMax: min(bytesMax, context.session.bytesBesideAnswer))
+        var sent = SentRecords()
         for part in parts {
             switch part {
             case .refused(let reason, let saveCount, let deleteCount):
+                sent.refused(reason, count: saveCount + deleteCount)
                 answer.append(reason, saveCount: saveCount, deleteCount: deleteCount)
             case .request(let request):
                 switch outcomes.popFirst() ?? .failure(.serverFault) {
-                case .success(let outcome): answer.append(outcome)
+                case .success(let outcome):
+                    sent.took(outcome, in: request.key, by: context.session)
+                    answer.append(outcome)
                 case .failure(let reason):
+                    sent.refused(reason, count: request.saves.count + request.deletes.count)
                     answer.append(reason, saveCount: request.saves.count, deleteCount: request.deletes.count)
                 }
             }
         }
+        sent.note(in: context.session)
         return answer.message(context.id)
     }
 

@@ -41,7 +41,9 @@ package final class Session: Sendable {
 
     /// Unique in its hub, growing.
     let number: UInt64
-    private let hub: SessionHub
+    let hub: SessionHub
+    /// Where is noted what happens to its device. Nil: nowhere.
+    let trail = Mutex<DeviceTrail?>(nil)
     private let state: Mutex<State>
 
     init(number: UInt64, hub: SessionHub, peer: any SessionPeer) {
@@ -85,7 +87,10 @@ package final class Session: Sendable {
     /// A binary message came.
     package func received(_ bytes: [UInt8]) {
         let message = try? ClientMessage(bytes, at: hub.reports.wantsTimes ? hub.scheduler.now : .zero)
-        if let message, message.pushesHeard > 0 { acknowledged(message.pushesHeard) }
+        if let message {
+            if message.pushesHeard > 0 { acknowledged(message.pushesHeard) }
+            if let report = message.pendingReport { noteReport(report) }
+        }
         let needed = message?.memory ?? 0
         perform(
             state.withLock { state in
@@ -105,7 +110,12 @@ package final class Session: Sendable {
 
     private func acknowledged(_ count: UInt64) {
         let now = hub.scheduler.now
-        state.withLock { $0.pushes.acknowledged(count, at: now) }
+        let heard = state.withLock { state -> DevicePushMachine? in
+            let wasOwed = state.pushes.countForAnswer != nil
+            state.pushes.acknowledged(count, at: now)
+            return wasOwed && state.pushes.countForAnswer == nil ? state.pushes : nil
+        }
+        if let heard { noteHeard(heard) }
     }
 
     /// Queued bytes were taken by the other end.
@@ -134,6 +144,7 @@ package final class Session: Sendable {
         for timer in timers { timer?.cancel() }
         // what waits for a turn leaves.
         for task in tasks.values { task.cancel() }
+        closeTrail()
         hub.remove(self)
     }
 
@@ -163,10 +174,12 @@ package final class Session: Sendable {
     /// Nil: the device does not count them.
     private func numberOfNextPush() -> UInt64? {
         let now = hub.scheduler.now
-        return state.withLock { state in
+        let number = state.withLock { state -> UInt64? in
             state.machine.pushed()
             return state.peer == nil ? nil : state.pushes.pushed(at: now)
         }
+        if number != nil { notePush() }
+        return number
     }
 
     /// Reminds the device of pushes that it has not acknowledged, if it has had time.
@@ -189,6 +202,7 @@ package final class Session: Sendable {
     private func countUnacknowledged(_ count: Int) {
         guard count > 0 else { return }
         SessionMetrics.unacknowledgedPushes.increment(by: count)
+        noteMissed(count)
         FailureLog.shared.note(
             .info, "pushes were not acknowledged", cause: "a silent device",
             ["session": "\(number)", "count": "\(count)"], request: nil)
@@ -252,6 +266,7 @@ package final class Session: Sendable {
             case .start(let message): answer(message)
             case .refuse(let id, let refusal):
                 hub.reports.refused(uuid(of: id), refusal)
+                noteRefusal(refusal)
                 send { $0.send(ServerMessage.failure(id, refusal)) }
             case .pauseReading: state.withLock { $0.peer }?.pauseReading()
             case .resumeReading: state.withLock { $0.peer }?.resumeReading()
@@ -270,6 +285,7 @@ package final class Session: Sendable {
 
     private func close(_ why: SessionClose) {
         hub.remove(self)
+        closeTrail()
         state.withLock { $0.peer }?.close(code: why.code, reason: why.reason)
     }
 
@@ -359,6 +375,8 @@ extension Session {
         var answer = answer
         answer.deviceTaken = admission == .deviceTaken
         answer.requestSession = requestSession
+        answer.wantsReports = hub.settings.devices != nil && member.identity != nil
+        openTrail(of: member, isDeviceTaken: answer.deviceTaken)
         if answer.deviceTaken { logCopy(of: member) }
         hub.reports.opened(uuid(of: id), session: number, member)
         send { [answer] in $0.send(ServerMessage.answer(id, .hello(answer))) }
@@ -401,7 +419,7 @@ extension Session {
     private var requestSession: [UInt8] { RequestUUID.bytes(ofSession: sessionBits) }
 
     /// How a request of this connection is named here and at its client.
-    private func uuid(of id: UInt64) -> RequestUUID { RequestUUID(session: sessionBits, number: id) }
+    func uuid(of id: UInt64) -> RequestUUID { RequestUUID(session: sessionBits, number: id) }
 
     /// Closes a session without a credential that asks for nothing.
     private func watchIdling() {
@@ -486,8 +504,9 @@ extension Session {
             let room = min(context.message.request?.answerRoom ?? 1, hub.settings.fetches.roomPerOwner)
             ticket = try await self.turn(of: context.member.owner, at: gate, room: room, for: context.id)
         } catch {
-            return ServerMessage.failure(
-                context.id, .tooManyRequests, detail: kind.refusal, retryAfter: error.retryAfter / .seconds(1))
+            let refusal = Refusal(.tooManyRequests, kind.refusal, retryAfter: error.retryAfter / .seconds(1))
+            noteAnswer(to: context, refusal)
+            return ServerMessage.failure(context.id, refusal)
         }
         let start = hub.scheduler.now
         turn = start

@@ -180,6 +180,7 @@ package final class SessionHub: Sendable {
             if isEmpty { continuation.resume() }
         }
         timer.cancel()
+        await settings.devices?.write(by: service, at: scheduler.now, isLast: true)
     }
 
     // MARK: For sessions
@@ -238,6 +239,8 @@ package final class SessionHub: Sendable {
             // counts.
             _ = await hub.service.standing()
         }
+        guard let book = settings.devices else { return }
+        every(book.interval) { hub in await book.write(by: hub.service, at: hub.scheduler.now) }
     }
 
     private func every(_ interval: Duration, _ work: @escaping @Sendable (SessionHub) async -> Void) {

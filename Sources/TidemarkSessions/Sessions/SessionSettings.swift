@@ -86,6 +86,8 @@ package struct SessionSettings: Sendable {
     /// Open connections of one account. More are refused.
     package var sessionsPerAccountMax = 4_096
 
+    /// What this server knows of devices. The hubs of one process share it. Nil: nothing is noted.
+    package var devices: DeviceBook?
     /// How often the databases of connected devices are compared with the store, to make up for lost hints (I-4).
     package var sweepInterval: Duration = .seconds(10)
     /// How long a device may leave a push unacknowledged before it is reminded. It is checked twice in that

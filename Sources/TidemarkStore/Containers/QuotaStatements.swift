@@ -26,6 +26,9 @@ struct QuotaStatements: Sendable {
     private static let assetBytes =
         "coalesce((SELECT t.byte_count FROM asset_total t WHERE t.database_id = d.id), 0)"
 
+    /// The bytes of database `d` that count in a quota.
+    static let heldBytes = "\(recordBytes) + \(assetBytes)"
+
     /// Before databases, in the order of the list.
     let lockAccounts = DeclaredStatement<[AccountID], Void>(
         .read, "quota_lock_accounts",

@@ -145,6 +145,10 @@ package enum Migrations {
             PackageResources._031_add_account_names_sql
         ),
         (
+            "0032_create_device_progress", "ddffd017757413895985efec44e3a2cfd152fe6d984c73ef47c574ba13ca466f",
+            PackageResources._032_create_device_progress_sql
+        ),
+        (
             "0033_disable_accounts", "1025bccdf3210f41c8e87aab5e76de1d94bea36fa95681816aef74b430695329",
             PackageResources._033_disable_accounts_sql
         ),

@@ -88,6 +88,16 @@ extension MemoryStore {
         }
     }
 
+    package func deviceProgress(
+        of devices: [AccountDevice]
+    ) async throws(StorageError) -> [AccountDevice: DeviceProgress] {
+        try await call { tables in tables.deviceProgress.filter { devices.contains($0.key) } }
+    }
+
+    package func keepProgress(_ progress: [AccountDevice: DeviceProgress], now: Timestamp) async throws(StorageError) {
+        try await call { $0.deviceProgress.merge(progress) { $1 } }
+    }
+
     package func voidCredentials(
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID] {

@@ -78,6 +78,8 @@ struct MemoryTables {
     var accountQuota: Int64?
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
+    /// What servers know of devices. All devices are listed.
+    var deviceProgress: [AccountDevice: DeviceProgress] = [:]
     /// When each asset was last touched.
     var assets: [AssetKey: Timestamp] = [:]
     var assetUses: [AssetKey: Set<AssetUser>] = [:]

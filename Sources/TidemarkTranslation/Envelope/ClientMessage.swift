@@ -6,7 +6,7 @@ package import TidemarkWire
 
 /// A message from a client, read but not translated. It is a class because it is passed on often, and must not be copied.
 package final class ClientMessage: Sendable {
-    /// 0 only for a message that has nothing but ``pushesHeard``.
+    /// 0 only for a message that has nothing but ``pushesHeard`` or ``pendingReport``.
     package let id: UInt64
     /// Nil if this version does not know the request, or if there is a ``refusal``.
     package let request: WireClientEnvelope.OneOfRequest?
@@ -16,6 +16,8 @@ package final class ClientMessage: Sendable {
     package let operationGroup: WireOperationGroup?
     /// The number of the last push that the client heard. 0: not said.
     package let pushesHeard: UInt64
+    /// What the client has not sent yet. Nil: not said.
+    package let pendingReport: WirePendingReport?
     /// When it came, on the clock of whoever received it.
     package let receivedAt: Duration
     /// Bytes of memory that it takes, at most, with what answering it takes.
@@ -39,13 +41,16 @@ package final class ClientMessage: Sendable {
         } else {
             refusal = nil
         }
-        let isAcknowledgement = envelope.request == nil && envelope.pushesHeard > 0
-        guard envelope.id != 0 || isAcknowledgement else { throw Refusal(.requestInvalid, "A request's id is not 0.") }
+        let tells = envelope.pushesHeard > 0 || envelope.hasPendingReport
+        guard envelope.id != 0 || (envelope.request == nil && tells) else {
+            throw Refusal(.requestInvalid, "A request's id is not 0.")
+        }
         id = envelope.id
         self.receivedAt = receivedAt
         self.memory = memory + Self.answeringBytes
         request = error == nil ? envelope.request : nil
         pushesHeard = envelope.pushesHeard
+        pendingReport = envelope.hasPendingReport ? envelope.pendingReport : nil
         operationGroup = envelope.hasOperationGroup ? envelope.operationGroup : nil
     }
 }

@@ -142,6 +142,8 @@ package struct WireHelloAnswer: WireMessage {
     /// the high 2 bits of the first. A request that is sent again over another connection has another name. Empty: an
     /// older server, whose requests have no names.
     package var requestSession: [UInt8] = []
+    /// Whether the server wants to be told what the client has not sent yet (ClientEnvelope.pending_report).
+    package var wantsReports = false
     /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was
     /// created.
     package var warnings: [String] = []
@@ -166,8 +168,9 @@ extension WireHelloAnswer {
             case 48: self.deviceTaken = try reader.flag()
             case 56: self.storeLife = try reader.uint64()
             case 66: self.requestSession = try reader.content()
+            case 72: self.wantsReports = try reader.flag()
             case 162: try reader.append(to: &self.warnings, atMost: 1_000)
-            default: try reader.skip(tag, known: 0x1001FE)
+            default: try reader.skip(tag, known: 0x1003FE)
             }
         }
     }
@@ -198,6 +201,9 @@ extension WireHelloAnswer {
         }
         if !requestSession.isEmpty {
             size += 1 + WireSize.content(requestSession)
+        }
+        if wantsReports {
+            size += 1 + WireSize.flag(wantsReports)
         }
         for value in warnings {
             size += 2 + WireSize.text(value)
@@ -239,9 +245,88 @@ extension WireHelloAnswer {
             writer.number(66)
             writer.content(requestSession)
         }
+        if wantsReports {
+            writer.number(72)
+            writer.flag(wantsReports)
+        }
         for value in warnings {
             writer.number(162)
             writer.text(value)
+        }
+    }
+}
+
+/// What a client has not sent yet, for operators who ask why sync is stuck. Numbers only: no names of records.
+@usableFromInline
+package struct WirePendingReport: WireMessage {
+    package var saves: UInt32 = 0
+    package var deletes: UInt32 = 0
+    /// Zones to be saved or deleted.
+    package var databaseChanges: UInt32 = 0
+    package var waitsFor = WirePendingWait()
+    /// The CKError.Code of the last failure. 0: the last request succeeded.
+    package var lastError: UInt32 = 0
+
+    @usableFromInline package init() {}
+}
+
+extension WirePendingReport {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: self.saves = try reader.uint32()
+            case 16: self.deletes = try reader.uint32()
+            case 24: self.databaseChanges = try reader.uint32()
+            case 32: self.waitsFor = try reader.choice()
+            case 40: self.lastError = try reader.uint32()
+            default: try reader.skip(tag, known: 0x3E)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if saves != 0 {
+            size += 1 + WireSize.uint32(saves)
+        }
+        if deletes != 0 {
+            size += 1 + WireSize.uint32(deletes)
+        }
+        if databaseChanges != 0 {
+            size += 1 + WireSize.uint32(databaseChanges)
+        }
+        if waitsFor != WirePendingWait() {
+            size += 1 + WireSize.choice(waitsFor)
+        }
+        if lastError != 0 {
+            size += 1 + WireSize.uint32(lastError)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if saves != 0 {
+            writer.number(8)
+            writer.uint32(saves)
+        }
+        if deletes != 0 {
+            writer.number(16)
+            writer.uint32(deletes)
+        }
+        if databaseChanges != 0 {
+            writer.number(24)
+            writer.uint32(databaseChanges)
+        }
+        if waitsFor != WirePendingWait() {
+            writer.number(32)
+            writer.choice(waitsFor)
+        }
+        if lastError != 0 {
+            writer.number(40)
+            writer.uint32(lastError)
         }
     }
 }
@@ -372,6 +457,49 @@ package enum WireEnvironment: WireChoice {
         case .unspecified: 0
         case .development: 1
         case .production: 2
+        case .unrecognized(let number): number
+        }
+    }
+}
+
+/// What a client waits for before it sends.
+@usableFromInline
+package enum WirePendingWait: WireChoice {
+    case waitsForNothing
+    case waitsForConnection
+    case waitsForAccount
+    /// A delay that the server asked for.
+    case waitsForDelay
+    case waitsForQuota
+    /// The app sends by hand, or handles an event.
+    case waitsForApp
+    /// A value that this version does not know.
+    case unrecognized(Int32)
+
+    @usableFromInline package init() { self = .waitsForNothing }
+
+    @usableFromInline
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .waitsForNothing
+        case 1: self = .waitsForConnection
+        case 2: self = .waitsForAccount
+        case 3: self = .waitsForDelay
+        case 4: self = .waitsForQuota
+        case 5: self = .waitsForApp
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    @usableFromInline
+    package var rawValue: Int32 {
+        switch self {
+        case .waitsForNothing: 0
+        case .waitsForConnection: 1
+        case .waitsForAccount: 2
+        case .waitsForDelay: 3
+        case .waitsForQuota: 4
+        case .waitsForApp: 5
         case .unrecognized(let number): number
         }
     }

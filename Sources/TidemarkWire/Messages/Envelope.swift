@@ -186,6 +186,14 @@ package struct WireClientEnvelope: WireMessage {
     /// The number of the last push that the client heard over this connection. 0: not said. A client answers a reminder
     /// with id 0, no request, and this number. The server does not answer that.
     package var pushesHeard: UInt64 = 0
+    /// What the client has not sent yet, if HelloAnswer.wants_reports says so: at most once a minute, and only if it
+    /// has changed. It may come with id 0 and no request. The server does not answer that.
+    package var pendingReport: WirePendingReport {
+        get { presentPendingReport ?? WirePendingReport() }
+        set { presentPendingReport = newValue }
+    }
+    package var hasPendingReport: Bool { presentPendingReport != nil }
+    private var presentPendingReport: WirePendingReport?
 
     @usableFromInline package init() {}
 }
@@ -304,7 +312,12 @@ extension WireClientEnvelope {
                 try reader.read(&value)
                 self.presentOperationGroup = value
             case 488: self.pushesHeard = try reader.uint64()
-            default: try reader.skip(tag, known: 0x30000701C0704FFE)
+            case 498:
+                var value = self.presentPendingReport ?? WirePendingReport()
+                self.presentPendingReport = nil
+                try reader.read(&value)
+                self.presentPendingReport = value
+            default: try reader.skip(tag, known: 0x70000701C0704FFE)
             }
         }
     }
@@ -363,6 +376,9 @@ extension WireClientEnvelope {
         }
         if pushesHeard != 0 {
             size += 2 + WireSize.uint64(pushesHeard)
+        }
+        if let presentPendingReport {
+            size += 2 + WireSize.message(presentPendingReport)
         }
         return size
     }
@@ -444,6 +460,10 @@ extension WireClientEnvelope {
             writer.number(488)
             writer.uint64(pushesHeard)
         }
+        if let presentPendingReport {
+            writer.number(498)
+            writer.message(presentPendingReport)
+        }
     }
 }
 
@@ -475,6 +495,7 @@ extension WireClientEnvelope {
         @inlinable package static var fetchShareParticipants: UInt32 { 338 }
         @inlinable package static var operationGroup: UInt32 { 482 }
         @inlinable package static var pushesHeard: UInt32 { 488 }
+        @inlinable package static var pendingReport: UInt32 { 498 }
     }
 
     /// Writes these fields, or counts their bytes. Omitted ones have their defaults.
@@ -724,6 +745,17 @@ extension WireClientEnvelope {
     @inlinable
     package static func begin(operationGroup byteCount: Int, to writer: inout WireWriter) {
         writer.number(482)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `pendingReport`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(pendingReport byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `pendingReport`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(pendingReport byteCount: Int, to writer: inout WireWriter) {
+        writer.number(498)
         writer.number(UInt64(byteCount))
     }
 }

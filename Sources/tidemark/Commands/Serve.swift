@@ -95,6 +95,12 @@ struct Serve: ParsableCommand {
             discussion: "Default: 90; 0 for never.", valueName: "days"))
     var auditDays: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "How often to write down what is known of devices, for tidemark admin xray.",
+            discussion: "In seconds. Default: 60; 0 for never.", valueName: "seconds"))
+    var deviceSeconds: Int?
+
     @OptionGroup var connections: ConnectionOptions
 
     @OptionGroup var operations: OperationsOptions
@@ -147,6 +153,8 @@ struct Serve: ParsableCommand {
         configuration.deviceAge = days == 0 ? nil : .seconds(days * 86_400)
         let auditDays = try Setting.number(auditDays, "--audit-days", default: 90, in: 0...36_500)
         configuration.auditAge = auditDays == 0 ? nil : .seconds(auditDays * 86_400)
+        let seconds = try Setting.number(deviceSeconds, "--device-seconds", default: 60, in: 0...86_400)
+        configuration.deviceInterval = seconds == 0 ? nil : .seconds(seconds)
         configuration.masterKeyFile = Setting.optional(masterKeyFile, "--master-key-file")
         configuration.assetDirectory = assets.directory
         configuration.assetGrace = try assets.grace()

@@ -44,6 +44,8 @@ struct DevServer {
             configuration.assetDirectory = home.assets
             configuration.masterKeyFile = home.masterKeyFile
             configuration.admin.addresses = SocketAddress(numericHost: loopback, port: 0).map { [$0] } ?? []
+            // A developer who asks why a device is behind does not wait a minute.
+            configuration.deviceInterval = .seconds(2)
             return configuration
         }
         let host = hosts.first ?? loopback

@@ -283,6 +283,14 @@ final class PlantedStorage: Storage {
         try await base.revokedDevices(of: accounts)
     }
 
+    func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: DeviceProgress] {
+        try await base.deviceProgress(of: devices)
+    }
+
+    func keepProgress(_ progress: [AccountDevice: DeviceProgress], now: Timestamp) async throws(StorageError) {
+        try await base.keepProgress(progress, now: now)
+    }
+
     func voidCredentials(
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID] {

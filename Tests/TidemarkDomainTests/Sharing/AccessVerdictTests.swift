@@ -84,6 +84,24 @@ import TidemarkDomain
         }
     }
 
+    @Test func `R-856, R-008: of a public record it is said which role gives which right`() {
+        let editor = Role.custom("Editor")
+        let grants = ["Note": Grants([.world: .read, editor: .write, .creator: .all])]
+        let bobs = RecordAccess(scope: .public, user: bob, grants: grants, roles: [editor])
+        #expect(bobs.rights(on: note).map(\.role) == [editor, .authenticated, .world].sorted())
+        #expect(bobs.rights(on: note).first { $0.role == editor }?.permissions == [.read, .write])
+        #expect(bobs.rights(on: note).first { $0.role == .authenticated }?.permissions == [])
+        let alices = RecordAccess(scope: .public, user: alice, grants: grants)
+        #expect(alices.rights(on: note).first { $0.role == .creator }?.permissions == .all)
+        // Of a type of which the schema says nothing the standard grants hold, also for a record that is to be created.
+        let new = RecordPlace(type: "Page", creator: nil)
+        #expect(bobs.rights(on: new).first { $0.role == .authenticated }?.permissions == .create)
+        #expect(bobs.verdict(on: new, in: nil).permissions.contains(.create))
+        for access in [RecordAccess.owner(alice), RecordAccess(scope: .shared, user: bob)] {
+            #expect(access.rights(on: note).isEmpty)
+        }
+    }
+
     @Test func `every reason names a rule that there is, and says something else than the others`() throws {
         let rules = URL(fileURLWithPath: "\(#filePath)/../../../RULES.md").standardizedFileURL
         let text = try String(contentsOf: rules, encoding: .utf8)

@@ -23,6 +23,10 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
     private(set) var isClosed = false
     private(set) var cancelCount = 0
 
+    /// Whether the server wants to be told what is pending, and what it was told.
+    var wantsReports = false
+    private(set) var reports: [SyncEngineReport] = []
+
     var user: Result<CKRecord.ID?, CKError> = .success(TidemarkKitTests.user("alice"))
     var latency: () -> Duration = { .milliseconds(1) }
     var fault: (SyncEngineRequest) -> Fault? = { _ in nil }
@@ -39,6 +43,11 @@ final class FakeCloud: SyncEngineCloud, @unchecked Sendable {
     var host: SyncEngineHost { SyncEngineHost(scheduler: scheduler) { _, _ in self } }
 
     func setObserver(_ observer: any SyncEngineCloudObserver) { self.observer = observer }
+
+    func report(_ report: SyncEngineReport) -> Bool {
+        if isOnline { reports.append(report) }
+        return isOnline
+    }
 
     func close() {
         isClosed = true
