@@ -261,10 +261,9 @@ final class PlantedStorage: Storage {
     }
 
     func noteDevice(
-        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, rowsMax: Int,
-        now: Timestamp
+        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
     ) async throws(StorageError) {
-        try await base.noteDevice(device, of: account, name: name, atMost: countMax, rowsMax: rowsMax, now: now)
+        try await base.noteDevice(device, of: account, name: name, atMost: countMax, now: now)
     }
 
     func voidCredentials(
