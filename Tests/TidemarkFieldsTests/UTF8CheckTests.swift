@@ -7,7 +7,11 @@ import TidemarkTestSupport
 
 /// Compared with what Swift's own strings take for UTF-8.
 @Suite struct UTF8CheckTests {
-    private func isValid(_ bytes: [UInt8]) -> Bool { UTF8Check.isValid(bytes.span, 0, bytes.count) }
+    private func isValid(_ bytes: [UInt8]) -> Bool { isValid(bytes, in: bytes.indices) }
+
+    private func isValid(_ bytes: [UInt8], in range: Range<Int>) -> Bool {
+        UTF8Check.isValid(bytes.span, range.lowerBound, range.upperBound)
+    }
 
     private func check(_ bytes: [UInt8]) {
         let expected = String(validating: bytes, as: UTF8.self) != nil
@@ -37,12 +41,12 @@ import TidemarkTestSupport
                 var bytes = [UInt8](repeating: 0x61, count: length)
                 bytes[place] = 0xFF
                 #expect(!isValid(bytes))
-                #expect(UTF8Check.isValid(bytes.span, 0, place))
-                #expect(UTF8Check.isValid(bytes.span, place + 1, length))
+                #expect(isValid(bytes, in: 0..<place))
+                #expect(isValid(bytes, in: place + 1..<length))
             }
         }
         let cut = Array("é".utf8)
-        #expect(isValid(cut) && !UTF8Check.isValid(cut.span, 0, 1) && !UTF8Check.isValid(cut.span, 1, 2))
+        #expect(isValid(cut) && !isValid(cut, in: 0..<1) && !isValid(cut, in: 1..<2))
     }
 
     @Test func `random mixtures are judged as Swift does`() {

@@ -14,14 +14,15 @@ import TidemarkFairness
 
     @Test func `R-323: a right is trusted for its time, for its user in its zone, until a look finds none`() {
         var sights = RecentSights(trust: .seconds(10), countMax: 100)
-        #expect(!sights.isTrusted(place(1), now: .zero))
+        #expect(sights.isTrusted(place(1), now: .zero) == false)
         sights.note(true, at: place(1), of: .account(1), now: .seconds(5))
-        #expect(sights.isTrusted(place(1), now: .seconds(14)))
-        #expect(!sights.isTrusted(place(2), now: .seconds(5)) && !sights.isTrusted(place(1, "more"), now: .seconds(5)))
-        #expect(!sights.isTrusted(place(1), now: .seconds(15)))
+        #expect(sights.isTrusted(place(1), now: .seconds(14)) == true)
+        #expect(sights.isTrusted(place(2), now: .seconds(5)) == false)
+        #expect(sights.isTrusted(place(1, "more"), now: .seconds(5)) == false)
+        #expect(sights.isTrusted(place(1), now: .seconds(15)) == false)
         sights.note(true, at: place(1), of: .account(1), now: .seconds(20))
         sights.note(false, at: place(1), of: .account(1), now: .seconds(21))
-        #expect(!sights.isTrusted(place(1), now: .seconds(21)))
+        #expect(sights.isTrusted(place(1), now: .seconds(21)) == false)
     }
 
     @Test func `R-780: an account that is looked at in very many zones is looked at again, and nobody else`() {

@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkFairness
 import TidemarkFields
+import TidemarkScheduling
 import TidemarkService
 import TidemarkTestSupport
 

@@ -15,13 +15,13 @@ import TidemarkFairness
 
     @Test func `R-781: a kind of query is slow after the second one that is late, and no other kind is`() {
         var slow = SlowQueries()
-        #expect(!slow.isSlow(mine, at: .zero))
+        #expect(slow.isSlow(mine, at: .zero) == false)
         slow.noteLate(mine, at: .seconds(1))
-        #expect(!slow.isSlow(mine, at: .seconds(1)), "the machine may have been busy")
+        #expect(slow.isSlow(mine, at: .seconds(1)) == false, "the machine may have been busy")
         slow.noteLate(mine, at: .seconds(2))
-        #expect(slow.isSlow(mine, at: .seconds(2)))
-        for other in others { #expect(!slow.isSlow(other, at: .seconds(2))) }
-        #expect(slow.isSlow(SlowQueries.Kind("SELECT a", of: .account(1)), at: .seconds(2)))
+        #expect(slow.isSlow(mine, at: .seconds(2)) == true)
+        for other in others { #expect(slow.isSlow(other, at: .seconds(2)) == false) }
+        #expect(slow.isSlow(SlowQueries.Kind("SELECT a", of: .account(1)), at: .seconds(2)) == true)
     }
 
     @Test func `R-781: a query that ends soon makes its kind unknown again`() {
@@ -30,25 +30,25 @@ import TidemarkFairness
         slow.noteLate(mine, at: .zero)
         slow.noteSoon(mine)
         slow.noteLate(mine, at: .zero)
-        #expect(!slow.isSlow(mine, at: .zero), "two that were late, and not in a row")
+        #expect(slow.isSlow(mine, at: .zero) == false, "two that were late, and not in a row")
         slow.noteLate(mine, at: .zero)
-        #expect(slow.isSlow(mine, at: .zero))
+        #expect(slow.isSlow(mine, at: .zero) == true)
         slow.noteSoon(others[0])
-        #expect(slow.isSlow(mine, at: .zero))
+        #expect(slow.isSlow(mine, at: .zero) == true)
         slow.noteSoon(mine)
-        #expect(!slow.isSlow(mine, at: .zero))
+        #expect(slow.isSlow(mine, at: .zero) == false)
     }
 
     @Test func `R-781: a kind is tried again when none was late for a minute`() {
         var slow = SlowQueries()
         for time in [0, 59, 118] { slow.noteLate(mine, at: .seconds(time)) }
-        #expect(slow.isSlow(mine, at: .seconds(177)))
-        #expect(!slow.isSlow(mine, at: .seconds(178)))
+        #expect(slow.isSlow(mine, at: .seconds(177)) == true)
+        #expect(slow.isSlow(mine, at: .seconds(178)) == false)
         // What was late long ago does not count.
         slow.noteLate(mine, at: .seconds(200))
-        #expect(!slow.isSlow(mine, at: .seconds(200)))
+        #expect(slow.isSlow(mine, at: .seconds(200)) == false)
         slow.noteLate(mine, at: .seconds(201))
-        #expect(slow.isSlow(mine, at: .seconds(201)))
+        #expect(slow.isSlow(mine, at: .seconds(201)) == true)
     }
 
     @Test func `R-712, R-781: an account with very many kinds of slow queries forgets its own`() {
@@ -57,9 +57,9 @@ import TidemarkFairness
         let flood = (0..<1_000).map { SlowQueries.Kind("SELECT \($0)", of: .account(2)) }
         for kind in flood {
             for _ in 0..<SlowQueries.lateMin { slow.noteLate(kind, at: .zero) }
-            #expect(slow.isSlow(kind, at: .zero))
+            #expect(slow.isSlow(kind, at: .zero) == true)
         }
         #expect(flood.filter { slow.isSlow($0, at: .zero) } == Array(flood.suffix(SlowQueries.countPerOwnerMax)))
-        #expect(slow.isSlow(mine, at: .zero))
+        #expect(slow.isSlow(mine, at: .zero) == true)
     }
 }
