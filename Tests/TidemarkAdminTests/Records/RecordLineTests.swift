@@ -22,7 +22,8 @@ import TidemarkFields
 
     private static let values: [FieldValue] = [
         .string(""), .string("1"), .string("a \"b\" \u{1F600} /\n\u{7}"), .int64(.min), .int64(.max), .int64(0),
-        .double(0.1), .double(1), .double(-0.0), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude),
+        .double(0.1), .double(1), .double(-0.0), .double(.infinity), .double(-.infinity),
+        .double(.leastNonzeroMagnitude),
         .double(1.7976931348623157e308), .date(milliseconds: 0), .date(milliseconds: -1),
         .date(milliseconds: .max / 2_000), .bytes([]), .bytes([0, 255, 10]),
         .reference(FieldReference(recordName: "x")),

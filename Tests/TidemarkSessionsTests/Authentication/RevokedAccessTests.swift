@@ -3,6 +3,10 @@
 import SessionTestSupport
 import Testing
 import TidemarkDomain
+import TidemarkService
+import TidemarkTestKit
+import TidemarkTestSupport
+import TidemarkWire
 
 @testable import TidemarkSessions
 
