@@ -128,7 +128,7 @@ let package = Package(
                 "TidemarkAssets", "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkService",
                 "TidemarkSessions",
                 "TidemarkSockets", "TidemarkStore", "TidemarkTransport", "TidemarkTLS", "TidemarkHTTP",
-                "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry",
+                "TidemarkPostgres", "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry",
             ]),
 
         // For apps.
@@ -201,7 +201,7 @@ let package = Package(
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
         tests("TidemarkBytesTests", ["TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkSchedulingTests", ["TidemarkScheduling", "TidemarkSockets"]),
-        tests("TidemarkTelemetryTests", ["TidemarkTelemetry"]),
+        tests("TidemarkTelemetryTests", ["TidemarkTelemetry", "TidemarkTestSupport", metrics]),
         tests("TidemarkFairnessTests", ["TidemarkFairness", "TidemarkTestSupport"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes", "TidemarkTestSupport"]),
@@ -218,7 +218,7 @@ let package = Package(
             "TidemarkTransportTests",
             [
                 "TidemarkTransport", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", "TidemarkHTTP",
-                "TidemarkScheduling", "TidemarkTestSupport",
+                "TidemarkScheduling", "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         .executableTarget(
             name: "LocalPostgresHost", dependencies: ["TidemarkLocalPostgres"], path: "Tests/LocalPostgresHost",
@@ -227,7 +227,7 @@ let package = Package(
             "TidemarkPostgresTests",
             [
                 "TidemarkPostgres", "TidemarkScheduling", "TidemarkSockets", "TidemarkLocalPostgres",
-                "TidemarkTestSupport",
+                "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkLocalPostgresTests",
@@ -264,7 +264,7 @@ let package = Package(
             [
                 "StorageConformance", "TidemarkFairness",
                 "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkTestKit",
-                "TidemarkCrypto", "TidemarkTestSupport",
+                "TidemarkCrypto", "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkAssetsTests",

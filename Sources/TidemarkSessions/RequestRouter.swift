@@ -13,6 +13,11 @@ struct RequestContext: Sendable {
     let member: SessionMember
 
     var id: UInt64 { message.id }
+
+    /// The request, or an item of it, was refused; nil if nothing was. For the metrics.
+    func note(_ failure: FailureReason?) {
+        if let failure { message.failure = failure }
+    }
 }
 
 /// From a request to the bytes of its answer: the one list of all requests.
@@ -50,8 +55,10 @@ struct RequestRouter: Sendable {
             case .fetchShareParticipants(let request): return try await fetchShareParticipants(request, context)
             }
         } catch let refusal as Refusal {
+            context.note(refusal.code)
             return ServerMessage.failure(context.id, refusal.within(limits))
         } catch {
+            context.note(.serverFault)
             FailureLog.shared.note(
                 .error, "a handler failed", cause: "\(type(of: error))", ["error": "\(error)"])
             return ServerMessage.failure(context.id, .serverFault)
@@ -105,6 +112,11 @@ struct RequestRouter: Sendable {
         case .shared: return try member.sharedViewpoint()
         }
     }
+}
+
+extension Result {
+    /// Why it failed; nil if it did not.
+    var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
 extension Result where Failure == FailureReason {

@@ -17,6 +17,7 @@ final class FairConnections: Sendable {
     private let connections: Int
     private let settings: [(String, String)]
     private let name: String
+    private let kind: PostgresPoolKind
     private let gate: FairGate
     private let opened = Mutex<PostgresPool?>(nil)
 
@@ -24,11 +25,16 @@ final class FairConnections: Sendable {
     ///   - bounds: a read has room 1, which is a connection.
     ///   - settings: `SET` for each connection.
     ///   - name: of the application, for operators of PostgreSQL.
-    init(url: String, loop: EventLoop, _ bounds: FairBounds, settings: [(String, String)], name: String) {
+    ///   - kind: what the connections are counted as.
+    init(
+        url: String, loop: EventLoop, _ bounds: FairBounds, settings: [(String, String)], name: String,
+        kind: PostgresPoolKind
+    ) {
         self.url = url
         self.loop = loop
         self.settings = settings
         self.name = name
+        self.kind = kind
         connections = bounds.room
         gate = FairGate(bounds, patience: Self.patience, scheduler: loop)
     }
@@ -62,7 +68,7 @@ final class FairConnections: Sendable {
             do throws(PostgresError) {
                 let pool = try PostgresPool(
                     url: url, connections: connections, sharedConnections: 0, loop: loop, sessionSettings: settings,
-                    applicationName: name)
+                    applicationName: name, kind: kind)
                 opened = pool
                 return .success(pool)
             } catch {

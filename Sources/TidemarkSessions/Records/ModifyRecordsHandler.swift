@@ -40,6 +40,7 @@ extension RequestRouter {
                 }
             }
         }
+        context.note(answer.failure)
         return answer.message(context.id)
     }
 

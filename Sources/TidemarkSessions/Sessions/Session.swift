@@ -113,7 +113,8 @@ package final class Session: Sendable {
 
     private func acknowledged(_ count: UInt64) {
         let now = hub.scheduler.now
-        state.withLock { $0.pushes.acknowledged(count, at: now) }
+        let new = state.withLock { $0.pushes.acknowledged(count, at: now) }
+        if new > 0 { SessionMetrics.shared.acknowledgedPushes.increment(by: new) }
     }
 
     /// What is asked for, and for what of the app's.
@@ -168,7 +169,7 @@ package final class Session: Sendable {
 
     /// Sends what many get.
     func push(_ message: SharedMessage) {
-        guard let number = numberOfNextPush() else { return send { $0.send(message) } }
+        guard let number = numberOfNextPush(.hint) else { return send { $0.send(message) } }
         push(message.bytes, number)
     }
 
@@ -180,7 +181,8 @@ package final class Session: Sendable {
     }
 
     /// Nil: the device does not count them.
-    private func numberOfNextPush() -> UInt64? {
+    private func numberOfNextPush(_ content: SessionMetrics.PushContent) -> UInt64? {
+        SessionMetrics.shared.pushes.increment(content)
         let now = hub.scheduler.now
         return state.withLock { state in
             state.machine.pushed()
@@ -207,7 +209,7 @@ package final class Session: Sendable {
 
     private func countUnacknowledged(_ count: Int) {
         guard count > 0 else { return }
-        SessionMetrics.unacknowledgedPushes.increment(by: count)
+        SessionMetrics.shared.unacknowledgedPushes.increment(by: count)
         FailureLog.shared.note(
             .info, "pushes were not acknowledged", cause: "a silent device",
             ["session": "\(number)", "count": "\(count)"], request: nil)
@@ -245,7 +247,7 @@ package final class Session: Sendable {
             seenFrom: seen.viewpoint)
         // I-4: a push without pages, so that the device fetches.
         guard let message = encoded else { return self.push(SharedMessage(ServerMessage.push(push))) }
-        guard let number = numberOfNextPush() else { return send { $0.send(message) } }
+        guard let number = numberOfNextPush(.changes) else { return send { $0.send(message) } }
         self.push(consume message, number)
     }
 
@@ -269,7 +271,9 @@ package final class Session: Sendable {
             switch action {
             case .greet(let id, let hello): greet(id, hello)
             case .start(let message): answer(message)
-            case .refuse(let id, let refusal): send { $0.send(ServerMessage.failure(id, refusal)) }
+            case .refuse(let id, let refusal):
+                SessionMetrics.shared.requests.increment(.unread, RequestResult(refusal.code))
+                send { $0.send(ServerMessage.failure(id, refusal)) }
             case .pauseReading: state.withLock { $0.peer }?.pauseReading()
             case .resumeReading: state.withLock { $0.peer }?.resumeReading()
             case .peerIsSlow(let isSlow): watchSlowPeer(isSlow)
@@ -320,11 +324,15 @@ extension Session {
         }
         let task = hub.scheduler.run { [self] in
             let trace = RequestTrace(session: number, id: id)
+            let (start, metrics) = (hub.scheduler.now, SessionMetrics.shared)
+            metrics.underWay.add(1)
             switch await RequestTrace.$current.withValue(trace, operation: { await greetInTurn(id, hello) }) {
             case .welcome(let member, let answer):
+                metrics.answered(.hello, .ok, after: hub.scheduler.now - start)
                 state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }
                 open(id, member, answer)
             case .refused(let refusal, let why):
+                metrics.answered(.hello, RequestResult(refusal.code), after: hub.scheduler.now - start)
                 send { $0.send(ServerMessage.failure(id, refusal)) }
                 end(why)
             }
@@ -366,6 +374,8 @@ extension Session {
         }
         guard let timer else { return }
         timer.cancel()
+        SessionMetrics.shared.sessions.add(-1, .newcomer)
+        SessionMetrics.shared.sessions.add(1, .init(member))
         let admission = hub.admit(self, member)
         guard admission != .refused else {
             send {
@@ -443,6 +453,8 @@ extension Session {
             return finish(message.id)
         }
         let gate = message.request?.gate
+        let start = hub.scheduler.now
+        let kind = SessionMetrics.shared.begins(message)
         let task = lane.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
             let trace = RequestTrace(session: number, id: message.id)
@@ -454,12 +466,21 @@ extension Session {
                 }
             }
             let answer = counting(bytes)
+            SessionMetrics.shared.answered(kind, result(of: message), after: hub.scheduler.now - start)
             send { $0.send(answer) }
             finish(message.id)
         }
         guard gate != nil || message.request?.isQuery == true else { return }
         // It may have been answered before this.
         state.withLock { if $0.machine.isUnderWay(message.id) { $0.cancellable[message.id] = task } }
+    }
+
+    /// What became of a request that has its answer.
+    private func result(of message: ClientMessage) -> RequestResult {
+        let failure = message.failure
+        // Who leaves loses the turn. That is no refusal.
+        if failure == .tooManyRequests, state.withLock({ $0.peer == nil }) { return .disconnected }
+        return RequestResult(failure)
     }
 
     /// The answer to a request, when it is its account's turn.
@@ -470,6 +491,7 @@ extension Session {
             let room = min(context.message.request?.answerRoom ?? 1, hub.settings.fetches.roomPerOwner)
             ticket = try await turn(of: context.member.owner, at: gate, room: room, for: context.id)
         } catch {
+            context.note(.tooManyRequests)
             return ServerMessage.failure(
                 context.id, .tooManyRequests, detail: kind.refusal, retryAfter: error.retryAfter / .seconds(1))
         }

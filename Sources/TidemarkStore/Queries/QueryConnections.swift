@@ -58,7 +58,7 @@ final class QueryConnections: Sendable {
             let timeout = ("statement_timeout", "\(Int(time / .milliseconds(1)))ms")
             return FairConnections(
                 url: url, loop: loop, bounds, settings: QueryConnections.sessionSettings + [timeout],
-                name: "tidemark-query")
+                name: "tidemark-query", kind: .query)
         }
         // One owner leaves a connection to the others.
         short = lane(

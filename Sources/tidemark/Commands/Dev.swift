@@ -33,6 +33,7 @@ struct Dev: ParsableCommand {
     func run() throws {
         let signals = ServingLoop.listenForSignals()
         Log.writeToStandardError(level: verbose ? .info : .warning)
+        Measurements.collectFromLibraries()
         // A file from an earlier start would say that a server is ready which is not.
         if let readyFile { try? FileManager.default.removeItem(atPath: readyFile) }
         let home = try DevHome(path: dataDirectory)

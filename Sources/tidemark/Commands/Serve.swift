@@ -109,6 +109,7 @@ struct Serve: ParsableCommand {
     func run() throws {
         let signals = ServingLoop.listenForSignals()
         Log.writeToStandardError(level: try level())
+        Measurements.collectFromLibraries()
         let configuration = try configuration()
         let drainTime = try operations.drainTime(of: configuration)
         let server = try blocking { try await Server.start(configuration) }
