@@ -151,14 +151,20 @@ let package = Package(
             ]),
 
         // Programs.
+        // The commands of operators, for `tidemark admin` and for servers that carry them out.
+        target(
+            "TidemarkAdmin",
+            [
+                "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres", "TidemarkDomain",
+                "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkAssets", "TidemarkFairness",
+                "TidemarkFields", "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments,
+            ]),
         executable(
             "tidemark",
             [
-                "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
-                "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkScheduling", "TidemarkTelemetry",
-                "TidemarkTLS", "TidemarkTransport", "TidemarkBytes", "TidemarkAssets", "TidemarkFairness",
-                "TidemarkFields",
-                "TidemarkKit", "TidemarkTranslation", "CTidemarkZlib", arguments,
+                "TidemarkAdmin", "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
+                "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkTelemetry", "TidemarkTLS",
+                "TidemarkTransport", arguments,
             ]),
         // An app, which imports what every app can: OpenSSL's digests are from the system.
         .systemLibrary(name: "CFolderSyncDigest", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -335,8 +341,15 @@ let package = Package(
                 "TidemarkKit", "CloudKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore",
                 "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
-                "TidemarkService", "TidemarkTestKit", "tidemark", "tidemark-echo", "foldersync", "ContactsProgram",
+                "TidemarkService", "TidemarkTestKit", "TidemarkAdmin", "tidemark", "tidemark-echo", "foldersync",
+                "ContactsProgram",
                 "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport",
+            ]),
+        tests(
+            "TidemarkAdminTests",
+            [
+                "TidemarkAdmin", "TidemarkStore", "TidemarkDomain", "TidemarkFields", "TidemarkSockets",
+                "TidemarkPostgres", "TidemarkTestSupport", arguments,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

@@ -86,6 +86,7 @@ extension FailureReason {
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
         case .tooManyZoneKeys: (Int64(limits.zoneKeysMax), "keys per zone")
         case .tooManySharedZoneKeys: (Int64(limits.sharedZoneKeysMax), "keys per zone for its participants")
+        case .tooMuchShared: (Int64(limits.sharingRowsMax), "shares, participants and keys of zones per account")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
         case .tooManyParticipants: (Int64(limits.participantsMax), "participants per share, with the owner")
         default: nil
@@ -194,6 +195,9 @@ extension FailureReason {
             "The share is the user's own. Its zone is in the private database: there is nothing to accept."
         case .tooManySharedZones:
             "The shared database cannot have more zones. Leave some that are no longer needed."
+        case .tooMuchShared:
+            "The account that owns the zone has as many shares, participants and keys of zones as it may have. Its owner must "
+                + "delete shared zones that are no longer needed."
         default: nil
         }
     }
@@ -238,7 +242,7 @@ extension FailureReason {
             "There is no room for the asset. Delete what is not needed, or have the server's disk enlarged."
         case .quotaExceeded:
             "The database's storage is full. Delete what is not needed (assets free their space once the server has "
-                + "collected them), or have the operator raise the quota: tidemark admin containers quota."
+                + "collected them), or have the operator raise the quota: tidemark admin containers set-quota."
         case .uploadsFull:
             "This account has too many unfinished uploads. Wait until some end, then try again. The server removes "
                 + "abandoned uploads."

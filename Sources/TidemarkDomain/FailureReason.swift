@@ -195,4 +195,6 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case tooManySharedZones = 100
     /// ``Limits/sharedZoneKeysMax``.
     case tooManySharedZoneKeys = 101
+    /// the account that owns the zone has as many shares, participants and keys of zones as one may have.
+    case tooMuchShared = 102
 }

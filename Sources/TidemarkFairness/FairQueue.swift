@@ -71,9 +71,6 @@ package struct FairQueue: Sendable {
     /// Room of one owner's works under way.
     package func heldRoom(of owner: WorkOwner) -> Int { places[owner].map { owners[$0].held } ?? 0 }
 
-    /// How many works of one owner wait.
-    package func waitingCount(of owner: WorkOwner) -> Int { places[owner].map { owners[$0].waiting.count } ?? 0 }
-
     // MARK: Events
 
     /// An owner wants to begin a work.

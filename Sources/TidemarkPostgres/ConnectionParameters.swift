@@ -6,12 +6,30 @@ internal import CTidemarkLibpq
 package enum PostgresURL {
     /// Whether it has a password in it. False also for a string that cannot be parsed.
     package static func hasPassword(_ url: String) -> Bool {
-        guard
-            case .success(let parameters) = Result(catching: { () throws(PostgresError) in
-                try ConnectionParameters.parse(url)
-            })
-        else { return false }
-        return ["password", "sslpassword"].contains { parameters[$0]?.isEmpty == false }
+        guard let parameters = parameters(of: url) else { return false }
+        return secrets.contains { parameters[$0]?.isEmpty == false }
+    }
+
+    /// The same string if it has no password, and otherwise one that hides it; nil if it cannot be parsed.
+    package static func redacted(_ url: String) -> String? {
+        guard let parameters = parameters(of: url) else { return nil }
+        guard hasPassword(url) else { return url }
+        return parameters.sorted { $0.key < $1.key }.map { keyword, value in
+            "\(keyword)=\(secrets.contains(keyword) ? "***" : quoted(value))"
+        }.joined(separator: " ")
+    }
+
+    private static let secrets = ["password", "sslpassword"]
+
+    private static func parameters(of url: String) -> [String: String]? {
+        try? ConnectionParameters.parse(url)
+    }
+
+    /// As libpq's keyword strings have values.
+    private static func quoted(_ value: String) -> String {
+        let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x27 && $0 != 0x5C }
+        guard !isPlain else { return value }
+        return "'" + value.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
     }
 }
 

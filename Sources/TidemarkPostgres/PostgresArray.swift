@@ -81,13 +81,6 @@ package struct PostgresArray: Sendable, Equatable {
         elements.append(contentsOf: value)
     }
 
-    /// The 16 bytes of a UUID, as two numbers.
-    package mutating func append(uuid high: UInt64, _ low: UInt64) {
-        begin(.uuid, length: 16)
-        elements.append(integer: high)
-        elements.append(integer: low)
-    }
-
     package mutating func append(uuid bytes: [UInt8]) {
         precondition(bytes.count == 16, "a UUID has 16 bytes")
         begin(.uuid, length: 16)

@@ -80,6 +80,7 @@ package final class PostgresConnection: @unchecked Sendable {
         _ batch: [BoundStatement], timeout: Duration? = nil
     ) async throws(PostgresError) -> [PostgresRows] {
         guard !batch.isEmpty else { return [] }
+        StatementTrace.note(batch)
         return try await outcome { self.start(batch, timeout: timeout ?? self.timeout, waiter: $0) }.get()
     }
 
@@ -87,6 +88,7 @@ package final class PostgresConnection: @unchecked Sendable {
     ///
     /// Nothing else may be under way on the connection. Results come as text, so only their command tags are useful.
     package func executeScript(_ sql: String, timeout: Duration? = nil) async throws(PostgresError) {
+        StatementTrace.note(script: sql)
         _ = try await outcome { self.startScript(sql, timeout: timeout ?? self.timeout, waiter: $0) }.get()
     }
 

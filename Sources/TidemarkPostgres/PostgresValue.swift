@@ -35,13 +35,6 @@ package enum PostgresValue: Sendable, Equatable {
     }
 }
 
-extension PostgresValue {
-    /// Null for nil, so that calls need no branch.
-    package static func text(ifPresent value: String?) -> PostgresValue { value.map { .text($0) } ?? .null }
-    package static func bytea(ifPresent value: [UInt8]?) -> PostgresValue { value.map { .bytea($0) } ?? .null }
-    package static func int8(ifPresent value: Int64?) -> PostgresValue { value.map { .int8($0) } ?? .null }
-}
-
 /// PostgreSQL counts the time from 2000-01-01 00:00 UTC, in microseconds.
 enum PostgresTime {
     private static let epochMilliseconds: Int64 = 946_684_800_000

@@ -16,6 +16,7 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     package static let undefinedStatement = SQLState("26000")
     package static let serializationFailure = SQLState("40001")
     package static let deadlockDetected = SQLState("40P01")
+    package static let insufficientPrivilege = SQLState("42501")
     package static let duplicateDatabase = SQLState("42P04")
     package static let tooManyConnections = SQLState("53300")
     package static let lockNotAvailable = SQLState("55P03")

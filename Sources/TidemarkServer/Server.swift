@@ -182,6 +182,7 @@ package final class Server: Sendable {
         _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites, _ budget: RequestBudget,
         _ assets: FileAssetStore?, _ masterKey: MasterKey?
     ) async throws(ServerError) -> [ServerLoop] {
+        var longQueries: FairGate?
         var parts: [ServerLoop] = []
         do {
             for number in 0..<max(1, configuration.loopCount) {
@@ -192,11 +193,16 @@ package final class Server: Sendable {
                 } catch {
                     throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
                 }
+                let turns =
+                    longQueries
+                    ?? PostgresStorage.longQueryTurns(
+                        configuration.longQueriesMax, within: configuration.limits, on: loop)
+                longQueries = turns
                 do throws(ServerError) {
                     parts.append(
                         try await ServerLoop.start(
-                            on: loop, configuration, sharedWrites: sharedWrites, budget: budget, assets: assets,
-                            escrow: masterKey))
+                            on: loop, configuration, sharedWrites: sharedWrites, budget: budget, longQueries: turns,
+                            assets: assets, escrow: masterKey))
                 } catch {
                     loop.stop()
                     throw error

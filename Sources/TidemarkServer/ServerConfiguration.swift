@@ -41,6 +41,8 @@ package struct ServerConfiguration: Sendable {
     package var loopCount = Self.loopCountDefault
     /// Connections for transactions of each loop: two more than `WriteSettings.transactionsMax`.
     package var databaseConnections = 8
+    /// Long queries that run at once, of all event loops together. A loop has one at a time.
+    package var longQueriesMax = Self.longQueriesDefault(processors: EventLoop.usefulCount)
     /// Whether a container that a client names is created on its first use (development only).
     package var createsContainers = false
     /// The pages from which browsers may connect without a credential. Nil: all.
@@ -90,6 +92,10 @@ package struct ServerConfiguration: Sendable {
     /// Two, if the process may use more than one core. More loops need more connections to PostgreSQL, and an operator
     /// decides how many there are.
     package static let loopCountDefault = min(2, EventLoop.usefulCount)
+
+    /// Half of the processors, so that the other half is left for everything else. If PostgreSQL is on another machine,
+    /// its processors count, and the operator says how many queries they bear.
+    package static func longQueriesDefault(processors: Int) -> Int { max(1, processors / 2) }
 
     package init(addresses: [SocketAddress], certificate: CertificateFiles?, databaseURL: String, limits: Limits) {
         self.addresses = addresses

@@ -44,10 +44,11 @@ final class ServerLoop: Sendable {
 
     static func start(
         on loop: EventLoop, _ configuration: ServerConfiguration, sharedWrites: SharedWrites, budget: RequestBudget,
-        assets: (any AssetStore)?, escrow: (any KeyEscrow)?
+        longQueries: FairGate, assets: (any AssetStore)?, escrow: (any KeyEscrow)?
     ) async throws(ServerError) -> ServerLoop {
         let made = await loop.run {
-            Result { () throws(StorageError) in try make(on: loop, configuration, sharedWrites, budget, assets, escrow)
+            Result { () throws(StorageError) in
+                try make(on: loop, configuration, sharedWrites, budget, longQueries, assets, escrow)
             }
         }
         .value
@@ -62,11 +63,11 @@ final class ServerLoop: Sendable {
 
     private static func make(
         on loop: EventLoop, _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites,
-        _ budget: RequestBudget, _ assets: (any AssetStore)?, _ escrow: (any KeyEscrow)?
+        _ budget: RequestBudget, _ longQueries: FairGate, _ assets: (any AssetStore)?, _ escrow: (any KeyEscrow)?
     ) throws(StorageError) -> ServerLoop {
         let storage = try PostgresStorage(
             url: configuration.databaseURL, loop: loop, connections: configuration.databaseConnections,
-            queryTimes: QueryTimes(within: configuration.limits))
+            queryTimes: QueryTimes(within: configuration.limits), longQueries: longQueries)
         let outlet = MovedOutlet()
         let service = CloudService(
             storage: storage, assets: assets, escrow: escrow, scheduler: loop,

@@ -28,14 +28,6 @@ package enum Resolver {
         }
     }
 
-    /// As ``resolve(host:port:completion:)``. The task suspends and blocks no thread.
-    package static func addresses(host: String, port: UInt16) async throws(SocketError) -> [SocketAddress] {
-        let result = await withCheckedContinuation { continuation in
-            resolve(host: host, port: port) { continuation.resume(returning: $0) }
-        }
-        return try result.get()
-    }
-
     private static func lookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], SocketError> {
         var found: UnsafeMutablePointer<addrinfo>?
         let status = tidemark_lookup_numeric_service(host, String(port), &found)

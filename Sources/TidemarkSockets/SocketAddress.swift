@@ -37,10 +37,6 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         return SocketAddress(.unix, bytes, port: 0)
     }
 
-    package static func loopback(port: UInt16) -> SocketAddress {
-        SocketAddress(.ipv4, [127, 0, 0, 1], port: port)
-    }
-
     /// A numeric address (`127.0.0.1`, `::1`); nil if the host is anything else, such as a name.
     package init?(numericHost host: String, port: UInt16) {
         guard !host.utf8.contains(0) else { return nil }

@@ -10,7 +10,7 @@ internal import TidemarkSockets
 /// read.
 final class FairConnections: Sendable {
     /// How long a read waits for its owner's turn.
-    private static let patience = Duration.seconds(6)
+    static let patience = Duration.seconds(6)
 
     private let url: String
     private let loop: EventLoop
@@ -19,6 +19,7 @@ final class FairConnections: Sendable {
     private let name: String
     private let kind: PostgresPoolKind
     private let gate: FairGate
+    private let processGate: FairGate?
     private let opened = Mutex<PostgresPool?>(nil)
 
     /// - Parameters:
@@ -26,9 +27,11 @@ final class FairConnections: Sendable {
     ///   - settings: `SET` for each connection.
     ///   - name: of the application, for operators of PostgreSQL.
     ///   - kind: what the connections are counted as.
+    ///   - processGate: where a read that has its turn here takes another among those of all event loops. So no loop's reads
+    ///     wait while another loop has none.
     init(
         url: String, loop: EventLoop, _ bounds: FairBounds, settings: [(String, String)], name: String,
-        kind: PostgresPoolKind
+        kind: PostgresPoolKind, processGate: FairGate? = nil
     ) {
         self.url = url
         self.loop = loop
@@ -37,6 +40,7 @@ final class FairConnections: Sendable {
         self.kind = kind
         connections = bounds.room
         gate = FairGate(bounds, patience: Self.patience, scheduler: loop)
+        self.processGate = processGate
     }
 
     /// Lends a connection for a read, in the owner's turn. The owner is charged for the time that the connection was its
@@ -47,14 +51,23 @@ final class FairConnections: Sendable {
         for owner: WorkOwner, _ read: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(StorageError) -> Value {
         try await gate.run(for: owner) { () async throws(StorageError) -> Value in
-            do throws(PostgresError) {
-                let pool = try openedPool()
-                let lease = try await pool.acquire()
-                defer { pool.release(lease) }
-                return try await read(lease.connection)
-            } catch {
-                throw StorageError(error, duringCommit: false)
+            guard let processGate else { return try await lend(read) }
+            return try await processGate.run(for: owner) { () async throws(StorageError) -> Value in
+                try await lend(read)
             }
+        }
+    }
+
+    private func lend<Value>(
+        _ read: (PostgresConnection) async throws(PostgresError) -> Value
+    ) async throws(StorageError) -> Value {
+        do throws(PostgresError) {
+            let pool = try openedPool()
+            let lease = try await pool.acquire()
+            defer { pool.release(lease) }
+            return try await read(lease.connection)
+        } catch {
+            throw StorageError(error, duringCommit: false)
         }
     }
 

@@ -26,13 +26,15 @@ package final class PostgresStorage: Storage {
     /// - Parameters:
     ///   - url: in libpq's form; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
     ///   - connections: for transactions. Measured: 4 to 8 are as fast as more, because all wait for one disk.
+    ///   - longQueries: where the long queries of all event loops take turns, see ``longQueryTurns(_:within:on:)``.
+    ///     Nil: there is no other loop.
     /// - Throws: `rejected` if the URL cannot be parsed. An unreachable server is no error here.
     package init(
         url: String, loop: EventLoop, connections: Int = 8, queryTimes: QueryTimes,
-        indexBounds: IndexBounds = IndexBounds()
+        longQueries: FairGate? = nil, indexBounds: IndexBounds = IndexBounds()
     ) throws(StorageError) {
         preparations = Preparations(scheduler: loop)
-        queries = QueryConnections(url: url, loop: loop, times: queryTimes)
+        queries = QueryConnections(url: url, loop: loop, times: queryTimes, longQueries: longQueries)
         snapshots = FairConnections(
             url: url, loop: loop, Self.snapshotBounds, settings: Self.sessionSettings + Self.sharedSettings,
             name: "tidemark-shared", kind: .shared)

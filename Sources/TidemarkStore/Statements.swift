@@ -17,6 +17,7 @@ struct Statements: Sendable {
     let compaction = CompactionStatements()
     let containers = ContainerStatements()
     let keys = KeyStatements()
+    let losses = LossStatements()
     let migrations = MigrationStatements()
     let notices = NoticeStatements()
     let queries = QueryStatements()

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+internal import TidemarkAdmin
+internal import TidemarkLocalPostgres
 internal import TidemarkServer
 internal import TidemarkSockets
+internal import TidemarkTelemetry
 
 @main
 struct Tidemark: ParsableCommand {
@@ -16,6 +21,58 @@ struct Tidemark: ParsableCommand {
         // Before anything starts a thread, because threads inherit which signals are blocked.
         ProcessSignals.block()
         Heap.keepFreedMemory()
-        main(nil)
+        let status = end()
+        fflush(nil)
+        Glibc.exit(status.rawValue)
+    }
+
+    /// Runs what the arguments say.
+    private static func end() -> ExitStatus {
+        do {
+            var command = try parseAsRoot()
+            let variables = ProcessInfo.processInfo.environment
+            let terminal = ProcessTerminal(variables: variables)
+            if let command = command as? any AdminCommand {
+                prepareForAdmin(saying: command.interruption)
+                return try blocking { await AdminProgram.run(command, terminal: terminal, variables: variables) }
+            }
+            if let command = command as? any ContextCommand {
+                prepareForAdmin()
+                return try blocking { await AdminProgram.run(command, terminal: terminal, variables: variables) }
+            }
+            if let command = command as? any LocalCommand {
+                prepareForAdmin()
+                return try blocking { await AdminProgram.run(command, terminal: terminal) }
+            }
+            try command.run()
+            return .ok
+        } catch {
+            return report(error)
+        }
+    }
+
+    private static func prepareForAdmin(saying text: String? = nil) {
+        Log.writeToStandardError(level: .warning)
+        ServingLoop.listenForSignals(saying: text)
+    }
+
+    /// Help goes to standard output, and mistakes to standard error. The statuses are ours, also for what
+    /// ArgumentParser finds.
+    private static func report(_ error: any Error) -> ExitStatus {
+        let isOfParser = exitCode(for: error) == .validationFailure || exitCode(for: error) == .success
+        guard isOfParser else {
+            let failure =
+                (error as? LocalPostgresError).map { AdminFailure(.refused, $0.description) } ?? AdminFailure(error)
+            printError("Error: \(failure)")
+            return failure.status
+        }
+        let text = fullMessage(for: error)
+        if exitCode(for: error) == .success {
+            print(text)
+            return .ok
+        }
+        printError(text)
+        if let hint = Admin.hint(for: Array(CommandLine.arguments.dropFirst())) { printError(hint) }
+        return .usage
     }
 }

@@ -38,6 +38,7 @@ import TidemarkTestSupport
         defer { place.remove() }
         for (flag, value, text) in [
             ("--connections", "3", "--connections must be between 16 and 1000000"),
+            ("--long-queries", "0", "--long-queries must be between 1 and 64"),
             ("--anonymous-idle-seconds", "0", "--anonymous-idle-seconds must be between 1 and 86400"),
             ("--health-listen", "localhost", "--health-listen takes a numeric address and a port"),
         ] {

@@ -38,9 +38,13 @@ import TidemarkWire
     }
 
     private func setQuota(_ place: OperatorPlace, _ options: String...) async throws -> String {
-        let set = try await place.admin(["containers", "quota", place.site.container] + options)
+        let set = try await place.admin(["containers", "set-quota", place.site.container] + options)
         #expect(set.status == 0, "\(set.output)")
         return set.output
+    }
+
+    private func databases(_ place: OperatorPlace) async throws -> String {
+        try await place.admin("databases", "list", "--container", place.site.container).output
     }
 
     @Test func `R-011: a private database takes as much as its quota, and whatever makes it no larger`() async throws {
@@ -53,7 +57,7 @@ import TidemarkWire
             let refusal = try await failure { try await alice.save(note("second", byteCount: 600_000, in: zoneID)) }
             #expect(refusal.code == .quotaExceeded)
             #expect(refusal.localizedDescription.contains("of 1048576 bytes"), "\(refusal.localizedDescription)")
-            #expect(refusal.localizedDescription.contains("tidemark admin containers quota"))
+            #expect(refusal.localizedDescription.contains("tidemark admin containers set-quota"))
 
             let batch = [note("small", byteCount: 10, in: zoneID), note("second", byteCount: 600_000, in: zoneID)]
             let atomic = try await failure {
@@ -121,8 +125,8 @@ import TidemarkWire
             // The same file again takes no room.
             try await alice.save(file("again", small))
 
-            let show = try await place.admin("containers", "quota", place.site.container)
-            #expect(show.output.contains(/private +alice +\d+ +2097152 +3[45]%/), "\(show.output)")
+            let show = try await databases(place)
+            #expect(show.contains(/alice +\d+ +2097152 +3[45]/), "\(show)")
             for name in ["small", "again"] {
                 try await alice.deleteRecord(withID: CKRecord.ID(recordName: name, zoneID: zoneID))
             }
@@ -130,10 +134,9 @@ import TidemarkWire
             try await eventually("the assets make room") {
                 let collected = try await place.admin(
                     "assets", "collect", "--asset-directory", "\(place.directory.path)/assets", "--asset-grace-hours",
-                    "0")
+                    "0", "--yes")
                 #expect(collected.status == 0, "\(collected.output)")
-                return try await place.admin("containers", "quota", place.site.container).output
-                    .contains(/private +alice +0 +0 +0%/)
+                return try await databases(place).contains(/alice +0 +0 +0\n/)
             }
             try await alice.save(file("large", large))
         }
@@ -167,26 +170,28 @@ import TidemarkWire
         try await place { place in
             let container = place.site.container
             let none = "each private database without a quota, the public database without a quota."
-            #expect(try await setQuota(place).contains("\(container), development: \(none)"))
+            let unset = try await setQuota(place, "--private-megabytes", "none")
+            #expect(unset.contains("\(container), development: \(none)"))
             let both = try await setQuota(place, "--private-megabytes", "500", "--public-megabytes", "20000")
             #expect(both.contains("each private database 500 MB, the public database 20000 MB."))
             let one = try await setQuota(place, "--public-megabytes", "none")
             #expect(one.contains("each private database 500 MB, the public database without a quota."))
             try await place.database().save(note("n", byteCount: 300_000))
             try await place.database(.public).save(note("n", byteCount: 500_000))
-            let shown = try await setQuota(place)
-            #expect(shown.contains("each private database 500 MB, the public database without a quota."))
-            let rows = shown.split(separator: "\n").dropFirst()
+            let quotas = try await place.admin("containers", "show", container, "-o", "json").output
+            #expect(quotas.contains(#""privateQuotaBytes":524288000,"publicQuotaBytes":null"#), "\(quotas)")
+            let shown = try await databases(place)
+            let rows = shown.split(separator: "\n")
             let patterns = [
-                /^DATABASE +ACCOUNT +RECORD BYTES +ASSET BYTES +OF QUOTA$/, /^public +- +5001\d\d +0 +-$/,
-                /^private +alice +3001\d\d +0 +1%$/,
+                /^DATABASE +RECORD BYTES +ASSET BYTES +OF QUOTA %$/, /^public +5001\d\d +0 +-$/,
+                /^alice +3001\d\d +0 +1$/,
             ]
             #expect(rows.count == patterns.count, "\(shown)")
             for (row, pattern) in zip(rows, patterns) { #expect(row.contains(pattern), "the largest first: \(row)") }
             for options in [["--private-megabytes", "-1"], ["--public-megabytes", "many"]] {
-                #expect(try await place.admin(["containers", "quota", container] + options).status != 0)
+                #expect(try await place.admin(["containers", "set-quota", container] + options).status == 2)
             }
-            let unknown = try await place.admin("containers", "quota", "iCloud.none", "--private-megabytes", "1")
+            let unknown = try await place.admin("containers", "set-quota", "iCloud.none", "--private-megabytes", "1")
             #expect(unknown.status != 0 && unknown.output.contains("tidemark admin containers create iCloud.none"))
         }
     }
@@ -251,10 +256,10 @@ import TidemarkWire
             }
             let databases = [database(place.site.container), database(other)]
             for database in databases { try await database.save(note("first", byteCount: 300_000)) }
-            let set = try await place.admin("accounts", "quota", "alice", "--megabytes", "1")
-            #expect(
-                set.status == 0
-                    && set.output.contains(/alice: 1 MB\. Its private databases hold 6\d{5} of 1048576 bytes/))
+            let set = try await place.admin("accounts", "set-quota", "alice", "--megabytes", "1")
+            #expect(set.status == 0 && set.output.contains("alice: 1 MB."), "\(set.output)")
+            let shown = try await place.admin("accounts", "show", "alice", "-o", "json").output
+            #expect(shown.contains(/"quotaBytes":1048576,"hasOwnQuota":true,"bytes":6\d{5},/), "\(shown)")
             let refusal = try await failure { try await databases[0].save(self.note("second", byteCount: 600_000)) }
             #expect(refusal.code == .quotaExceeded)
             #expect(refusal.localizedDescription.contains("The account's private databases hold"), "\(refusal)")
@@ -262,9 +267,9 @@ import TidemarkWire
             #expect(
                 try await failure { try await databases[0].save(self.note("third", byteCount: 300_000)) }.code
                     == .quotaExceeded)
-            #expect(try await place.admin("accounts", "quota", "alice", "--megabytes", "none").status == 0)
+            #expect(try await place.admin("accounts", "set-quota", "alice", "--megabytes", "none").status == 0)
             try await databases[0].save(note("third", byteCount: 300_000))
-            let all = try await place.admin("accounts", "quota", "--megabytes", "1")
+            let all = try await place.admin("accounts", "set-quota", "--megabytes", "1")
             #expect(all.output.contains("Each account without a quota of its own: 1 MB."))
             #expect(
                 try await failure { try await databases[0].save(self.note("fourth", byteCount: 300_000)) }.code

@@ -37,7 +37,7 @@ import TidemarkTestSupport
             func roles(_ verb: String, _ role: String, _ account: String) async throws -> (
                 status: Int32, output: String
             ) {
-                try await place.admin("roles", verb, role, "--account", account, "--container", container)
+                try await place.admin("roles", verb, account, role, "--container", container)
             }
             for type in ["Page", "Draft"] {
                 let refusal = try await failure { try await alice.save(record(type, "early")) }

@@ -65,7 +65,7 @@ extension StorageConformance {
                 let storage = number % 2 == 0 ? store.first : store.second
                 return store.scheduler.runThrowing {
                     try await storage.saveZoneKey(
-                        zoneKey(UInt8(number)), in: key, after: nil, atMost: 10, now: StorageFixture.now)
+                        zoneKey(UInt8(number)), in: key, after: nil, atMost: 10, rowsMax: .max, now: StorageFixture.now)
                 }
             }
             var winners: [ZoneKeysRead] = []
@@ -87,7 +87,7 @@ extension StorageConformance {
                     ZoneKeysRead(keys: nil),
                 ], "in the order of the question")
             let refused = try await store.first.saveZoneKey(
-                zoneKey(3), in: key, after: nil, atMost: 10, now: StorageFixture.now)
+                zoneKey(3), in: key, after: nil, atMost: 10, rowsMax: .max, now: StorageFixture.now)
             try expectEqual(refused, ZoneKeysRead(keys: nil, lastRemoval: .deleted), "not in a zone that is gone")
             try await store.changeZones(in: database, create: ["notes"])
             try expectEqual(try await store.zoneKeys("notes", in: database), [], "a new life")
@@ -126,6 +126,68 @@ extension StorageConformance {
             try expectEqual(try await page(["three"], 2), [], "no part of a zone's keys")
             try expectEqual(try await page([], 3), [], "no names")
         },
+        Scenario("R-744: keys of zones of several databases come together, in the order of the question") { store in
+            let (hers, his) = (try await store.alice().privateDatabase, try await store.bob().privateDatabase)
+            let (one, two) = (ZoneKey(database: hers, name: "notes"), ZoneKey(database: his, name: "notes"))
+            let (ended, never) = (ZoneKey(database: his, name: "ended"), ZoneKey(database: hers, name: "ended"))
+            try await store.createZones("notes", in: hers)
+            try await store.createZones("notes", "ended", in: his)
+            _ = try await store.save(zoneKey(1), in: one, after: nil)
+            _ = try await store.save(zoneKey(2), in: two, after: nil)
+            try await store.changeZones(in: his, remove: ["ended"])
+            let all = [
+                ZoneKeysRead(keys: [zoneKey(2)]), ZoneKeysRead(keys: nil, lastRemoval: .deleted),
+                ZoneKeysRead(keys: nil), ZoneKeysRead(keys: [zoneKey(1)]),
+            ]
+            let zones = [two, ended, never, one]
+            for (keysMax, count) in [(1, 3), (2, 4)] {
+                let found = try await store.second.zoneKeys(of: zones, keysMax: keysMax, sharing: .nothing)
+                try expectEqual(found, Array(all[..<count]), "of \(keysMax) keys")
+            }
+        },
+        Scenario("I-5, R-744: a zone without access takes no room among the keys of others") { store in
+            let (closed, open) = (try await store.shareZone("closed"), try await store.shareZone("open"))
+            try await store.accept(open)
+            _ = try await store.save(zoneKey(1), in: closed.key, after: nil)
+            _ = try await store.save(zoneKey(2), in: closed.key, after: zoneKey(1).id)
+            _ = try await store.save(zoneKey(3), in: open.key, after: nil)
+            let zones = [closed.key, open.key, ZoneKey(database: open.key.database, name: "never"), open.key]
+            // In the first round nobody knows who has access.
+            for round in 1...2 {
+                let found = try await store.second.zoneKeys(of: zones, keysMax: 1, sharing: open.access)
+                try expectEqual(found.map(\.keys), [nil, [zoneKey(3)], nil], "round \(round)")
+                let more = try await store.second.zoneKeys(of: zones, keysMax: 2, sharing: open.access)
+                try expectEqual(more.map(\.keys), [nil, [zoneKey(3)], nil, [zoneKey(3)]], "round \(round)")
+            }
+        },
+        Scenario("R-783: shares, participants and further keys of an account count together, also in a new transaction") {
+            store in
+            let (one, two) = (try await store.shareZone("one"), try await store.shareZone("two"))
+            try await store.accept(one)
+            func rowCount(_ sharing: SharingRead, in key: ZoneKey) async throws -> Int? {
+                var read = ZoneRead(key: key, recordNames: [], parentNames: [], lives: [])
+                read.sharing = sharing
+                let transaction = try await store.first.beginWrite([read])
+                await transaction.rollback()
+                return transaction.snapshots.first?.sharingRowCount
+            }
+            try expectEqual(try await rowCount(.whole, in: two.key), 3, "two shares, one participant")
+            try expectEqual(try await rowCount(.nothing, in: two.key), 0, "nobody asked")
+            let his = try await store.bob().privateDatabase
+            let other = try require(try await store.createZones("his", in: his).first, "a zone").key
+            try expectEqual(try await rowCount(.whole, in: other), 0, "of another account")
+            let keys = (1...4).map { zoneKey(UInt8($0)) }
+            let newest = keys[0].id
+            try expectEqual(try await store.save(keys[0], in: two.key, after: nil, rowsMax: 0), [keys[0]], "a first key")
+            try expectEqual(try await store.save(keys[1], in: two.key, after: newest, rowsMax: 3), [keys[0]], "full")
+            try expectEqual(
+                try await store.save(keys[1], in: two.key, after: newest, rowsMax: 4), [keys[0], keys[1]], "room for it")
+            try expectEqual(try await rowCount(.whole, in: one.key), 4, "with a further key")
+            _ = try await store.save(keys[2], in: other, after: nil)
+            try expectEqual(
+                try await store.save(keys[3], in: other, after: keys[2].id, rowsMax: 1), [keys[2], keys[3]],
+                "another account has its own room")
+        },
         Scenario("R-067: a transaction knows the keys of its zone, and of no other, if it asks") { store in
             let database = try await store.alice().privateDatabase
             let zones = try await store.createZones("notes", "other", "bare", in: database).map(\.key)
@@ -157,9 +219,12 @@ extension StorageFixture {
     }
 
     fileprivate func save(
-        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int = 10
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int = 10,
+        rowsMax: Int = .max
     ) async throws -> [WrappedZoneKey]? {
-        try await second.saveZoneKey(key, in: zone, after: newest, atMost: countMax, now: Self.now).keys
+        try await second.saveZoneKey(
+            key, in: zone, after: newest, atMost: countMax, rowsMax: rowsMax, now: Self.now
+        ).keys
     }
 
     fileprivate func zoneKeys(_ name: String, in database: DatabaseID) async throws -> [WrappedZoneKey]? {

@@ -90,11 +90,12 @@ extension Storage {
         try await records(named: names, in: key, bytesMax: bytesMax, sharing: .nothing)
     }
 
-    /// Without shares.
+    /// Of zones of one database.
     func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int
+        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead = .nothing
     ) async throws(StorageError) -> [ZoneKeysRead] {
-        try await zoneKeys(of: names, in: database, keysMax: keysMax, sharing: .nothing)
+        try await zoneKeys(
+            of: names.map { ZoneKey(database: database, name: $0) }, keysMax: keysMax, sharing: sharing)
     }
 
     /// All zones of a database that has few.

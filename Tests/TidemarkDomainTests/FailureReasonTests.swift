@@ -28,10 +28,11 @@ import TidemarkDomain
         limits.participantsMax = 1_014
         limits.sharedZonesMax = 1_015
         limits.sharedZoneKeysMax = 1_016
+        limits.sharingRowsMax = 1_017
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
-            .tooManyTargets, .tooManyParticipants, .tooManySharedZones, .tooManySharedZoneKeys,
+            .tooManyTargets, .tooManyParticipants, .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

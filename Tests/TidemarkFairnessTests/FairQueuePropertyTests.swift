@@ -109,6 +109,8 @@ struct WorkCrowd {
     var queue: FairQueue
     private let owners: [WorkOwner]
     private var underWay: [WorkTicket] = []
+    /// How many works of each owner wait.
+    private var waitingCounts: [WorkOwner: Int] = [:]
     /// What each owner's works have cost.
     private(set) var cost: [WorkOwner: Int] = [:]
 
@@ -121,8 +123,12 @@ struct WorkCrowd {
 
     private mutating func fill() {
         for owner in owners {
-            while queue.waitingCount(of: owner) < 2 {
-                if case .begin(let ticket) = queue.ask(for: owner) { underWay.append(ticket) }
+            while waitingCounts[owner, default: 0] < 2 {
+                switch queue.ask(for: owner) {
+                case .begin(let ticket): underWay.append(ticket)
+                case .wait: waitingCounts[owner, default: 0] += 1
+                case .refuse: preconditionFailure("the queue has room for two works of each owner")
+                }
             }
         }
     }
@@ -138,6 +144,7 @@ struct WorkCrowd {
         let charge = cost(ticket, &random)
         self.cost[ticket.owner, default: 0] += charge
         let begun = queue.finish(ticket, charge: charge)
+        for ticket in begun { waitingCounts[ticket.owner, default: 0] -= 1 }
         underWay += begun
         fill()
         return begun

@@ -107,7 +107,7 @@ import TidemarkTestSupport
             pushedOut += 1
         }
         #expect(pushedOut == 3)
-        #expect(queue.waitingCount(of: .nobody) == 1)
+        #expect(queue.waitingCount == 4)
     }
 
     @Test func `R-712: a refusal says when to try again, later if more wait`() throws {

@@ -214,6 +214,7 @@ internal import TidemarkHTTP
     @Test(arguments: [
         (HTTPError.Code.invalidHost, 400), (.targetTooLong, 414), (.tooManyFields, 431), (.headTooLarge, 431),
         (.unsupportedVersion, 505), (.unsupportedTransferCoding, 501), (.bareLineBreak, 400),
+        (.malformedChunk, 400), (.bodyTooLarge, 413), (.unknownExpectation, 417),
     ])
     func `RFC 9110 15: each error has its status`(_ code: HTTPError.Code, _ status: Int) {
         #expect(HTTPError(code).status.code == status)

@@ -4,6 +4,7 @@ import Glibc
 import Testing
 import TidemarkScheduling
 import TidemarkTelemetry
+import TidemarkTestSupport
 
 @testable import TidemarkSockets
 

@@ -3,6 +3,7 @@
 import Testing
 import TidemarkScheduling
 import TidemarkTelemetry
+import TidemarkTestSupport
 
 @testable import TidemarkSockets
 

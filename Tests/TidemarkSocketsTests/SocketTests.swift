@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import TidemarkScheduling
+import TidemarkTestSupport
 
 @testable import TidemarkSockets
 

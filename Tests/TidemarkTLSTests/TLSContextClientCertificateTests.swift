@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CTidemarkOpenSSL
+import Synchronization
 import Testing
 
 @testable import TidemarkTLS

@@ -4,6 +4,7 @@ internal import Synchronization
 internal import Testing
 internal import TidemarkScheduling
 internal import TidemarkSockets
+internal import TidemarkTestSupport
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 

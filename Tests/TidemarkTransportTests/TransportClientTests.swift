@@ -5,6 +5,7 @@ internal import TidemarkHTTP
 internal import TidemarkScheduling
 internal import TidemarkSockets
 internal import TidemarkTLS
+internal import TidemarkTestSupport
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 

@@ -3,6 +3,7 @@
 import Testing
 import TidemarkScheduling
 import TidemarkSockets
+import TidemarkTestSupport
 import TidemarkTransport
 import TidemarkWebSocket
 

@@ -32,7 +32,8 @@ import Testing
             "TidemarkSockets/SystemCalls", "TidemarkSockets/SocketError", "TidemarkAssets/FileCalls",
             "TidemarkKit/Assets/AssetSource", "TidemarkKit/Assets/AssetStaging", "TidemarkKit/Assets/StagedAsset",
             "TidemarkLocalPostgres/ChildProcess", "TidemarkLocalPostgres/Directory", "TidemarkLocalPostgres/Pipe",
-            "TidemarkLocalPostgres/PostgresUser", "TidemarkServer/Keys/MasterKeyFile", "tidemark/Dev/DevHome",
+            "TidemarkLocalPostgres/PostgresUser", "TidemarkServer/Keys/MasterKeyFile",
+            "TidemarkAdmin/Console/ProcessTerminal", "TidemarkAdmin/Contexts/AtomicFile",
             "tidemark-echo/ReadyFile", "foldersync/FileTree", "foldersync/FileTree+Replacing",
             "foldersync/FileWatcher", "foldersync/Journal",
         ].map { "Sources/\($0).swift" }
@@ -51,7 +52,7 @@ import Testing
     }
 
     @Test func `no Foundation below Kit`() throws {
-        let above = ["CloudKit", "CoreLocation", "TidemarkKit", "TidemarkTestKit"]
+        let above = ["CloudKit", "CoreLocation", "TidemarkKit", "TidemarkTestKit", "TidemarkAdmin"]
         let libraries = PackageTarget.all.filter { target in
             target.kind == .library && target.path.hasPrefix("Sources/") && !above.contains(target.name)
         }
@@ -150,7 +151,7 @@ import Testing
 
     @Test func `limits are made once, where a program begins`() throws {
         let beginnings = [
-            "TidemarkTestKit/Cloud/TestCore", "tidemark/Settings/LimitOptions", "tidemark-bench/Bench",
+            "TidemarkTestKit/Cloud/TestCore", "TidemarkAdmin/Console/Limits+Standard", "tidemark-bench/Bench",
             "tidemark-fuzz/Running/Fuzzer",
         ].map { "Sources/\($0).swift" }
         let files = try SourceFile.all.filter { $0.path.hasPrefix("Sources/") }

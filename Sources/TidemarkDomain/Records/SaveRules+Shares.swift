@@ -33,6 +33,9 @@ extension SaveRules {
         switch said.plan(in: context, limits: limits) {
         case .failure(let reason): return .refuse(failure(reason, over: current, in: table))
         case .success(let plan):
+            guard shares.hasRoom(for: plan.addedRowCount, within: limits) else {
+                return .refuse(failure(.tooMuchShared, over: current, in: table))
+            }
             // Without a secret, all such zones would have one URL.
             guard plan.insertedSecret?.isEmpty != true else { return .refuse(ItemFailure(.serverFault)) }
             sharing = plan
@@ -45,7 +48,8 @@ extension SaveRules {
     private func failure(_ reason: FailureReason, over current: RecordState?, in table: ZoneTable) -> ItemFailure {
         // whoever may change a share may read its record.
         if reason.isConflict { return ItemFailure(reason, serverRecord: current, serverZone: table.zone) }
-        return reason == .tooManyParticipants ? ItemFailure(reason, within: limits) : ItemFailure(reason)
+        let isLimit = reason == .tooManyParticipants || reason == .tooMuchShared
+        return isLimit ? ItemFailure(reason, within: limits) : ItemFailure(reason)
     }
 }
 

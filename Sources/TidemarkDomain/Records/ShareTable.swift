@@ -4,6 +4,9 @@
 struct ShareTable: Sendable {
     let zone: ZoneState
     private(set) var sharing: ZoneSharing
+    /// What of ``Limits/sharingRowsMax`` the owner's account has. What transactions in its other zones add meanwhile is not
+    /// seen, so they may pass the bound by as much.
+    private var rowCount: Int
     /// How they have changed since, in this order.
     private(set) var changes: [SharingChanges] = []
 
@@ -12,10 +15,17 @@ struct ShareTable: Sendable {
         guard let zone = snapshot.zone, let sharing = snapshot.sharing else { return nil }
         self.zone = zone
         self.sharing = sharing
+        rowCount = snapshot.sharingRowCount
+    }
+
+    /// Whether the owner's account may have so many rows more.
+    func hasRoom(for count: Int, within limits: Limits) -> Bool {
+        count <= 0 || rowCount + count <= limits.sharingRowsMax
     }
 
     mutating func take(_ changes: SharingChanges) {
         self.changes.append(changes)
+        rowCount += changes.addedRowCount
         sharing = sharing.applying(changes)
     }
 

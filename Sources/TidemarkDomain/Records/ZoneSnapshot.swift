@@ -123,6 +123,8 @@ package struct ZoneSnapshot: Sendable {
     package var roles: [UserID: Set<Role>] = [:]
     /// The zone's shares, if they were asked for and the zone lives.
     package var sharing: ZoneSharing?
+    /// What of ``Limits/sharingRowsMax`` the owner's account has, if all of the zone's shares were asked for.
+    package var sharingRowCount = 0
     /// The storage use of the zone's database; nil if there is no quota.
     package var storageUse: StorageUse?
     /// That of its owner's account; nil if there is no quota.

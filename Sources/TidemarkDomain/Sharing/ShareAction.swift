@@ -61,7 +61,9 @@ extension ShareAction {
             switch visitor.accepting(in: sharing, as: id, at: number, now: now, limits: limits) {
             case .failure(let reason): return reason
             case .success(let acceptance):
-                return acceptance.changes.flatMap { table?.touchShare($0, now: now) }
+                guard let changes = acceptance.changes else { return nil }
+                if table?.shares?.hasRoom(for: changes.addedRowCount, within: limits) == false { return .tooMuchShared }
+                return table?.touchShare(changes, now: now)
             }
         case .decline(let visitor):
             return visitor.declining(in: sharing, at: number).flatMap { table?.touchShare($0, now: now) }

@@ -18,6 +18,7 @@
 //  7. participantInvalid    R-311: an unknown participant without a person, or a role that they cannot have
 //  8. tooManyParticipants   R-309
 //  9. participantsFixed     R-309: somebody is added or removed while the share is public
+// 10. tooMuchShared         R-783: the owner's account has no room for what is added
 // What else can be wrong with the record itself is in `RecordsRules`.
 
 /// What a save of a CKShare is decided on.
@@ -115,6 +116,9 @@ package struct SharePlan: Sendable, Equatable {
         guard let current else { return true }
         return !participants.isEmpty || current != row(numbered: current.number)
     }
+
+    /// How many rows the shares of the zone have more afterwards.
+    var addedRowCount: Int { participants.inserted.count + (current == nil ? 1 : 0) - forgotten.count }
 
     /// What to write, once the change has its number; nil if nothing changes.
     package func changes(at number: ChangeNumber) -> SharingChanges? {

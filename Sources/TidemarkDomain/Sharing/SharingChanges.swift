@@ -23,6 +23,9 @@ package struct SharingChanges: Hashable, Sendable {
     /// Ended shares to delete with their participants.
     package var forgottenShares: [ShareNumber] = []
 
+    /// How many rows there are more afterwards.
+    var addedRowCount: Int { inserted.count + (insertedShare == nil ? 0 : 1) - forgotten.count }
+
     package init(_ share: ShareNumber, at number: ChangeNumber) {
         self.share = share
         self.number = number

@@ -18,7 +18,7 @@ extension CKContainer {
     /// `operationCancelled`: nothing of one account is ever sent to another. Sync engines tell their delegates of the
     /// change. `CKAccountChanged` is posted before this returns.
     ///
-    /// - Parameter token: as `tidemark admin credentials issue` printed it.
+    /// - Parameter token: as `tidemark admin credentials create` printed it.
     public func signIn(token: String) {
         context.changeCredential(token)
     }

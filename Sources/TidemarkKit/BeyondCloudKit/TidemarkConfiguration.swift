@@ -11,7 +11,7 @@ internal import Synchronization
 /// | variable | key in the file | meaning |
 /// | --- | --- | --- |
 /// | `TIDEMARK_URL` | `url` | `wss://host:port`; `ws://` only to a loopback address |
-/// | `TIDEMARK_TOKEN` | `token` | the credential, as `tidemark admin credentials issue` printed it; without it, that of the last sign-in |
+/// | `TIDEMARK_TOKEN` | `token` | the credential, as `tidemark admin credentials create` printed it; without it, that of the last sign-in |
 /// | `TIDEMARK_CA` | `ca` | a PEM file with an additional certificate authority to trust |
 /// | `TIDEMARK_CONTAINER` | `container` | the identifier of `CKContainer.default()` |
 /// | `TIDEMARK_ENVIRONMENT` | `environment` | `development` (the default) or `production` |

@@ -57,7 +57,7 @@ extension CKRecord {
     /// - Parameter assets: the content of assets that were not fetched.
     /// - Throws: `invalidArguments` if a key or value cannot be saved,
     ///   `limitExceeded` if the record is too large, what ``CKShare/edit()`` throws if it is a share.
-    func changes(all: Bool, assets: FieldObjects.Assets) throws(CKError) -> RecordChanges {
+    func changes(all: Bool, assets: FieldObjects.Assets = [:]) throws(CKError) -> RecordChanges {
         let edit = try (self as? CKShare)?.edit()
         let snapshot = unpacked { $0 }
         var fields: [Field] = []
@@ -73,11 +73,6 @@ extension CKRecord {
         return RecordChanges(
             recordID: recordID, recordType: recordType, tag: snapshot.metadata?.tag ?? [], fields: try map(of: fields),
             parent: try parentChange(snapshot), share: edit, generation: snapshot.generation)
-    }
-
-    /// The same for a record without new assets.
-    package func changes(all: Bool) throws(CKError) -> RecordChanges {
-        try changes(all: all, assets: [:])
     }
 
     /// The assets in the result of ``changes(all:assets:)``.

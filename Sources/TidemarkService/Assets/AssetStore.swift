@@ -57,27 +57,6 @@ package protocol AssetStore: AnyObject, Sendable {
     func expireUploads(idleFor idle: Duration) async throws(AssetStoreError)
 }
 
-extension AssetStore {
-    /// As ``progress(of:)``, for an upload that is named by the asset's hash.
-    package func progress(of asset: AssetKey, by device: DeviceID) async throws(AssetStoreError) -> AssetProgress {
-        try await progress(of: AssetUpload(of: asset, by: device))
-    }
-
-    /// As ``append(_:at:to:)``, for an upload that is named by the asset's hash.
-    package func append(
-        _ chunk: [UInt8], at offset: Int64, to asset: AssetKey, by device: DeviceID
-    ) async throws(AssetStoreError) -> AssetProgress {
-        try await append(chunk[...], at: offset, to: AssetUpload(of: asset, by: device))
-    }
-
-    /// The bytes without a head.
-    package func read(
-        _ asset: AssetKey, at offset: Int64, count: Int, for owner: WorkOwner = .nobody
-    ) async throws(AssetStoreError) -> [UInt8] {
-        try await read(asset, at: offset, count: count, after: [], for: owner)
-    }
-}
-
 /// What can go wrong where assets are stored.
 package struct AssetStoreError: Error, CustomStringConvertible {
     /// The causes of the error. Each becomes an outcome of the asset's request.

@@ -14,38 +14,35 @@ extension CloudService {
         of user: UserID, zones: [ZoneKey]
     ) async -> Result<(account: AccountKey, zones: [Result<[WrappedZoneKey], FailureReason>]), FailureReason> {
         guard zones.count <= limits.keyZonesMax else { return .failure(.tooManyItems) }
+        // Names that no zone can have must not reach the store.
+        let valid = zones.filter { ZoneName.isValid($0.name, limits: limits) }
+        let keysMax = max(limits.pageKeysMax, limits.zoneKeysMax)
         let read = await retry.run { () async throws(StorageError) in
             let stored = try await storage.accountKey(of: user)
-            var found: [ZoneKey: ZoneKeysRead] = [:]
-            var room = max(limits.pageKeysMax, limits.zoneKeysMax)
-            // Names that no zone can have must not reach the store.
-            for (database, names) in zones.filter({ ZoneName.isValid($0.name, limits: limits) }).byDatabase
-            where room >= limits.zoneKeysMax {
-                let read = try await storage.zoneKeys(
-                    of: names, in: database, keysMax: room, sharing: .nothing)
-                for (name, keys) in zip(names, read) {
-                    found[ZoneKey(database: database, name: name)] = keys
-                    room -= max(1, keys.keys?.count ?? 0)
-                }
-            }
-            return .success((stored, found))
+            return .success((stored, try await storage.zoneKeys(of: valid, keysMax: keysMax, sharing: .nothing)))
         }
         return read.flatMap { stored, found in
-            let all = outcomes(found, of: zones)
+            let all = outcomes(of: zones, found, else: .zoneNameInvalid) { found, _ in found.outcome }
             return opened(stored, of: user).map { ($0, all) }
         }
     }
 
     /// One outcome for each zone, up to the first that was not read.
-    private func outcomes(
-        _ read: [ZoneKey: ZoneKeysRead], of zones: [ZoneKey]
+    ///
+    /// - Parameters:
+    ///   - read: of the zones with names that a zone can have.
+    ///   - invalid: the outcome for the others.
+    func outcomes(
+        of zones: [ZoneKey], _ read: [ZoneKeysRead], else invalid: FailureReason,
+        _ outcome: (ZoneKeysRead, _ zone: ZoneKey) -> Result<[WrappedZoneKey], FailureReason>
     ) -> [Result<[WrappedZoneKey], FailureReason>] {
+        var rest = read[...]
         var outcomes: [Result<[WrappedZoneKey], FailureReason>] = []
         for zone in zones {
             if !ZoneName.isValid(zone.name, limits: limits) {
-                outcomes.append(.failure(.zoneNameInvalid))
-            } else if let found = read[zone] {
-                outcomes.append(found.outcome)
+                outcomes.append(.failure(invalid))
+            } else if let found = rest.popFirst() {
+                outcomes.append(outcome(found, zone))
             } else {
                 break
             }
@@ -96,10 +93,10 @@ extension CloudService {
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
         return await retry.run { () async throws(StorageError) in
             let read = try await storage.saveZoneKey(
-                key, in: zone, after: newest, atMost: countMax, now: now)
+                key, in: zone, after: newest, atMost: countMax, rowsMax: limits.sharingRowsMax, now: now)
             return read.outcome.flatMap { keys in
-                let isRefused = keys.count >= countMax && keys.last?.id == newest
-                return isRefused ? .failure(refusal) : .success(keys)
+                if keys.isEmpty || keys.last?.id != newest || newest == key.id { return .success(keys) }
+                return .failure(keys.count >= countMax ? refusal : .tooMuchShared)
             }
         }
     }

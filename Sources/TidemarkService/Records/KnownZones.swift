@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 
 /// What this server knows of zones because it was the last to write in them: their newest records, and the memory of
@@ -12,7 +13,7 @@ internal import TidemarkFields
 ///
 /// The cache is never trusted. ``Storage/commit(_:at:)`` writes only if nobody else has written in the zone since, and
 /// if records that were assumed to be new are new. So servers need not tell each other anything, and an entry may be
-/// dropped at any time.
+/// dropped at any time. Accounts share the room: whoever has most gives way to a zone that comes.
 struct KnownZones {
     /// Everything that the rules need, as a transaction would have read it.
     struct Knowledge {
@@ -38,13 +39,13 @@ struct KnownZones {
         }
     }
 
-    private var zones: RecentCache<ZoneKey, KnownZone>
+    private var zones: FairCache<ZoneKey, KnownZone>
     /// How often the whole cache was dropped.
     private var lossCount = 0
 
     /// - Parameter bytesMax: the approximate memory of the cache; 0 turns it off.
     init(bytesMax: Int) {
-        zones = RecentCache(bytesMax: bytesMax)
+        zones = FairCache(roomMax: bytesMax)
     }
 
     /// - Returns: nil if anything but records is missing for these reads.
@@ -62,14 +63,18 @@ struct KnownZones {
 
     /// Takes in what a transaction read of zones and then wrote in them, once that is durable.
     ///
-    /// - Parameters: - snapshots: one for each read. - store: the incarnation of the store in which all of them were
-    ///   read.
+    /// - Parameters:
+    ///   - snapshots: one for each read.
+    ///   - owners: of each read, who has written in the zone. A zone takes its room, until it is forgotten.
+    ///   - store: the incarnation of the store in which all of them were read.
     mutating func learn(
-        _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot], _ changes: [ZoneChanges], in store: StoreIncarnation
-    ) {
-        guard zones.bytesMax > 0 else { return }
+        _ reads: [ZoneRead], _ snapshots: [ZoneSnapshot], _ changes: [ZoneChanges], of owners: [WorkOwner],
+        in store: StoreIncarnation
+    ) -> Dropped {
+        var dropped = Dropped()
+        guard zones.roomMax > 0 else { return dropped }
         var written = changes[...]
-        for (read, snapshot) in zip(reads, snapshots) {
+        for ((read, snapshot), owner) in zip(zip(reads, snapshots), owners) {
             guard let state = snapshot.zone, let changes = written.first, changes.zone == state.id else { continue }
             written.removeFirst()
             // With a quota or with roles, writes in other zones matter too, and the cache does not see those.
@@ -80,19 +85,27 @@ struct KnownZones {
                 continue
             }
             var zone = KnownZone(state, schema, in: store, snapshot.writeNumber)
-            if let old = zones.take(read.key), old.isSame(as: zone) {
+            if let (old, _) = zones.take(read.key), old.isSame(as: zone) {
                 zone = old
                 zone.isTrusted = true
                 zone.schema = schema
             }
             zone.learn(read, snapshot, changes)
-            keep(zone, as: read.key)
+            dropped.zones += keep(zone, as: read.key, of: owner)
         }
+        return dropped
+    }
+
+    /// Zones that have left the cache. All loops would wait for the lock while their memory goes back, so that is done
+    /// without it.
+    struct Dropped: Sendable {
+        fileprivate var zones: [KnownZone] = []
+        fileprivate var all: FairCache<ZoneKey, KnownZone>?
     }
 
     /// Zones that are taken out of the cache to be updated, while other loops use the rest.
     struct Followed {
-        fileprivate var zones: [(key: ZoneKey, zone: KnownZone)] = []
+        fileprivate var zones: [(key: ZoneKey, zone: KnownZone, owner: WorkOwner)] = []
         fileprivate let lossCount: Int
 
         /// Takes in what a decision from the cache wrote, once that is durable. There is one change for each zone.
@@ -107,13 +120,18 @@ struct KnownZones {
     /// NB: no other request of the queue needs them meanwhile, because a zone is in at most one of its transactions. If
     /// shares of the zone are changed beside the queue, what is put back is out of date, and the next commit finds that.
     mutating func take(_ keys: [ZoneKey]) -> Followed {
-        Followed(zones: keys.compactMap { key in zones.take(key).map { (key, $0) } }, lossCount: lossCount)
+        Followed(
+            zones: keys.compactMap { key in
+                zones.take(key).map { (key: key, zone: $0.value, owner: $0.owner) }
+            }, lossCount: lossCount)
     }
 
     /// Puts the zones back, unless the whole cache was dropped meanwhile.
-    mutating func keep(_ followed: consuming Followed) {
-        guard followed.lossCount == lossCount else { return }
-        for (key, zone) in followed.zones { keep(zone, as: key) }
+    mutating func keep(_ followed: consuming Followed) -> Dropped {
+        var dropped = Dropped()
+        guard followed.lossCount == lossCount else { return dropped }
+        for (key, zone, owner) in followed.zones { dropped.zones += keep(zone, as: key, of: owner) }
+        return dropped
     }
 
     /// Drops zones of which it is not known what was written in them.
@@ -121,22 +139,29 @@ struct KnownZones {
         for key in keys { _ = zones.take(key) }
     }
 
-    mutating func forgetAll() {
+    mutating func forgetAll() -> Dropped {
         lossCount += 1
-        zones.removeAll()
+        defer { zones = FairCache(roomMax: zones.roomMax) }
+        return Dropped(all: zones)
     }
 
     /// NB: if a zone takes a quarter of the room, its records are dropped, so that no single zone drives out all
     /// others.
-    private mutating func keep(_ zone: consuming KnownZone, as key: ZoneKey) {
-        if zone.byteCount > zones.bytesMax / 4 { zone.forgetRecords() }
-        guard zone.byteCount <= zones.bytesMax / 4 else { return }
-        zones.keep(zone, as: key)
+    private mutating func keep(
+        _ zone: consuming KnownZone, as key: ZoneKey, of owner: WorkOwner
+    ) -> [KnownZone] {
+        if zone.byteCount > zones.roomMax / 4 { zone.forgetRecords() }
+        guard zone.byteCount <= zones.roomMax / 4 else { return [] }
+        let room = zone.byteCount + Self.bytesPerZone
+        return zones.keep(zone, as: key, room: room, of: owner)
     }
+
+    /// The approximate memory of a zone of which nothing is known: the zone itself, its name, and its place in the cache.
+    private static let bytesPerZone = 500
 }
 
 /// A zone as it was when this server last wrote in it.
-private struct KnownZone: CachedValue {
+private struct KnownZone {
     private(set) var state: ZoneState
     private var writeNumber: Int64
     private let store: StoreIncarnation

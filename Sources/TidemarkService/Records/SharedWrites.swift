@@ -22,8 +22,8 @@ package final class SharedWrites: Sendable {
     let state: Mutex<State>
     let knownZones: Mutex<KnownZones>
     let accessLooks = AccessLooks()
-    /// Who had the right to upload, see ``CloudService/partAccess(to:by:)``.
-    let uploadSights = Mutex(RecentSights(trust: .seconds(600), bytesMax: 1_000_000))
+    /// Who had the right to upload, see ``CloudService/partAccess(to:by:for:)``.
+    let uploadSights = Mutex(RecentSights(trust: .seconds(600), countMax: 5_000))
     let shareTurns: ShareTurns
     let addressLookups = Mutex(AddressLookups())
     /// How many types and fields were taught to schemas, and by whom.

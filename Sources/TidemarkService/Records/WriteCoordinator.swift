@@ -165,7 +165,11 @@ final class WriteCoordinator: Sendable {
             let isLost = error.code == .unavailable || error.code == .commitUnknown
             // The server itself has split the group: the cache is as good as before.
             if error.code != .groupTooLarge {
-                shared.knownZones.withLock { if isLost { $0.forgetAll() } else { $0.forget(keys) } }
+                if isLost {
+                    _ = shared.knownZones.withLock { $0.forgetAll() }
+                } else {
+                    shared.knownZones.withLock { $0.forget(keys) }
+                }
             }
             throw error
         }
@@ -208,7 +212,7 @@ final class WriteCoordinator: Sendable {
         // NB: slow work is done without the lock, because the other loops wait for it.
         var followed = shared.knownZones.withLock { $0.take(keys) }
         followed.follow(decision.changes)
-        shared.knownZones.withLock { $0.keep(followed) }
+        _ = shared.knownZones.withLock { $0.keep(followed) }
         return .success(decision)
     }
 
@@ -300,8 +304,9 @@ final class WriteCoordinator: Sendable {
                     try await write(part, keys: keys, in: transaction, schemas: known)
                 }
             if isLong { return .decided(decision) }
-            shared.knownZones.withLock {
-                $0.learn(reads, transaction.snapshots, decision.changes, in: transaction.store)
+            let owners = WriteQueue.owners(of: part, keys: keys)
+            _ = shared.knownZones.withLock {
+                $0.learn(reads, transaction.snapshots, decision.changes, of: owners, in: transaction.store)
             }
             return .decided(decision)
         }

@@ -519,6 +519,14 @@ extension WriteQueue {
         var seen: Set<ZoneKey> = []
         return zones.compactMap(\.first?.key).filter { seen.insert($0).inserted }
     }
+
+    /// Whose request comes first in each of these zones.
+    static func owners(of entries: [Entry], keys: [ZoneKey]) -> [WorkOwner] {
+        if keys.count == 1, let first = entries.first { return [first.owner] }
+        let firsts = entries.zones.compactMap(\.first).map { ($0.key, $0.owner) }
+        let owners = Dictionary(firsts) { first, _ in first }
+        return keys.map { owners[$0] ?? .nobody }
+    }
 }
 
 extension [WriteQueue.Entry] {

@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 
 /// What this server remembers of its containers' schemas, so that a save need not read them.
@@ -9,19 +10,23 @@ internal import TidemarkFields
 /// It is never trusted blindly: every write transaction reads the schema's version after its locks, and loads the
 /// schema again if the version differs. What saves teach only adds, and does not change the version. A server that has
 /// not heard of it learns it when it needs it. So a schema may be dropped at any time, and those that are not used go.
+///
+/// A schema is no account's, because all users of its container need it. So accounts have no shares of the room. Somebody
+/// who uses seven containers with full schemas in turn drives out all others. Each of these is then read again by the
+/// next save: some milliseconds for a full schema, and well below one for a usual one.
 final class SchemaCache: Sendable {
     /// About seven schemas that are full (`Limits.schemaEntriesMax`), or thousands of usual ones.
     static let bytesMax = 33_554_432
 
     private let storage: any Storage
-    private let schemas: Mutex<RecentCache<ContainerID, KnownSchema>>
+    private let schemas: Mutex<FairCache<ContainerID, KnownSchema>>
     private let shared: SharedWrites
 
     /// - Parameter bytesMax: the approximate memory of what is remembered.
     init(storage: any Storage, shared: SharedWrites, bytesMax: Int = SchemaCache.bytesMax) {
         self.storage = storage
         self.shared = shared
-        schemas = Mutex(RecentCache(bytesMax: bytesMax))
+        schemas = Mutex(FairCache(roomMax: bytesMax))
     }
 
     /// The remembered schemas of the zones that were read.
@@ -92,10 +97,7 @@ final class SchemaCache: Sendable {
     @discardableResult
     func load(_ container: ContainerID) async throws(StorageError) -> KnownSchema {
         let known = await KnownSchema(try await storage.schema(of: container))
-        schemas.withLock { schemas in
-            _ = schemas.take(container)
-            schemas.keep(known, as: container)
-        }
+        _ = schemas.withLock { $0.keep(known, as: container, room: known.byteCount, of: .nobody) }
         return known
     }
 
@@ -104,18 +106,18 @@ final class SchemaCache: Sendable {
     /// - Returns: nil if the schema is not remembered, or not in the version that learned.
     private func extend(_ learned: ContainerSchema) -> KnownSchema? {
         schemas.withLock { schemas in
-            guard var known = schemas.take(learned.container), known.schema.version == learned.version else {
+            guard var known = schemas.take(learned.container)?.value, known.schema.version == learned.version else {
                 return nil
             }
             known.learn(learned.schema)
-            schemas.keep(known, as: learned.container)
+            schemas.keep(known, as: learned.container, room: known.byteCount, of: .nobody)
             return known
         }
     }
 }
 
 /// A schema, prepared for fast checks.
-struct KnownSchema: Sendable, CachedValue {
+struct KnownSchema: Sendable {
     private(set) var schema: ContainerSchema
     /// The grants of types that do not have the standard ones.
     private(set) var grants: [String: Grants] = [:]

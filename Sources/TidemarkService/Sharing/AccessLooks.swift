@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkDomain
+internal import TidemarkFairness
 
 /// Requests to zones of others that wait until their users' access has been looked at, without a lock.
 ///
@@ -39,12 +40,12 @@ final class AccessLooks: Sendable {
         /// The looks that are under way.
         var looks: [Place: Look] = [:]
         /// Who had access a moment ago, and writes without another look.
-        var sights = RecentSights(trust: .seconds(10), bytesMax: 2_000_000)
+        var sights = RecentSights(trust: .seconds(10), countMax: 10_000)
     }
 
     private let state = Mutex(State())
 
-    /// - Parameter queue: queues the request. It is called at once, or by ``conclude(_:_:now:)``.
+    /// - Parameter queue: queues the request. It is called at once, or by ``conclude(_:_:of:now:)``.
     /// - Returns: the request's place, once it has one, and whether the caller must look and then conclude, until nobody
     ///   waits.
     func admit(
@@ -69,9 +70,11 @@ final class AccessLooks: Sendable {
 
     /// A look is over.
     ///
-    /// - Parameter mayAsk: whether the user takes part, or is invited; or why that is not known.
+    /// - Parameters:
+    ///   - mayAsk: whether the user takes part, or is invited; or why that is not known.
+    ///   - owner: whose request made the server look.
     /// - Returns: whether the caller must look again, for those who have come since this look began.
-    func conclude(_ place: Place, _ mayAsk: Result<Bool, FailureReason>, now: Duration) -> Bool {
+    func conclude(_ place: Place, _ mayAsk: Result<Bool, FailureReason>, of owner: WorkOwner, now: Duration) -> Bool {
         state.withLock { state in
             guard let look = state.looks.removeValue(forKey: place) else { return false }
             var decided = look.waiters[...]
@@ -80,7 +83,7 @@ final class AccessLooks: Sendable {
                 let rest = Array(look.waiters.dropFirst(look.askingCount))
                 if !rest.isEmpty { state.looks[place] = Look(waiters: rest, askingCount: rest.count) }
             }
-            if case .success(let mayAsk) = mayAsk { state.sights.note(mayAsk, at: place, now: now) }
+            if case .success(let mayAsk) = mayAsk { state.sights.note(mayAsk, at: place, of: owner, now: now) }
             for waiter in decided {
                 switch mayAsk {
                 case .success(true): waiter.queued.give(waiter.queue())

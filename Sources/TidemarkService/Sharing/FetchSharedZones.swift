@@ -2,6 +2,7 @@
 
 internal import Synchronization
 package import TidemarkDomain
+package import TidemarkFairness
 internal import TidemarkScheduling
 
 extension CloudService {
@@ -66,8 +67,10 @@ extension CloudService {
 
     /// The same for somebody who wants to upload an asset for a record of the zone: `notPermitted` to a user who may
     /// only read.
+    ///
+    /// - Parameter owner: whose client uploads.
     package func uploadAccess(
-        to key: ZoneKey, by caller: RecordAccess
+        to key: ZoneKey, by caller: RecordAccess, for owner: WorkOwner
     ) async -> Result<RecordAccess, FailureReason> {
         let found: Result<RecordAccess, FailureReason> = await access(to: key, by: caller).flatMap { access in
             access.mayCreateRecords ? .success(access) : .failure(.notPermitted)
@@ -75,7 +78,7 @@ extension CloudService {
         if let user = caller.user {
             let place = AccessLooks.Place(user: user, zone: key)
             let (mayUpload, now) = ((try? found.get()) != nil, scheduler.now)
-            sharedWrites.uploadSights.withLock { $0.note(mayUpload, at: place, now: now) }
+            sharedWrites.uploadSights.withLock { $0.note(mayUpload, at: place, of: owner, now: now) }
         }
         return found
     }
@@ -87,11 +90,13 @@ extension CloudService {
     /// upload is prepared, and with its last part. For parts in between, what was found is trusted for a while: they are
     /// under way together, and a read could change their order. Somebody who has lost the right meanwhile leaves a part of a
     /// file, which never becomes an asset.
-    package func partAccess(to key: ZoneKey, by caller: RecordAccess) async -> Result<Void, FailureReason> {
+    package func partAccess(
+        to key: ZoneKey, by caller: RecordAccess, for owner: WorkOwner
+    ) async -> Result<Void, FailureReason> {
         guard let user = caller.user else { return .failure(.notAuthenticated) }
         let place = AccessLooks.Place(user: user, zone: key)
         let now = scheduler.now
         if sharedWrites.uploadSights.withLock({ $0.isTrusted(place, now: now) }) { return .success(()) }
-        return await uploadAccess(to: key, by: caller).map { _ in () }
+        return await uploadAccess(to: key, by: caller, for: owner).map { _ in () }
     }
 }

@@ -72,7 +72,7 @@ struct SharedParts: Sendable {
                 while mustLook {
                     // Others may wait for this look too, so it goes on after the first asker has left.
                     let mayAsk = await service.inTurn(turn, askedBy: Asker()) { await service.mayAsk(place) }
-                    mustLook = looks.conclude(place, mayAsk, now: service.scheduler.now)
+                    mustLook = looks.conclude(place, mayAsk, of: owner, now: service.scheduler.now)
                 }
             }
         }

@@ -25,43 +25,45 @@ extension CloudService {
         case .failure(let reason): return .failure(reason)
         case .success(let key): account = key
         }
-        var owners: [UserID: AccountKey?] = [:]
-        var results: [Result<[WrappedZoneKey], FailureReason>] = []
-        // NB: one after another, so that a zone without access takes no more room than one that is not there.
-        var room = max(limits.pageKeysMax, limits.zoneKeysMax)
-        for zone in zones where room >= limits.zoneKeysMax {
-            var cost = 1
-            switch await sharedKeys(in: zone, by: caller) {
-            case .failure(.zoneNotFound): results.append(.failure(.zoneNotFound))
-            case .failure(let reason): return .failure(reason)
-            case .success((_, let keys)) where keys.isEmpty: results.append(.success([]))
-            case .success((let owner, let keys)):
-                if owners[owner] == nil {
-                    switch await accountKey(of: owner) {
-                    case .failure(let reason): return .failure(reason)
-                    case .success(let key): owners[owner] = .some(key)
+        // Names that no zone can have must not reach the store. A zone without access takes as much room of the page as one
+        // that is not there, which is none.
+        let valid = zones.filter { ZoneName.isValid($0.name, limits: limits) }
+        let keysMax = max(limits.pageKeysMax, limits.zoneKeysMax)
+        let read = await retry.run { () async throws(StorageError) in
+            .success(try await storage.zoneKeys(of: valid, keysMax: keysMax, sharing: SharingRead(for: caller)))
+        }
+        return await read.asyncFlatMap { found in
+            let readable = found.filter { (try? $0.outcome(for: caller).get())?.isEmpty == false }
+            return await accountKeys(ofOwners: readable).map { owners in
+                let all = outcomes(of: zones, found, else: .zoneNotFound) { read, zone in
+                    read.outcome(for: caller).flatMap { keys -> Result<[WrappedZoneKey], FailureReason> in
+                        if keys.isEmpty { return .success([]) }
+                        let ownersKey = read.sharing.flatMap { owners[$0.owner] ?? nil }
+                        let rewrapping = Rewrapping(
+                            from: ownersKey, to: account, zoneName: zone.name, container: container)
+                        return rewrapping.map { .success($0.all(keys)) } ?? .failure(.keysUnavailable)
                     }
                 }
-                let rewrapping = Rewrapping(
-                    from: owners[owner].flatMap(\.self), to: account, zoneName: zone.name, container: container)
-                results.append(rewrapping.map { .success($0.all(keys)) } ?? .failure(.keysUnavailable))
-                cost = keys.count
+                return (account: account, zones: all)
             }
-            room -= cost
         }
-        return .success((account, results))
     }
 
-    /// The keys of a zone of another, as its owner has them.
-    private func sharedKeys(
-        in zone: ZoneKey, by caller: RecordAccess
-    ) async -> Result<(owner: UserID, keys: [WrappedZoneKey]), FailureReason> {
-        guard ZoneName.isValid(zone.name, limits: limits) else { return .failure(.zoneNotFound) }
-        return await retry.run { () async throws(StorageError) in
-            let read = try await storage.zoneKeys(
-                of: [zone.name], in: zone.database, keysMax: limits.zoneKeysMax, sharing: SharingRead(for: caller))
-            guard let found = read.first, let owner = found.sharing?.owner else { return .failure(.zoneNotFound) }
-            return found.outcome(for: caller).map { (owner, $0) }
+    /// The account keys of the owners of zones, read at once.
+    private func accountKeys(
+        ofOwners zones: [ZoneKeysRead]
+    ) async -> Result<[UserID: AccountKey?], FailureReason> {
+        var owners: [UserID] = []
+        for case let owner? in zones.lazy.map({ $0.sharing?.owner }) where !owners.contains(owner) {
+            owners.append(owner)
+        }
+        return await withTaskGroup(of: (UserID, Result<AccountKey?, FailureReason>).self) { [owners] group in
+            for owner in owners { group.addTask { (owner, await self.accountKey(of: owner)) } }
+            var keys: Result<[UserID: AccountKey?], FailureReason> = .success([:])
+            for await (owner, key) in group {
+                keys = keys.flatMap { keys in key.map { keys.merging([owner: $0]) { $1 } } }
+            }
+            return keys
         }
     }
 

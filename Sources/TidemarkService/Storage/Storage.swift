@@ -387,21 +387,26 @@ package protocol Storage: AnyObject, Sendable {
     /// - Returns: whether it is the store's master key.
     func claimMasterKey(check: [UInt8]) async throws(StorageError) -> Bool
 
-    /// One entry for each name, in that order, up to the first zone whose keys do not fit. No more are read.
+    /// One entry for each zone, in that order, up to the first one whose keys do not fit. No more are read.
     ///
-    /// - Parameter keysMax: how many keys fit. A zone without keys counts as one. At least as many as a zone may have, or
-    ///   there may be no entry at all.
-    ///   `sharing` is what of the zones' shares is read in the same snapshot.
+    /// - Parameters:
+    ///   - keysMax: how many keys fit. A zone without keys counts as one. At least as many as a zone may have, or there may
+    ///     be no entry at all.
+    ///   - sharing: what of the zones' shares is read in the same snapshot. A zone to which its only user has no access
+    ///     counts as nothing.
     func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
+        of zones: [ZoneKey], keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead]
 
     /// Adds a key to the living zone if its newest key is `newest` (nil: it has none), and if it has fewer than
     /// `countMax`.
     ///
+    /// - Parameter rowsMax: `Limits.sharingRowsMax`. If the owner's account has as much already, only zones without a key
+    ///   get one.
     /// - Returns: the zone's keys afterwards.
     func saveZoneKey(
-        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, rowsMax: Int,
+        now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead
 
     // MARK: Between servers

@@ -21,7 +21,7 @@ extension RequestRouter {
         case .private: access = viewpoint.access
         // Who may read a record may name its assets, and that takes the grants.
         case .public: access = try await recordDatabase(request.database, isWrite: false, context.member).access
-        case .shared: access = try await uploadAccess(to: request.zone, by: viewpoint)
+        case .shared: access = try await uploadAccess(to: request.zone, by: viewpoint, context.member)
         }
         let progress = try await orRefusal(service.prepare(upload, by: access), of: upload)
         return ServerMessage.answer(context.id, .prepareAssetUpload(WireAssetProgress(progress)))
@@ -43,10 +43,12 @@ extension RequestRouter {
         if viewpoint.access.scope == .shared {
             // I-5: nobody stores a part of a file where they may not write.
             if isLast {
-                _ = try await uploadAccess(to: request.zone, by: viewpoint)
+                _ = try await uploadAccess(to: request.zone, by: viewpoint, context.member)
             } else {
                 let key = try viewpoint.requiredZoneKey(of: request.zone)
-                try await service.partAccess(to: key, by: viewpoint.access).orRefusal()
+                try await service.partAccess(
+                    to: key, by: viewpoint.access, for: context.member.owner
+                ).orRefusal()
             }
         }
         var upload = try AssetUpload(
@@ -69,9 +71,10 @@ extension RequestRouter {
 
     /// What the caller may do in a zone of another: only who may write there uploads to its owner's database.
     private func uploadAccess(
-        to zone: WireZoneID, by viewpoint: Viewpoint
+        to zone: WireZoneID, by viewpoint: Viewpoint, _ member: SessionMember
     ) async throws(Refusal) -> RecordAccess {
-        try await service.uploadAccess(to: try viewpoint.requiredZoneKey(of: zone), by: viewpoint.access).orRefusal()
+        let key = try viewpoint.requiredZoneKey(of: zone)
+        return try await service.uploadAccess(to: key, by: viewpoint.access, for: member.owner).orRefusal()
     }
 
     /// says how much a full private database holds, and how large an asset may be.

@@ -182,16 +182,22 @@ struct AccountStatements: Sendable {
         "INSERT INTO account (name) VALUES (\(\.self)) ON CONFLICT DO NOTHING RETURNING id")
 
     let listAccounts = DeclaredStatement<Void, AdminStore.Account>(
-        .read, "list_accounts",
-        """
+        .read, "list_accounts", "\(accounts) ORDER BY a.name", row: decodeAccount)
+
+    let showAccount = DeclaredStatement<String, AdminStore.Account>(
+        .read, "show_account", "\(accounts) WHERE a.name = \(\.self)", row: decodeAccount)
+
+    /// Accounts as operators see them.
+    private static let accounts = """
         SELECT a.id, a.name, a.created_at,
                (SELECT count(*) FROM credential c WHERE c.account_id = a.id AND c.revoked_at IS NULL
                                                     AND (c.expires_at IS NULL OR c.expires_at > now())) AS credential_count,
                (SELECT count(*) FROM device d WHERE d.account_id = a.id) AS device_count, a.encryption_mode,
                a.given_name, a.family_name
-          FROM account a ORDER BY a.name
+          FROM account a
         """
-    ) { row throws(PostgresError) in
+
+    @Sendable private static func decodeAccount(_ row: PostgresRow) throws(PostgresError) -> AdminStore.Account {
         AdminStore.Account(
             id: try row["id"], name: try row["name"], createdAt: try row["created_at"],
             credentialCount: try row["credential_count"], deviceCount: try row["device_count"],

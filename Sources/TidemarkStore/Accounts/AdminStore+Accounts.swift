@@ -48,6 +48,11 @@ extension AdminStore {
         try await storage.read(sql.accounts.listAccounts())
     }
 
+    /// Nil if there is no such account.
+    package func account(shownAs name: String) async throws(StorageError) -> Account? {
+        try await storage.read(sql.accounts.showAccount(name)).first
+    }
+
     /// Sets the name of an account's person; nil: it has none any more. Servers keep no names, so they need not hear of
     /// it. Repeating it does no harm.
     package func setPersonName(_ name: PersonName?, of account: AccountID) async throws(StorageError) {

@@ -20,17 +20,16 @@ struct KeyStatements: Sendable {
         (try row["ordinal"], try row["id"])
     }
 
-    /// The keys of zones, in the order of the names. A zone without keys has a row of nulls. `rowsMax` is nil for all.
+    /// The keys of zones, in the order of the list. A zone without keys has a row of nulls. `rowsMax` is nil for all.
     ///
     /// NB: `unnest … WITH ORDINALITY` is known to be in order, so nothing is sorted, and nothing is read beyond the limit.
     let readZoneKeys = DeclaredStatement<
-        (database: DatabaseID, names: [String], rowsMax: Int?), (ordinal: Int, key: WrappedZoneKey?)
+        (zones: [ZoneKey], rowsMax: Int?), (ordinal: Int, key: WrappedZoneKey?)
     >(
         .read, "read_zone_keys",
         """
         SELECT k.ordinal, y.id, y.account_key_id, y.wrapped
-          FROM (SELECT \(\.database) AS database_id, n.zone_name, n.ordinal
-                  FROM unnest(\(\.names)) WITH ORDINALITY AS n (zone_name, ordinal)) AS k
+          FROM unnest(\(\.zones, \.database), \(\.zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
          CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
           LEFT JOIN LATERAL (
                SELECT id, account_key_id, wrapped, number FROM zone_key
@@ -45,7 +44,7 @@ struct KeyStatements: Sendable {
     }
 
     let saveZoneKey = DeclaredStatement<
-        (zone: ZoneKey, newest: [UInt8]?, key: WrappedZoneKey, now: Timestamp, countMax: Int), Void
+        (zone: ZoneKey, newest: [UInt8]?, key: WrappedZoneKey, now: Timestamp, countMax: Int, rowsMax: Int), Void
     >(
         .write, "save_zone_key",
         """
@@ -58,6 +57,7 @@ struct KeyStatements: Sendable {
                 WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                 ORDER BY database_id DESC, zone_id DESC, number DESC LIMIT 1) AS y ON true
          WHERE y.id IS NOT DISTINCT FROM \(\.newest) AND coalesce(y.number, 0) < \(\.countMax)::bigint
+           AND (y.number IS NULL OR \(SharingStatements.rowCount(ofOwnerOf: "k.database_id")) < \(\.rowsMax)::bigint)
             ON CONFLICT DO NOTHING
         """)
 

@@ -34,41 +34,51 @@ extension PostgresStorage {
     }
 
     package func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
+        of zones: [ZoneKey], keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead] {
-        guard !names.isEmpty else { return [] }
-        let zones = names.map { ZoneKey(database: database, name: $0) }
-        if zones.count == 1, let refused = try await refusedRead(of: zones[0], sharing) {
-            var read = ZoneKeysRead(keys: nil)
-            read.sharing = refused.sharing
-            return [read]
+        let refused = try await refusedReads(of: zones, sharing)
+        let open = zones.filter { !refused.keys.contains($0) }
+        var found: [ZoneKeysRead] = []
+        if !open.isEmpty {
+            let (rows, shares) = try await read(sql.keys.readZoneKeys((open, keysMax + 1)), and: sharing, of: open)
+            // The zone of the row that does not fit is not read to its end.
+            let count = rows.count > keysMax ? rows[keysMax].ordinal - 1 : open.count
+            found = Self.zoneKeys(rows, ofFirst: count)
+            for index in found.indices { found[index].sharing = shares[index] }
         }
-        let (rows, shares) = try await read(
-            sql.keys.readZoneKeys((database, names, keysMax + 1)), and: sharing, of: zones)
-        var covered = names
-        // The zone of the row that does not fit is not read to its end.
-        if rows.count > keysMax, let last = rows.last { covered.removeSubrange((last.ordinal - 1)...) }
-        var found = Self.zoneKeys(rows, covered)
-        for index in found.indices { found[index].sharing = shares[index] }
         // I-5: a zone of another is not there, whatever became of it.
-        guard sharing.users.isEmpty else { return found }
-        return try await withRemovals(found, covered, in: database)
+        guard !sharing.users.isEmpty else { return try await withRemovals(found, open) }
+        var rest = found[...]
+        var all: [ZoneKeysRead] = []
+        for zone in zones {
+            if let shares = refused[zone] {
+                all.append(ZoneKeysRead(keys: nil))
+                all[all.count - 1].sharing = shares
+            } else if let next = rest.popFirst() {
+                all.append(next)
+            } else {
+                break
+            }
+        }
+        return all
     }
 
     package func saveZoneKey(
-        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, rowsMax: Int,
+        now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead {
         let (_, keys) = try await writeRepeatably(
-            sql.keys.saveZoneKey((zone, newest, key, now, countMax)),
-            sql.keys.readZoneKeys((zone.database, [zone.name], nil)))
-        let found = Self.zoneKeys(keys.rows, [zone.name])
-        return try await withRemovals(found, [zone.name], in: zone.database)[0]
+            sql.keys.saveZoneKey((zone, newest, key, now, countMax, rowsMax)),
+            sql.keys.readZoneKeys(([zone], nil)))
+        return try await withRemovals(Self.zoneKeys(keys.rows, ofFirst: 1), [zone])[0]
     }
 
-    /// The keys of each zone. Rows of other zones are left out.
-    private static func zoneKeys(_ rows: [(ordinal: Int, key: WrappedZoneKey?)], _ names: [String]) -> [ZoneKeysRead] {
-        var found = names.map { _ in ZoneKeysRead(keys: nil) }
-        for (ordinal, key) in rows where ordinal <= found.count {
+    /// The keys of the first zones of the list. Rows of others are left out.
+    private static func zoneKeys(
+        _ rows: [(ordinal: Int, key: WrappedZoneKey?)], ofFirst count: Int
+    ) -> [ZoneKeysRead] {
+        var found = [ZoneKeysRead](repeating: ZoneKeysRead(keys: nil), count: count)
+        for (ordinal, key) in rows where ordinal <= count {
             if found[ordinal - 1].keys == nil { found[ordinal - 1].keys = [] }
             // In place: a new array for each key would make a zone of many keys expensive.
             if let key { found[ordinal - 1].keys?.append(key) }
@@ -77,14 +87,20 @@ extension PostgresStorage {
     }
 
     /// Adds why zones are missing, if any are.
+    ///
+    /// - Parameter zones: of what was found, and perhaps more.
     private func withRemovals(
-        _ found: [ZoneKeysRead], _ names: [String], in database: DatabaseID
+        _ found: [ZoneKeysRead], _ zones: [ZoneKey]
     ) async throws(StorageError) -> [ZoneKeysRead] {
-        let missing = names.indices.filter { found[$0].keys == nil }
+        let missing = found.indices.filter { found[$0].keys == nil }
         guard !missing.isEmpty else { return found }
-        let removals = try await removals(ofZones: missing.map { names[$0] }, in: database)
         var result = found
-        for index in missing { result[index].lastRemoval = removals[names[index]] }
+        for (database, names) in missing.map({ zones[$0] }).byDatabase {
+            let removals = try await removals(ofZones: names, in: database)
+            for index in missing where zones[index].database == database {
+                result[index].lastRemoval = removals[zones[index].name]
+            }
+        }
         return result
     }
 }

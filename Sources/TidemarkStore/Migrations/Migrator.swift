@@ -163,6 +163,11 @@ package struct MigrationError: Error, CustomStringConvertible {
 
     let cause: PostgresError?
 
+    /// Whether PostgreSQL does not allow it to the role of the URL.
+    package var isNotAllowed: Bool { cause?.code == .statement(.insufficientPrivilege) }
+    /// Whether the URL is none.
+    package var isOfURL: Bool { cause?.code == .invalidURL }
+
     init(_ code: Code, detail: String = "", cause: PostgresError? = nil) {
         self.code = code
         self.detail = detail

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 package import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkPostgres
-internal import TidemarkService
-internal import TidemarkSockets
+package import TidemarkService
+package import TidemarkSockets
 
 /// How long PostgreSQL works on a query.
 package struct QueryTimes: Sendable {
@@ -32,6 +33,10 @@ package struct QueryTimes: Sendable {
 ///
 /// There are two lanes. A query begins in the short one and must end soon. If it does not, it waits for a turn
 /// in the long one, which has one connection. So scans of whole zones delay each other, and not queries with an index.
+///
+/// A query whose kind was late again and again begins in the long lane. Otherwise each of very many scans would
+/// have a short connection for as long as it may. Of the long lanes of all event loops a bounded number runs at once, so
+/// that PostgreSQL has processors left for everything else.
 final class QueryConnections: Sendable {
     static let sessionSettings: [(String, String)] = [
         ("default_transaction_isolation", "read committed"),
@@ -51,14 +56,20 @@ final class QueryConnections: Sendable {
     private let short: FairConnections
     private let long: FairConnections
     private let statements = QueryStatementCache()
+    private let slow = Mutex(SlowQueries())
+    private let loop: EventLoop
+    private let times: QueryTimes
 
-    init(url: String, loop: EventLoop, times: QueryTimes) {
-        func lane(_ time: Duration, _ bounds: FairBounds) -> FairConnections {
+    /// - Parameter longQueries: where the long queries of all event loops take turns. Nil: there is no other loop.
+    init(url: String, loop: EventLoop, times: QueryTimes, longQueries: FairGate? = nil) {
+        self.loop = loop
+        self.times = times
+        func lane(_ time: Duration, _ bounds: FairBounds, _ processGate: FairGate? = nil) -> FairConnections {
             // PostgreSQL stops a query that takes longer.
             let timeout = ("statement_timeout", "\(Int(time / .milliseconds(1)))ms")
             return FairConnections(
                 url: url, loop: loop, bounds, settings: QueryConnections.sessionSettings + [timeout],
-                name: "tidemark-query", kind: .query)
+                name: "tidemark-query", kind: .query, processGate: processGate)
         }
         // One owner leaves a connection to the others.
         short = lane(
@@ -66,7 +77,8 @@ final class QueryConnections: Sendable {
             FairBounds(room: 4, roomPerOwner: 3, waitingMax: 512, waitingPerOwnerMax: 128, workTime: times.short))
         long = lane(
             times.long,
-            FairBounds(room: 1, roomPerOwner: 1, waitingMax: 64, waitingPerOwnerMax: 8, workTime: times.long / 2))
+            FairBounds(room: 1, roomPerOwner: 1, waitingMax: 64, waitingPerOwnerMax: 8, workTime: times.long / 2),
+            longQueries)
     }
 
     /// - Parameter isRepeated: whether the statement is worth caching.
@@ -74,7 +86,7 @@ final class QueryConnections: Sendable {
     func run(
         _ query: CompiledQuery, for owner: WorkOwner, isRepeated: Bool = true
     ) async throws(StorageError) -> PostgresRows {
-        let answers = try await run(for: owner) { isCached in
+        let answers = try await run(SlowQueries.Kind(query.sql, of: owner)) { isCached in
             batch(query, isCached: isRepeated && isCached, for: owner)
         }
         return answers[answers.count - 1]
@@ -84,36 +96,62 @@ final class QueryConnections: Sendable {
     func run(
         _ query: CompiledQuery, and sharing: BoundStatement, for owner: WorkOwner
     ) async throws(StorageError) -> (rows: PostgresRows, sharing: PostgresRows) {
-        let answers = try await run(for: owner) { isCached in
+        let answers = try await run(SlowQueries.Kind(query.sql, of: owner)) { isCached in
             [.beginSnapshot, sharing] + batch(query, isCached: isCached, for: owner) + [.commit]
         }
         return (answers[answers.count - 2], answers[1])
     }
 
     private func run(
-        for owner: WorkOwner, _ batch: (_ isCached: Bool) -> [BoundStatement]
+        _ kind: SlowQueries.Kind, _ batch: (_ isCached: Bool) -> [BoundStatement]
     ) async throws(StorageError) -> [PostgresRows] {
+        if !isSlow(kind), let answers = try await runSoon(kind, batch(true)) { return answers }
+        // Planned for its values, which takes no time beside the rest.
+        return try await runLong(kind, batch(false))
+    }
+
+    /// - Returns: nil if the batch must begin anew among the long ones.
+    private func runSoon(
+        _ kind: SlowQueries.Kind, _ batch: [BoundStatement]
+    ) async throws(StorageError) -> [PostgresRows]? {
         do throws(StorageError) {
-            return try await run(batch(true), on: short, for: owner)
+            let answers = try await short.run(for: kind.owner) {
+                connection throws(PostgresError) -> [PostgresRows]? in
+                // Others of its kind may have been late while it waited.
+                if isSlow(kind) { return nil }
+                return try await connection.execute(batch)
+            }
+            if answers != nil { slow.withLock { $0.noteSoon(kind) } }
+            return answers
         } catch {
-            guard error.code == .queryTooSlow else { throw error }
-            // Planned for its values, which takes no time beside the rest.
-            return try await run(batch(false), on: long, for: owner)
+            guard error.code == .tooSlow else { throw error }
+            slow.withLock { $0.noteLate(kind, at: loop.now) }
+            return nil
         }
     }
 
-    /// The rows of each statement.
-    private func run(
-        _ batch: [BoundStatement], on lane: FairConnections, for owner: WorkOwner
+    private func runLong(
+        _ kind: SlowQueries.Kind, _ batch: [BoundStatement]
     ) async throws(StorageError) -> [PostgresRows] {
         do throws(StorageError) {
-            return try await lane.run(for: owner) { connection throws(PostgresError) in
-                try await connection.execute(batch)
+            let (answers, time) = try await long.run(for: kind.owner) {
+                connection throws(PostgresError) -> ([PostgresRows], Duration) in
+                let start = loop.now
+                let answers = try await connection.execute(batch)
+                return (answers, loop.now - start)
             }
+            slow.withLock { slow in
+                if time < times.short { slow.noteSoon(kind) } else { slow.noteLate(kind, at: loop.now) }
+            }
+            return answers
         } catch {
-            throw error.code == .tooSlow ? StorageError(.queryTooSlow, detail: error.detail) : error
+            guard error.code == .tooSlow else { throw error }
+            slow.withLock { $0.noteLate(kind, at: loop.now) }
+            throw StorageError(.queryTooSlow, detail: error.detail)
         }
     }
+
+    private func isSlow(_ kind: SlowQueries.Kind) -> Bool { slow.withLock { $0.isSlow(kind, at: loop.now) } }
 
     /// One transaction: the settings hold until its end.
     private func batch(_ query: CompiledQuery, isCached: Bool, for owner: WorkOwner) -> [BoundStatement] {
@@ -128,5 +166,21 @@ final class QueryConnections: Sendable {
     func stop() async {
         await short.stop()
         await long.stop()
+    }
+}
+
+extension PostgresStorage {
+    /// Where the long queries of all event loops take turns. Each takes PostgreSQL a processor.
+    ///
+    /// - Parameters:
+    ///   - room: how many run at once. One account leaves a place to others, unless there is only one.
+    ///   - loop: any of the loops.
+    package static func longQueryTurns(_ room: Int, within limits: Limits, on loop: EventLoop) -> FairGate {
+        // A loop sends one at a time, so few wait.
+        FairGate(
+            FairBounds(
+                room: room, roomPerOwner: max(1, room - 1), waitingMax: 64, waitingPerOwnerMax: 64,
+                workTime: Duration.seconds(limits.querySecondsMax) / 2),
+            patience: FairConnections.patience, scheduler: loop)
     }
 }

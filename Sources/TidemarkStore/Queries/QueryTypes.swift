@@ -5,6 +5,9 @@ internal import TidemarkDomain
 
 /// Remembers for a short time the record types of recent queries. Each query reads the version again, which decides
 /// everything that matters for correctness. A new index is used a little later.
+///
+/// Owners have no shares of the places, because what is remembered counts for ten seconds only. Somebody who queries a
+/// thousand types in that time makes others' next queries take one round trip more.
 final class QueryTypes: Sendable {
     private static let countMax = 1_000
     private static let lifetime = Duration.seconds(10)

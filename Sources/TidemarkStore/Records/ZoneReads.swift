@@ -109,8 +109,12 @@ struct ZoneReads {
 
     /// Who may do what, as of the locks: nobody changes it before the transaction ends.
     private mutating func addSharing() {
-        addShares(of: reads.indices.filter { reads[$0].sharing.isWhole }, isWhole: true) { keys, _ in
-            sql.sharing.readWhole(keys)
+        let whole = reads.indices.filter { reads[$0].sharing.isWhole }
+        addShares(of: whole, isWhole: true) { keys, _ in sql.sharing.readWhole(keys) }
+        if !whole.isEmpty {
+            reading.add(sql.sharing.countRows(whole.map { reads[$0].key.database })) { found, row in
+                found.snapshots[whole[ordinal: row.ordinal]].sharingRowCount = Int(row.count)
+            }
         }
         let users = reads.map(\.sharing.users)
         addShares(of: reads.indices.filter { !users[$0].isEmpty }, isWhole: false) { keys, places in

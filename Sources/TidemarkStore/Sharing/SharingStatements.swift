@@ -125,6 +125,33 @@ struct SharingStatements: Sendable {
                   AND user_id BETWEEN w.user_id AND w.user_id ORDER BY user_id LIMIT 1) AS f
         """
 
+    /// What of `Limits.sharingRowsMax` the accounts have that own private databases. Users of any containers are counted.
+    let countRows = DeclaredStatement<[DatabaseID], (ordinal: Int, count: Int64)>(
+        .read, "count_sharing_rows",
+        """
+        SELECT k.ordinal, \(rowCount(ofOwnerOf: "k.database_id")) AS row_count
+          FROM unnest(\(\.self)) WITH ORDINALITY AS k (database_id, ordinal)
+        """
+    ) { row throws(PostgresError) in (try row["ordinal"], try row["row_count"]) }
+
+    /// - Parameter database: a private database; 0 rows for any other.
+    static func rowCount(ofOwnerOf database: String) -> String {
+        """
+        (SELECT count(*)
+           FROM database o
+           JOIN container_user a ON a.id = o.user_id
+           JOIN container_user u ON u.account_id = a.account_id
+           JOIN database d ON d.user_id = u.id AND d.scope = 2
+          CROSS JOIN LATERAL (
+                SELECT 1 FROM share WHERE database_id = d.id
+                 UNION ALL
+                SELECT 1 FROM share_participant WHERE database_id = d.id
+                 UNION ALL
+                SELECT 1 FROM zone_key WHERE database_id = d.id AND number > 1) AS r
+          WHERE o.id = \(database) AND o.scope = 2)
+        """
+    }
+
     // MARK: Writing
 
     let forgetShares = DeclaredStatement<(database: DatabaseID, zone: ZoneID, shares: [ShareNumber]), Void>(

@@ -28,13 +28,13 @@ extension MemoryStore {
     }
 
     package func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
+        of zones: [ZoneKey], keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead] {
         try await call { tables in
             var found: [ZoneKeysRead] = []
             var keyCount = 0
-            for name in names {
-                let read = tables.zoneKeys(of: ZoneKey(database: database, name: name), sharing)
+            for zone in zones {
+                let read = tables.zoneKeys(of: zone, sharing)
                 if let keys = read.keys { keyCount += max(1, keys.count) }
                 guard keyCount <= keysMax else { break }
                 found.append(read)
@@ -44,12 +44,14 @@ extension MemoryStore {
     }
 
     package func saveZoneKey(
-        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, rowsMax: Int,
+        now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead {
         try await call { tables in
             if let id = tables.livingZone(zone) {
                 let keys = tables.zoneKeys[id] ?? []
-                if keys.last?.id == newest, keys.count < countMax { tables.zoneKeys[id] = keys + [key] }
+                let hasRoom = keys.isEmpty || tables.sharingRowCount(of: zone.database) < rowsMax
+                if keys.last?.id == newest, keys.count < countMax, hasRoom { tables.zoneKeys[id] = keys + [key] }
             }
             return tables.zoneKeys(of: zone)
         }
@@ -69,6 +71,17 @@ extension MemoryTables {
         guard !accountKeys.keys.contains(where: { userKeys[$0]?.account == account }) else { return false }
         endToEndAccounts.insert(account)
         return true
+    }
+
+    /// What of ``Limits/sharingRowsMax`` the account has that owns a private database.
+    func sharingRowCount(of database: DatabaseID) -> Int {
+        guard let account = users.first(where: { $0.value.database == database })?.key.account else { return 0 }
+        let own = users.filter { $0.key.account == account }.map(\.value.database)
+        return own.flatMap { databases[$0]?.zones ?? [] }.reduce(0) { count, zone in
+            let shares = sharing[zone]
+            let participants = shares?.participants.values.reduce(0) { $0 + $1.count } ?? 0
+            return count + (shares?.shares.count ?? 0) + participants + max(0, (zoneKeys[zone]?.count ?? 0) - 1)
+        }
     }
 
     func zoneKeys(of key: ZoneKey, _ sharing: SharingRead = .nothing) -> ZoneKeysRead {

@@ -189,6 +189,7 @@ struct MemoryTables {
             snapshot.assetClaims[claimant.asset, default: claims].senders.formUnion(claims.senders)
         }
         snapshot.sharing = sharing(of: id, read.sharing)
+        if read.sharing == .whole { snapshot.sharingRowCount = sharingRowCount(of: read.key.database) }
         snapshot.referencesMax = referencesMax
         snapshot.roles = roles.filter { read.users.contains($0.key) }
         snapshot.storageUse = storageUse(of: read.key.database)

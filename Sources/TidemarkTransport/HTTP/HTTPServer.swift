@@ -7,7 +7,8 @@ internal import TidemarkTelemetry
 
 /// Serves HTTP/1.1 on the given loops: requests with bodies, several on a connection, streamed answers. From any thread.
 ///
-/// Devices do not connect here: ``TransportServer`` answers one request and closes.
+/// Devices do not connect here: ``TransportServer`` answers one request and closes. Steps of TLS handshakes take no turns
+/// here, so the loops should not be those of devices.
 package final class HTTPServer: Sendable {
     /// The addresses on which it listens, with the ports that the kernel chose.
     package let localAddresses: [SocketAddress]

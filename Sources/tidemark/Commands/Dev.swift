@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Foundation
+internal import TidemarkAdmin
 internal import TidemarkServer
 internal import TidemarkTelemetry
 
@@ -14,7 +15,8 @@ struct Dev: ParsableCommand {
     var dataDirectory = ".tidemark"
 
     @Option(help: ArgumentHelp("The port to listen on; 0 for any free one.", valueName: "number"))
-    var port: UInt16 = 8443
+    var port: UInt16 = Self.portDefault
+    private static let portDefault: UInt16 = 8_443
 
     @Option(
         help: ArgumentHelp(
@@ -43,7 +45,7 @@ struct Dev: ParsableCommand {
         let server = try DevServer.start(home, databaseURL: postgres.url, port: port, hosts: host)
         let sheet = DevSheet(
             url: server.url, authorityFile: server.authorityFile, container: DevHome.container, accounts: accounts,
-            databaseURL: postgres.url, admin: server.adminURL)
+            databaseURL: postgres.url, context: writeContext(postgres.url, home), admin: server.adminURL)
         print(sheet.text)
         fflush(nil)
         if let readyFile { try sheet.write(to: readyFile) }
@@ -52,5 +54,32 @@ struct Dev: ParsableCommand {
         }
         try ServingLoop.run(server.server, signals)
         print("Stopped. The data is kept in \(home.path).")
+    }
+
+    /// Lets `tidemark admin` find the database without an option. A server without it is as good, so nothing fails.
+    private func writeContext(_ databaseURL: String, _ home: DevHome) -> DevSheet.Context {
+        let context = AdminContext(
+            name: DevHome.contextName, target: .database(url: databaseURL), container: DevHome.container,
+            environment: .development, start: command(home))
+        do throws(AdminFailure) {
+            let file = ContextFile(variables: ProcessInfo.processInfo.environment)
+            let isSelected = try file.change { list throws(AdminFailure) in
+                list.set(context)
+                if list.selected == nil { _ = list.select(context.name) }
+                return list.selected == context.name
+            }
+            return isSelected ? .selected : .written
+        } catch {
+            printError("Warning: commands of operators need --database-url. \(error)")
+            return .missing
+        }
+    }
+
+    /// The command that starts this server again.
+    private func command(_ home: DevHome) -> String {
+        var words = ["tidemark", "dev", "--data-directory", DevSheet.quoted(home.path)]
+        if port != Self.portDefault { words += ["--port", "\(port)"] }
+        for host in host { words += ["--host", DevSheet.quoted(host)] }
+        return words.joined(separator: " ")
     }
 }

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Foundation
+internal import TidemarkAdmin
 internal import TidemarkDomain
 internal import TidemarkServer
 internal import TidemarkTelemetry
@@ -56,6 +57,14 @@ struct Serve: ParsableCommand {
         help: ArgumentHelp(
             "Database connections for writing, of each loop.", discussion: "Default: 8.", valueName: "count"))
     var databaseConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Queries without an index that run at once, of all event loops together.",
+            discussion:
+                "Each takes PostgreSQL a core. At most one of each loop runs. Default: half of this machine's cores, and at "
+                + "least 1. If PostgreSQL is on another machine, use half of its cores.", valueName: "count"))
+    var longQueries: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -116,15 +125,15 @@ struct Serve: ParsableCommand {
         try ServingLoop.run(server, signals, drainTime: drainTime)
     }
 
-    private func level() throws(CommandError) -> Log.Level {
+    private func level() throws(AdminFailure) -> Log.Level {
         let name = Setting.optional(logLevel, "--log-level") ?? Log.Level.info.rawValue
         guard let level = Log.Level(rawValue: name) else {
-            throw CommandError("--log-level must be one of \(Log.Level.names), not \(name).")
+            throw AdminFailure(.usage, "--log-level must be one of \(Log.Level.names), not \(name).")
         }
         return level
     }
 
-    private func configuration() throws(CommandError) -> ServerConfiguration {
+    private func configuration() throws(AdminFailure) -> ServerConfiguration {
         let address = try ConnectionOptions.address(
             try Setting.required(listen, "--listen"), "--listen")
         var configuration = ServerConfiguration(
@@ -136,6 +145,8 @@ struct Serve: ParsableCommand {
             loops, "--loops", default: ServerConfiguration.loopCountDefault, in: 1...64)
         configuration.databaseConnections = try Setting.number(
             databaseConnections, "--database-connections", default: configuration.databaseConnections, in: 1...100)
+        configuration.longQueriesMax = try Setting.number(
+            longQueries, "--long-queries", default: configuration.longQueriesMax, in: 1...64)
         let known = try Setting.number(
             knownZonesMegabytes, "--known-zones-megabytes",
             default: configuration.knownZonesBytesMax / 1_048_576, in: 0...65_536)
@@ -158,34 +169,38 @@ struct Serve: ParsableCommand {
         return configuration
     }
 
-    private func origins() throws(CommandError) -> AllowedOrigins? {
+    private func origins() throws(AdminFailure) -> AllowedOrigins? {
         guard let text = Setting.optional(allowedOrigins, "--allowed-origins") else { return nil }
         let list = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         guard let origins = AllowedOrigins(list) else {
-            throw CommandError(
+            throw AdminFailure(
+                .usage,
                 "--allowed-origins takes origins separated by commas, such as https://app.example.org, without a path, "
                     + "not \(text).")
         }
         return origins
     }
 
-    private func certificateFiles() throws(CommandError) -> ServerConfiguration.CertificateFiles? {
+    private func certificateFiles() throws(AdminFailure) -> ServerConfiguration.CertificateFiles? {
         let certificate = Setting.optional(certificate, "--certificate")
         let privateKey = Setting.optional(privateKey, "--private-key")
         let isPlain = Setting.flag(plain, "--plain")
         switch (certificate, privateKey) {
         case (let certificate?, let privateKey?):
-            guard !isPlain else { throw CommandError("--plain and --certificate exclude each other. Choose one.") }
+            guard !isPlain else {
+                throw AdminFailure(.usage, "--plain and --certificate exclude each other. Choose one.")
+            }
             return .init(certificateFile: certificate, privateKeyFile: privateKey)
         case (nil, nil):
             guard isPlain else {
-                throw CommandError(
+                throw AdminFailure(
+                    .usage,
                     "Missing --certificate and --private-key (or TIDEMARK_CERTIFICATE and TIDEMARK_PRIVATE_KEY). For a "
                         + "server on loopback without TLS give --plain.")
             }
             return nil
         default:
-            throw CommandError("--certificate and --private-key belong together. Give both.")
+            throw AdminFailure(.usage, "--certificate and --private-key belong together. Give both.")
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkAdmin
 
 /// The directory in which `tidemark dev` keeps everything.
 ///
@@ -11,6 +12,8 @@ internal import Foundation
 ///     DIRECTORY/credentials.json   accounts and their tokens, readable by their owner only
 struct DevHome {
     static let container = "iCloud.dev.tidemark"
+    /// Of commands of operators.
+    static let contextName = "dev"
     static let accountNames = ["alice", "bob"]
 
     /// Absolute.
@@ -23,13 +26,14 @@ struct DevHome {
     var credentialsFile: String { "\(path)/credentials.json" }
 
     /// Creates missing directories.
-    init(path: String) throws(CommandError) {
+    init(path: String) throws(AdminFailure) {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         do {
             try FileManager.default.createDirectory(
                 atPath: certificates, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
         } catch {
-            throw CommandError(
+            throw AdminFailure(
+                .refused,
                 "Cannot create the directory \(self.path): \(error.localizedDescription). Choose another one with --data-directory."
             )
         }
@@ -58,32 +62,5 @@ struct DevHome {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try AtomicFile.write(try encoder.encode(Stored(accounts: accounts)), to: credentialsFile, mode: 0o600)
-    }
-}
-
-/// Writes files so that they appear completely or not at all.
-enum AtomicFile {
-    static func write(_ data: Data, to path: String, mode: mode_t) throws(CommandError) {
-        let temporary = "\(path).\(getpid()).new"
-        unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
-        guard descriptor >= 0 else { throw failure(path) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do {
-            try file.write(contentsOf: data)
-            try file.close()
-        } catch {
-            unlink(temporary)
-            throw failure(path)
-        }
-        guard rename(temporary, path) == 0 else {
-            unlink(temporary)
-            throw failure(path)
-        }
-    }
-
-    private static func failure(_ path: String) -> CommandError {
-        CommandError(
-            "Cannot write \(path): \(String(cString: strerror(errno))). Make room, or check who may write there.")
     }
 }

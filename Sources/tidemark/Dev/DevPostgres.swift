@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkAdmin
 internal import TidemarkDomain
 internal import TidemarkLocalPostgres
 internal import TidemarkPostgres
@@ -122,7 +123,8 @@ struct DevPostgres {
         }
         if try await admin.account(named: name) == nil { _ = try await admin.createAccount(name) }
         guard let account = try await admin.account(named: name) else {
-            throw CommandError("The account \(name) cannot be created. Choose another directory with --data-directory.")
+            throw AdminFailure(
+                .refused, "The account \(name) cannot be created. Choose another directory with --data-directory.")
         }
         let credential = Credential.make()
         _ = try await admin.issueCredential(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkAdmin
 internal import TidemarkDomain
 internal import TidemarkServer
 internal import TidemarkSockets
@@ -24,7 +25,8 @@ struct DevServer {
                 directory: home.certificates, hosts: hosts + ["localhost", loopback, "::1"],
                 now: Int64(Date().timeIntervalSince1970))
         } catch {
-            throw CommandError(
+            throw AdminFailure(
+                .refused,
                 "Cannot create certificates: \(error.debugDescription). Is \(home.certificates) writable, and every --host a name or an address?"
             )
         }
@@ -38,7 +40,7 @@ struct DevServer {
             configuration.limits.containersMax = 1_000_000
             configuration.assetDirectory = home.assets
             configuration.masterKeyFile = home.masterKeyFile
-            configuration.admin.addresses = [.loopback(port: 0)]
+            configuration.admin.addresses = SocketAddress(numericHost: loopback, port: 0).map { [$0] } ?? []
             return configuration
         }
         let host = hosts.first ?? loopback
@@ -52,7 +54,8 @@ struct DevServer {
     private static func listen(
         _ hosts: [String], _ port: UInt16, _ configuration: (SocketAddress) -> ServerConfiguration
     ) throws -> Server {
-        var failure: any Error = CommandError(
+        var failure: any Error = AdminFailure(
+            .refused,
             "This machine has no address to listen on. Check its network, or leave out --host.")
         for host in hosts {
             guard let address = SocketAddress(numericHost: host, port: port) else { continue }
@@ -61,7 +64,8 @@ struct DevServer {
                 if port != 0 { try checkUnshared(address) }
                 return try blocking { try await Server.start(configuration) }
             } catch let error as SocketError where error.code == .addressInUse {
-                throw CommandError("Port \(port) is in use. Choose another one with --port; 0 for any free one.")
+                throw AdminFailure(
+                    .refused, "Port \(port) is in use. Choose another one with --port; 0 for any free one.")
             } catch {
                 failure = error
             }

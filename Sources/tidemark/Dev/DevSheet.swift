@@ -12,11 +12,23 @@ struct DevSheet: Encodable {
     let databaseURL: String
     /// Of the admin listener, such as `http://127.0.0.1:9464`.
     let admin: String
+    /// Not for programs: they have the URL.
+    private let context: Context, admin: String
+
+    /// How commands of an operator find the database.
+    enum Context {
+        case selected, written, missing
+    }
+
+    private enum CodingKeys: CodingKey {
+        case url, ca, container, accounts, databaseURL, admin
+    }
 
     init(
         url: String, authorityFile: String, container: String, accounts: [DevHome.StoredAccount], databaseURL: String,
-        admin: String
+        context: Context, admin: String
     ) {
+        self.context = context
         self.url = url
         self.admin = admin
         self.databaseURL = databaseURL
@@ -52,8 +64,8 @@ struct DevSheet: Encodable {
             Run an app that imports CloudKit (the product of this package) in place of Apple's:
               \(alice) swift run
 
-            Make accounts, look at records, change the schema (`tidemark admin --help`):
-              TIDEMARK_DATABASE_URL=\(Self.quoted(databaseURL)) swift run -c release tidemark admin accounts list
+            Make accounts, look at records, change the schema (`tidemark admin --help`)\(contextText):
+              \(adminLine)
 
             See what the server counts, and whether it is ready:
               curl \(admin)/metrics
@@ -64,6 +76,20 @@ struct DevSheet: Encodable {
             """
     }
 
+    private var contextText: String {
+        context == .missing ? "" : ", in any terminal. The context \(DevHome.contextName) names this server"
+    }
+
+    /// In another terminal.
+    private var adminLine: String {
+        let command = "swift run -c release tidemark admin accounts list"
+        return switch context {
+        case .selected: command
+        case .written: command + " --context \(DevHome.contextName)"
+        case .missing: "TIDEMARK_DATABASE_URL=\(Self.quoted(databaseURL)) \(command)"
+        }
+    }
+
     /// Variables in the form of a shell, before a command.
     private func variables(_ token: String) -> String {
         [
@@ -72,7 +98,7 @@ struct DevSheet: Encodable {
         ].joined(separator: " ")
     }
 
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

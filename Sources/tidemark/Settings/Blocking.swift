@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import Synchronization
+internal import TidemarkAdmin
 
 /// Runs asynchronous work from a command's synchronous body. The main thread has nothing else to do.
 func blocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
@@ -28,7 +29,8 @@ private final class Outcome<Value: Sendable>: Sendable {
 
     func take() throws -> Value {
         guard let result = result.withLock({ $0 }) else {
-            throw CommandError("The command ended without a result. Run it again. If it happens again, report it.")
+            throw AdminFailure(
+                .fault, "The command ended without a result. Run it again. If it happens again, report it.")
         }
         return try result.get()
     }

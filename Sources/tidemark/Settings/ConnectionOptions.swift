@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import TidemarkAdmin
 internal import TidemarkServer
 internal import TidemarkSockets
 internal import TidemarkTransport
@@ -49,7 +50,7 @@ struct ConnectionOptions: ParsableArguments {
             valueName: "host:port"))
     var healthListen: String?
 
-    func apply(to configuration: inout ServerConfiguration) throws(CommandError) {
+    func apply(to configuration: inout ServerConfiguration) throws(AdminFailure) {
         configuration.transport.connectionsMax = try Setting.number(
             connections, "--connections", default: configuration.transport.connectionsMax,
             in: 16...1_000_000)
@@ -69,11 +70,12 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    static func address(_ text: String, _ flag: String) throws(CommandError) -> SocketAddress {
+    static func address(_ text: String, _ flag: String) throws(AdminFailure) -> SocketAddress {
         do {
             return try SocketAddress(parsing: text)
         } catch {
-            throw CommandError("\(flag) takes a numeric address and a port, such as 127.0.0.1:8443, not \(text).")
+            throw AdminFailure(
+                .usage, "\(flag) takes a numeric address and a port, such as 127.0.0.1:8443, not \(text).")
         }
     }
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import TidemarkAdmin
 internal import TidemarkDomain
-
-extension Limits {
-    /// The limits of this program, but for what `tidemark serve` and `tidemark dev` change.
-    static let standard = Limits()
-}
 
 /// Limits of one request.
 ///
@@ -32,7 +28,7 @@ struct LimitOptions: ParsableArguments {
             discussion: "Default: 100.", valueName: "count"))
     var containersPerAccount: Int?
 
-    func apply(to limits: inout Limits) throws(CommandError) {
+    func apply(to limits: inout Limits) throws(AdminFailure) {
         limits.itemsMax = try Setting.number(
             requestItems, "--request-items", default: limits.itemsMax, in: 250...4_000)
         let kilobytes = try Setting.number(

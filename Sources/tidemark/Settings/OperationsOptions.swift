@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import TidemarkAdmin
 internal import TidemarkServer
 
 /// Where operators ask a server, and how long it serves on when it is to stop.
@@ -34,17 +35,19 @@ struct OperationsOptions: ParsableArguments {
             valueName: "seconds"))
     var drainSeconds: Int?
 
-    func apply(to configuration: inout ServerConfiguration) throws(CommandError) {
+    func apply(to configuration: inout ServerConfiguration) throws(AdminFailure) {
         var admin = configuration.admin
         for text in addresses { admin.addresses.append(try ConnectionOptions.address(text, "--admin-listen")) }
         admin.tokenFile = Setting.optional(adminTokenFile, "--admin-token-file")
         admin.clientAuthorityFile = Setting.optional(adminClientAuthority, "--admin-client-ca")
         if admin.addresses.isEmpty, admin.tokenFile != nil || admin.clientAuthorityFile != nil {
-            throw CommandError("--admin-token-file and --admin-client-ca protect --admin-listen. Give that too.")
+            throw AdminFailure(
+                .usage, "--admin-token-file and --admin-client-ca protect --admin-listen. Give that too.")
         }
         // On loopback there is no TLS, and so no certificate. Nobody should believe that there is.
         if admin.clientAuthorityFile != nil, admin.addresses.allSatisfy(\.isLoopback) {
-            throw CommandError(
+            throw AdminFailure(
+                .usage,
                 "--admin-client-ca holds beyond loopback, where the admin listener has TLS. Give such an address with "
                     + "--admin-listen, or protect loopback with --admin-token-file.")
         }
@@ -52,7 +55,7 @@ struct OperationsOptions: ParsableArguments {
     }
 
     /// How long to serve on after SIGTERM. Nobody can ask a server without an admin listener whether it stops.
-    func drainTime(of configuration: ServerConfiguration) throws(CommandError) -> Duration {
+    func drainTime(of configuration: ServerConfiguration) throws(AdminFailure) -> Duration {
         let standard = configuration.admin.addresses.isEmpty ? 0 : 10
         return .seconds(try Setting.number(drainSeconds, "--drain-seconds", default: standard, in: 0...3_600))
     }

@@ -3,6 +3,7 @@
 internal import Dispatch
 internal import Foundation
 internal import Synchronization
+internal import TidemarkAdmin
 internal import TidemarkServer
 
 /// Runs a server until the process is told to stop.
@@ -77,15 +78,5 @@ private final class StopSignal: Sendable {
 
 /// Writes a line to standard error, whether or not anybody reads it.
 func printError(_ text: String) {
-    writeError(text + "\n")
-}
-
-/// NB: not with `FileHandle`, which ends the process if the reader is gone.
-func writeError(_ text: String) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-        let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        guard count > 0 else { return }
-        bytes = bytes.dropFirst(count)
-    }
+    ProcessTerminal.writeError(text + "\n")
 }

@@ -44,7 +44,9 @@ import TidemarkWire
             #expect(try Data(contentsOf: url) == Data(contentsOf: large))
 
             try await database.deleteRecord(withID: fetched.recordID)
-            let collect = ["assets", "collect", "--asset-directory", pair.assetDirectory, "--asset-grace-hours", "0"]
+            let collect = [
+                "assets", "collect", "--asset-directory", pair.assetDirectory, "--asset-grace-hours", "0", "--yes",
+            ]
             // Grace is counted in whole milliseconds.
             try await eventually("the asset is unused") {
                 try await pair.admin(collect + ["--dry-run"]).output.contains("Would remove 1 assets, 1500000 bytes")

@@ -46,6 +46,7 @@ import TidemarkTestSupport
         func collect(_ count: Int) async throws {
             let command = [
                 "assets", "collect", "--asset-directory", "\(server.directory.path)/assets", "--asset-grace-hours", "0",
+                "--yes",
             ]
             // Grace is counted in whole milliseconds.
             try await eventually("\(count) assets are unused") {

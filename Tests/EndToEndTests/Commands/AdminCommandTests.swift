@@ -35,7 +35,7 @@ import TidemarkTestSupport
         #expect(try await run("admin", "accounts", "list", database: database).output.contains("carol"))
 
         let issued = try await run(
-            "admin", "credentials", "issue", "carol", "--expires", "30d", "--label", "laptop", database: database)
+            "admin", "credentials", "create", "carol", "--expires", "30d", "--label", "laptop", database: database)
         #expect(issued.status == 0)
         #expect(issued.output.hasPrefix("tidemark_"), "the credential stands alone on standard output")
         let credential = try #require(issued.output.split(separator: "\n").first)
@@ -47,10 +47,10 @@ import TidemarkTestSupport
         #expect(revoked.status == 0)
         #expect(try await run("admin", "credentials", "revoke", String(number), database: database).status != 0)
 
-        let unknown = try await run("admin", "credentials", "issue", "dave", database: database)
+        let unknown = try await run("admin", "credentials", "create", "dave", database: database)
         #expect(unknown.output.contains("tidemark admin accounts create dave"))
         #expect(try await run("admin", "devices", "list", "carol", database: database).status == 0)
-        #expect(try await run("admin", "store", "renew-incarnation", database: database).status == 0)
+        #expect(try await run("admin", "store", "renew-incarnation", "--yes", database: database).status == 0)
     }
 
     @Test func `what is missing or wrong is named, with what to do`() async throws {
@@ -66,7 +66,7 @@ import TidemarkTestSupport
                 ["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--plain", "--request-items", "9"],
                 "--request-items must be between 250 and 4000"
             ),
-            (["admin", "credentials", "issue", "carol", "--expires", "soon"], "expires"),
+            (["admin", "credentials", "create", "carol", "--expires", "soon"], "expires"),
             (["admin", "accounts", "create", "a b"], "name"),
         ]
         for (arguments, text) in cases {

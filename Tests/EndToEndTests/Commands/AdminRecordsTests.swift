@@ -12,10 +12,10 @@ import TidemarkTestSupport
             // Escape, the same in one character (C1), delete, a bell, and line ends.
             record["text"] = "red\u{1B}[31m\u{9B}2J\u{7F}\u{7}\r\n\u{2028}end"
             try await place.database(.public).save(record)
-            let query = ["records", "query", "Note", "--container", place.site.container]
+            let query = ["records", "query", "public", "Note", "--container", place.site.container]
             let table = try await place.admin(query)
             #expect(table.status == 0 && table.output.contains("red [31m 2J     end\n"), "\(table.output)")
-            let json = try await place.admin(query + ["--json"])
+            let json = try await place.admin(query + ["-o", "json"])
             #expect(json.output.contains(#"[31m\u009b2J\u007f"#), "\(json.output)")
             for output in [table.output, json.output] {
                 let controls = output.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }

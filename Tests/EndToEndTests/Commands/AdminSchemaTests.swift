@@ -86,7 +86,9 @@ import TidemarkTestSupport
                 #expect(refused.status != 0 && refused.output.contains("- ROLE Editor"), "\(refused.output)")
             }
             #expect(try await shell.run(["schema", "export"] + production).output.contains("CREATE ROLE Editor"))
-            #expect(try await shell.run("schema", "import", smaller, "--container", "iCloud.test").status == 0)
+            let asked = try await shell.run("schema", "import", smaller, "--container", "iCloud.test")
+            #expect(asked.status == 2 && asked.output.contains("1 role will be lost"), "\(asked.output)")
+            #expect(try await shell.run("schema", "import", smaller, "--container", "iCloud.test", "--yes").status == 0)
         }
     }
 
@@ -108,14 +110,14 @@ import TidemarkTestSupport
             let container = ["--container", "iCloud.test"]
             let created = "Created container iCloud.test in "
             #expect(
-                try await shell.run(["schema", "import", file] + container).output.hasPrefix(created + "development."))
+                try await shell.run(["schema", "import", file] + container).output.contains(created + "development."))
             #expect(try await !shell.run(["schema", "import", file] + container).output.contains("Created"))
             // Production is not there yet: all would be new.
             for arguments in [["diff"], ["diff", file, "--environment", "production"]] {
                 let shown = try await shell.run(["schema"] + arguments + container)
                 #expect(shown.status == 0 && shown.output.contains("+ RECORD TYPE Note"), "\(shown.output)")
             }
-            #expect(try await shell.run(["schema", "promote"] + container).output.hasPrefix(created + "production."))
+            #expect(try await shell.run(["schema", "promote"] + container).output.contains(created + "production."))
             #expect(try await !shell.run(["schema", "promote"] + container).output.contains("Created"))
         }
     }
@@ -154,7 +156,7 @@ import TidemarkTestSupport
                 let ended = try await Program.run(
                     "tidemark", ["admin"] + arguments, environment: ["TIDEMARK_DATABASE_URL": shell.database.url],
                     directory: shell.directory.path)
-                #expect(ended.status != 0)
+                #expect(ended.status == 1)
                 #expect(ended.output.contains("\(file):3:8: expected a type"), "\(ended.output)")
             }
             #expect(try await shell.run("schema", "validate", "/none").output.contains("cannot be read"))

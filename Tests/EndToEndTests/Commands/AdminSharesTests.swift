@@ -19,11 +19,9 @@ import TidemarkTestSupport
         let bob: CKContainer
         let carol: CKContainer
 
-        var owner: [String] { ["--account", "alice", "--container", place.site.container] }
-
         func explain(_ account: String, _ record: String = "shopping") async throws -> String {
             let explained = try await place.admin([
-                "explain", account, record, "--container", place.site.container, "--database", "private:alice",
+                "explain", account, record, "--container", place.site.container, "--database", "alice",
                 "--zone", "Notes",
             ])
             #expect(explained.status == 0, "\(explained.output)")
@@ -61,8 +59,9 @@ import TidemarkTestSupport
             )
         }
 
-        func shares(_ arguments: String...) async throws -> (status: Int32, output: String) {
-            try await place.admin(["shares"] + arguments + owner)
+        func shares(_ verb: String, _ arguments: String...) async throws -> (status: Int32, output: String) {
+            try await place.admin(
+                ["shares", verb, "alice"] + arguments + ["--container", place.site.container, "--yes"])
         }
     }
 
@@ -73,7 +72,7 @@ import TidemarkTestSupport
                 place.container(), place.container(token: tokens[0]), place.container(token: tokens[1])
             )
             for person in [bob, carol] { _ = try await person.userRecordID() }
-            #expect(try await place.admin("accounts", "add-address", "bob", "bob@example.org").status == 0)
+            #expect(try await place.admin("addresses", "create", "bob", "bob@example.org").status == 0)
             try await alice.privateCloudDatabase.save(CKRecordZone(zoneID: Self.zoneID))
             let note = CKRecord(recordType: "Note", recordID: Self.noteID)
             note["text"] = "milk"
@@ -96,19 +95,19 @@ import TidemarkTestSupport
         try await OperatorPlace.with { place in
             _ = try place.makeAccounts(["bob"])
             func addresses(_ verb: String, _ arguments: String...) async throws -> (status: Int32, output: String) {
-                try await place.admin(["accounts", verb] + arguments)
+                try await place.admin(["addresses", verb] + arguments)
             }
-            #expect(try await addresses("add-address", "bob", "Bob@Example.org").output.contains("bob@example.org"))
-            #expect(try await addresses("add-address", "bob", "+354 555-0100").status == 0)
-            let list = try await addresses("addresses", "bob").output
+            #expect(try await addresses("create", "bob", "Bob@Example.org").output.contains("bob@example.org"))
+            #expect(try await addresses("create", "bob", "+354 555-0100").status == 0)
+            let list = try await addresses("list", "bob").output
             #expect(list.contains("bob@example.org") && list.contains("+3545550100"))
-            let taken = try await addresses("add-address", "alice", "BOB@example.org")
-            #expect(taken.status != 0 && taken.output.contains("remove-address"))
-            #expect(try await addresses("add-address", "bob", "example.org").status != 0)
-            #expect(try await addresses("remove-address", "alice", "bob@example.org").status != 0)
-            #expect(try await addresses("remove-address", "bob", "bob@example.org").status == 0)
-            #expect(try await addresses("add-address", "alice", "bob@example.org").status == 0)
-            let nobody = try await addresses("addresses", "nobody")
+            let taken = try await addresses("create", "alice", "BOB@example.org")
+            #expect(taken.status != 0 && taken.output.contains("addresses delete"))
+            #expect(try await addresses("create", "bob", "example.org").status != 0)
+            #expect(try await addresses("delete", "alice", "bob@example.org").status != 0)
+            #expect(try await addresses("delete", "bob", "bob@example.org").status == 0)
+            #expect(try await addresses("create", "alice", "bob@example.org").status == 0)
+            let nobody = try await addresses("list", "nobody")
             #expect(nobody.status != 0 && nobody.output.contains("tidemark admin accounts create nobody"))
         }
     }
@@ -182,7 +181,7 @@ import TidemarkTestSupport
             #expect(try await shared.explain("bob", "cloudkit.zoneshare").contains("R-313"))
 
             let unknown = try await shared.place.admin([
-                "explain", "bob", "none", "--container", shared.place.site.container, "--database", "private:alice",
+                "explain", "bob", "none", "--container", shared.place.site.container, "--database", "alice",
                 "--zone", "Notes",
             ])
             #expect(unknown.status != 0 && unknown.output.contains("no record none"))

@@ -45,7 +45,7 @@ import TidemarkTestSupport
     @Test func `R-008: the grants of a schema hold in the public database, from the next request on`() async throws {
         try await OperatorPlace.with(["--create-containers"]) { place in
             #expect(try await place.admin("accounts", "create", "bob").status == 0)
-            let token = try await place.admin("credentials", "issue", "bob").output.split(separator: "\n").first
+            let token = try await place.admin("credentials", "create", "bob").output.split(separator: "\n").first
             let alice = place.database(.public)
             let bob = place.database(.public, token: String(try #require(token)))
             let nobody = place.database(.public, token: "")
@@ -102,10 +102,9 @@ import TidemarkTestSupport
 
     @Test func `R-205, R-206: an operator lists zones, ends them with a reason, and compacts`() async throws {
         try await OperatorPlace.with(["--create-containers"]) { place in
-            let owner = ["--account", "alice", "--container", place.site.container]
-            func zones(_ arguments: String...) async throws -> (status: Int32, output: String) {
-                try await OperatorPlace.tidemark(
-                    ["admin", "zones"] + arguments + owner, place.database, place.directory)
+            func zones(_ verb: String, _ names: String...) async throws -> (status: Int32, output: String) {
+                try await place.admin(
+                    ["zones", verb, "alice"] + names + ["--container", place.site.container, "--yes"])
             }
             let early = try await zones("list")
             #expect(early.status != 0 && early.output.contains("no data"))
@@ -134,7 +133,7 @@ import TidemarkTestSupport
             #expect(reset.code == .zoneNotFound)
             #expect(reset.errorUserInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)
 
-            let compacted = try await place.admin("compact", "--older-than", "30d")
+            let compacted = try await place.admin("compact", "--older-than", "30d", "--yes")
             #expect(compacted.status == 0 && compacted.output.contains("0 deleted records and 0 deleted zones"))
             #expect(try await place.admin("compact").status != 0)
         }
@@ -178,10 +177,10 @@ import TidemarkTestSupport
             _ = try await database.deleteRecord(withID: id("new"))
             _ = try await database.deleteRecordZone(withID: zone("New"))
 
-            let none = try await place.admin("compact", "--older-than", "32d")
+            let none = try await place.admin("compact", "--older-than", "32d", "--yes")
             #expect(none.output == "Forgot 0 deleted records and 0 deleted zones.\n", "\(none.output)")
             #expect(try await deletions(first) == ["old", "new", "Old", "New"])
-            let compacted = try await place.admin("compact", "--older-than", "30d")
+            let compacted = try await place.admin("compact", "--older-than", "30d", "--yes")
             #expect(compacted.output == "Forgot 1 deleted records and 1 deleted zones.\n", "\(compacted.output)")
 
             for error in [
@@ -192,7 +191,7 @@ import TidemarkTestSupport
             let all = try await database.recordZoneChanges(inZoneWith: notes, since: nil)
             #expect(all.modificationResultsByID.keys.map(\.recordName) == ["kept"])
             #expect(try await database.databaseChanges(since: nil).modifications.map(\.zoneID) == [notes])
-            let again = try await place.admin("compact", "--older-than", "30d")
+            let again = try await place.admin("compact", "--older-than", "30d", "--yes")
             #expect(again.output == "Forgot 0 deleted records and 0 deleted zones.\n", "\(again.output)")
         }
     }

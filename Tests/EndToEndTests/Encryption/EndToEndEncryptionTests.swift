@@ -186,7 +186,7 @@ import TidemarkTestSupport
 
             let refused = try await setEncryption(world, "alice", "end-to-end")
             #expect(refused.status != 0 && refused.output.contains("--reset"), "\(refused.output)")
-            let done = try await setEncryption(world, "alice", "end-to-end", "--reset")
+            let done = try await setEncryption(world, "alice", "end-to-end", "--reset", "--yes")
             #expect(done.status == 0 && done.output.contains("deleted: 1"), "\(done.output)")
             #expect(try await world.admin.accounts().map(\.encryptionMode) == [.endToEnd])
             #expect(try await world.zoneKeyIDs() == [])
@@ -233,7 +233,7 @@ import TidemarkTestSupport
                 let refused = try await setEncryption(world, "alice", "end-to-end")
                 #expect(refused.status != 0 && refused.output.contains("--reset"), "\(refused.output)")
                 #expect(try await world.admin.accounts().map(\.encryptionMode) == [.escrowed])
-                let done = try await setEncryption(world, "alice", "end-to-end", "--reset")
+                let done = try await setEncryption(world, "alice", "end-to-end", "--reset", "--yes")
                 #expect(done.status == 0 && done.output.contains("deleted: 2"), "\(done.output)")
                 #expect(try await world.admin.accounts().map(\.encryptionMode) == [.endToEnd])
 

@@ -56,7 +56,7 @@ import TidemarkTestSupport
                 return site.port
             }
             try await database.restore()
-            try await tidemark(place, "admin", "store", "renew-incarnation")
+            try await tidemark(place, "admin", "store", "renew-incarnation", "--yes")
             let change: (inout ServerConfiguration) -> Void = { configuration in
                 configuration.addresses = [.loopback(port: port)]
                 // PostgreSQL's socket may have another path by now.
@@ -113,7 +113,7 @@ import TidemarkTestSupport
             try await device.privateCloudDatabase.save(record("a", "of the backup"))
             keys.append(try await device.exportRecoveryKey())
             try await place.database.backUp()
-            try await tidemark(place, "admin", "accounts", "set-encryption", "alice", "end-to-end", "--reset")
+            try await tidemark(place, "admin", "accounts", "set-encryption", "alice", "end-to-end", "--reset", "--yes")
             // All that had the old key are gone.
             devices = [site.makeContainer("second")]
             try await devices[0].privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
@@ -136,7 +136,7 @@ import TidemarkTestSupport
             #expect(try await secret("a", device) == "of the backup")
             try await save(device, "b")
             // … or nobody, and it is reset once more.
-            try await tidemark(place, "admin", "accounts", "set-encryption", "alice", "end-to-end", "--reset")
+            try await tidemark(place, "admin", "accounts", "set-encryption", "alice", "end-to-end", "--reset", "--yes")
             let last = site.makeContainer("third")
             let error = try await failure { try await self.save(last, "c") }
             #expect(error.code == .zoneNotFound && error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)

@@ -30,7 +30,7 @@ final class RestorableServer {
         let place = RestorableServer(directory, database)
         try await place.tidemark("migrate")
         try await place.tidemark("admin", "accounts", "create", "alice")
-        let token = try await place.tidemark("admin", "credentials", "issue", "alice")
+        let token = try await place.tidemark("admin", "credentials", "create", "alice")
         try await place.start(port: 0)
         place.site = Site(
             url: place.site.url, authorityFile: "",
@@ -77,7 +77,7 @@ final class RestorableServer {
             try FileManager.default.removeItem(atPath: assetDirectory)
             try await copy(assetBackup, to: assetDirectory)
         }
-        try await tidemark("admin", "store", "renew-incarnation")
+        try await tidemark("admin", "store", "renew-incarnation", "--yes")
         try await start(port: site.port)
     }
 

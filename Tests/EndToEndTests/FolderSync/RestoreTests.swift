@@ -276,7 +276,7 @@ import TidemarkTestSupport
             try PostgresAdministration.execute(
                 ["UPDATE record SET modified_at = modified_at - interval '31 days' WHERE is_deleted"],
                 url: server.databaseURL)
-            try await server.tidemark("admin", "compact", "--older-than", "30d")
+            try await server.tidemark("admin", "compact", "--older-than", "30d", "--yes")
             try await sync(b, a, b)
             #expect(try a.files == b.files)
             #expect(Set(try b.files.keys) == ["edited.txt", "kept.txt", "new.txt"])

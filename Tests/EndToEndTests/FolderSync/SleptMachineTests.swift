@@ -21,7 +21,10 @@ import TidemarkTestSupport
         }
         await storage.stop()
         let collected = try await server.admin(
-            ["assets", "collect", "--asset-directory", "\(server.directory.path)/assets", "--asset-grace-hours", "0"])
+            [
+                "assets", "collect", "--asset-directory", "\(server.directory.path)/assets", "--asset-grace-hours", "0",
+                "--yes",
+            ])
         #expect(collected.status == 0, "\(collected.output)")
     }
 

@@ -46,7 +46,7 @@ extension Attack {
         testDescription: "uploads that end at once over a quota", company: .assets, period: 64, isStaggered: true,
         byNobody: .none("nobody uploads"),
         arrange: { ground in
-            let set = try await ground.place.admin("accounts", "quota", ground.account.name, "--megabytes", "1")
+            let set = try await ground.place.admin("accounts", "set-quota", ground.account.name, "--megabytes", "1")
             guard set.status == 0 else { throw NeverHappened(description: "no quota: \(set.output)") }
         },
         holds: {

@@ -5,7 +5,7 @@ import TidemarkDomain
 import TidemarkStore
 import TidemarkTestSupport
 
-@testable import tidemark
+@testable import TidemarkAdmin
 
 /// Airports of the world, or some of them, and what queries on them must find.
 struct Airports {

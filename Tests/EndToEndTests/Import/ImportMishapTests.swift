@@ -11,7 +11,8 @@ import TidemarkTestSupport
     ]
 
     private func load(_ place: OperatorPlace, _ file: String) async throws -> (status: Int32, output: String) {
-        try await OperatorPlace.tidemark(["admin", "import", file] + Self.options, place.database, place.directory)
+        try await OperatorPlace.tidemark(
+            ["admin", "import", "public", file] + Self.options, place.database, place.directory)
     }
 
     /// gzip's head and the first part of what it packs, without an end (RFC 1951 §3.2.4, RFC 1952 §2.3).
@@ -30,9 +31,9 @@ import TidemarkTestSupport
             try FileManager.default.createDirectory(
                 atPath: "\(place.directory.path)/places.csv", withIntermediateDirectories: false)
             let named = try await load(place, "\(place.directory.path)/places.csv")
-            #expect(named.status == 1 && named.output.contains("places.csv is a folder"), "\(named.output)")
+            #expect(named.status == 2 && named.output.contains("places.csv is a folder"), "\(named.output)")
             let piped = try await load(place, "-")
-            #expect(piped.status == 1 && piped.output.contains("whether standard input is csv or jsonl"))
+            #expect(piped.status == 2 && piped.output.contains("whether standard input is csv or jsonl"))
 
             let rows = (0..<900).map { "p\($0),\($0)\n" }.joined()
             let file = "\(place.directory.path)/places.csv.gz"
@@ -54,7 +55,7 @@ import TidemarkTestSupport
             let writer = open(pipe, O_RDWR | O_CLOEXEC)
             defer { close(writer) }
             let importer = try Program(
-                "tidemark", ["admin", "import", pipe] + Self.options,
+                "tidemark", ["admin", "import", "public", pipe] + Self.options,
                 environment: ["TIDEMARK_DATABASE_URL": place.database.url], directory: place.directory.path)
             try await eventually("it reads") { self.holds(importer.id, pipe) }
             importer.signal(SIGINT)

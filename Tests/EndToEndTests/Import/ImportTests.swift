@@ -7,7 +7,7 @@ import TidemarkPostgres
 import TidemarkStore
 import TidemarkTestSupport
 
-@testable import tidemark
+@testable import TidemarkAdmin
 
 /// `tidemark admin import` and `tidemark admin records query` beside a running server, and what apps see of it.
 @Suite struct ImportTests {
@@ -22,15 +22,17 @@ import TidemarkTestSupport
 
     /// Names of the records that a query finds, as the command says it, in its order.
     private func names(_ place: OperatorPlace, _ arguments: [String]) async throws -> [String] {
-        let found = try await run(place, ["records", "query", "Airport", "--limit", "0"] + Self.container + arguments)
+        let found = try await run(
+            place, ["records", "query", "public", "Airport", "--limit", "0"] + Self.container + arguments)
         #expect(found.status == 0, "\(arguments): \(found.output)")
-        return found.output.split(separator: "\n").dropFirst().compactMap { line in
+        // Between the head and the number of records.
+        return found.output.split(separator: "\n").dropFirst().dropLast().compactMap { line in
             line.split(separator: " ").first.map(String.init)
         }
     }
 
     private func count(_ place: OperatorPlace, _ arguments: [String] = []) async throws -> String {
-        try await run(place, ["records", "query", "Airport", "--count"] + Self.container + arguments).output
+        try await run(place, ["records", "query", "public", "Airport", "--count"] + Self.container + arguments).output
     }
 
     /// The same as apps find them.
@@ -79,7 +81,8 @@ import TidemarkTestSupport
     private func expectIndex(
         _ place: OperatorPlace, _ options: [String], _ indexes: [PhysicalIndex.Kind]
     ) async throws {
-        let plan = try await run(place, ["records", "query", "Airport", "--explain"] + Self.container + options)
+        let plan = try await run(
+            place, ["records", "query", "public", "Airport", "--explain"] + Self.container + options)
         let used = plan.output.matches(of: /Index Scan (?:Backward using|using|on) (record_query_\w+)/).map {
             "\($0.1)"
         }
@@ -110,7 +113,8 @@ import TidemarkTestSupport
         let shown = try await run(
             place,
             [
-                "records", "query", "Airport", "--sort", "elevation:descending", "--limit", "5", "--field", "elevation",
+                "records", "query", "public", "Airport", "--sort", "elevation:descending", "--limit", "5", "--field",
+                "elevation",
             ] + Self.container)
         let lines = shown.output.split(separator: "\n").dropFirst().prefix(5)
         #expect(lines.map { $0.split(separator: " ").joined(separator: " ") } == Airports.highest)
@@ -132,7 +136,8 @@ import TidemarkTestSupport
             let file = try place.write(countries, to: "countries.jsonl")
             let imported = try await run(
                 place,
-                ["import", file, "--type", "Country", "--name", "code", "--field", "number int64"] + Self.publicly)
+                ["import", "public", file, "--type", "Country", "--name", "code", "--field", "number int64"]
+                    + Self.publicly)
             #expect(imported.status == 1, "\(imported.output)")
             #expect(imported.output.hasPrefix("Imported 2, skipped 1 that existed, refused 2.\n"), "\(imported.output)")
             #expect(imported.output.contains("countries.jsonl:3: The column number is \"seven\", which is not a whole"))
@@ -146,9 +151,9 @@ import TidemarkTestSupport
             let mapping = try place.write(Airports.mapping, to: "airports.mapping")
             let part = try place.write(all.split(separator: "\n").prefix(700).joined(separator: "\n"), to: "part.csv")
             let whole = try place.write(all, to: "airports.csv")
-            let first = try await run(place, ["import", part, "--mapping", mapping] + Self.publicly)
+            let first = try await run(place, ["import", "public", part, "--mapping", mapping] + Self.publicly)
             let partCount = try #require(first.output.firstMatch(of: /Imported (\d+), skipped 0/).flatMap { Int($0.1) })
-            let second = try await run(place, ["import", whole, "--mapping", mapping] + Self.publicly)
+            let second = try await run(place, ["import", "public", whole, "--mapping", mapping] + Self.publicly)
             #expect(
                 second.output.contains("Imported \(2_045 - partCount), skipped \(partCount) that existed, refused 0."))
             #expect(second.status == 0)
@@ -172,10 +177,13 @@ import TidemarkTestSupport
         #expect(Set(airport.allKeys()) == ["iata", "name", "country", "elevation", "location", "tz"])
         let shown = try await run(
             place,
-            ["records", "query", "Airport", "--json", "--where", "recordID == %@", "--argument", "reference:BIRK"]
+            [
+                "records", "query", "public", "Airport", "-o", "json", "--where", "recordID == %@", "--argument",
+                "reference:BIRK",
+            ]
                 + Self.container)
         for part in [
-            "\"country\":{\"action\":\"deleteSelf\",\"reference\":\"IS\"}", "\"elevation\":48",
+            "\"country\":{\"reference\":\"IS\",\"action\":\"deleteSelf\"}", "\"elevation\":48",
             "\"recordName\":\"BIRK\"",
             "\"latitude\":64.13,\"longitude\":-21.9406",
         ] { #expect(shown.output.contains(part), "\(shown.output)") }
@@ -203,12 +211,12 @@ import TidemarkTestSupport
             try await database.save(CKRecordZone(zoneID: id.zoneID))
             try await database.save(
                 CKRecord(recordType: "City", recordID: CKRecord.ID(recordName: "c", zoneID: id.zoneID)))
-            let privately = Self.container + ["--database", "private:alice", "--zone", "World", "--type", "Place"]
+            let privately = Self.container + ["--zone", "World", "--type", "Place"]
             #expect(
                 try await place.admin("containers", "set-limit", place.site.container, "--references", "1").status == 0)
             let file = try place.write("id,n,up\na,1,x\nb,2,x\nc,3,\n\u{e9},4,\nd,5,\n", to: "places.csv")
             let rules = ["--name", "id", "--field", "n int64", "--field", "up reference deleteSelf"]
-            let first = try await run(place, ["import", file] + privately + rules)
+            let first = try await run(place, ["import", "alice", file] + privately + rules)
             #expect(first.status == 1 && first.output.hasPrefix("Imported 2, skipped 0 that existed, refused 3.\n"))
             for text in [
                 "places.csv:3: b: Too many references", "places.csv:4: c: The record exists with another type",
@@ -217,35 +225,43 @@ import TidemarkTestSupport
             #expect(try await database.record(for: id)["n"] as? Int == 1)
 
             let changed = try place.write("id,n,up\na,7,x\n", to: "changed.csv")
-            let again = try await run(place, ["import", changed] + privately + rules)
+            let again = try await run(place, ["import", "alice", changed] + privately + rules)
             #expect(again.output.hasPrefix("Imported 0, skipped 1 that existed, refused 0.\n"))
             #expect(try await database.record(for: id)["n"] as? Int == 1)
-            let replaced = try await run(place, ["import", changed, "--replace"] + privately + rules)
+            let replaced = try await run(place, ["import", "alice", changed, "--replace", "--yes"] + privately + rules)
             #expect(replaced.output.hasPrefix("Imported 1, skipped 0 that existed, refused 0.\n"))
             #expect(try await database.record(for: id)["n"] as? Int == 7)
             let found = try await run(
                 place,
-                ["records", "query", "Place", "--where", "n > 5", "--count", "--zone", "World"] + Self.container
-                    + ["--database", "private:alice"])
+                ["records", "query", "alice", "Place", "--where", "n > 5", "--count", "--zone", "World"]
+                    + Self.container)
             #expect(found.output == "1\n", "\(found.output)")
 
             let mistakes: [([String], String)] = [
-                (["import", file, "--type", "Place", "--name", "id"] + Self.container, "--account"),
-                (["import", file, "--type", "Place", "--name", "key"] + Self.publicly, "has no column named key"),
-                (["import", file + "x", "--type", "Place", "--name", "id"] + Self.publicly, "cannot be read"),
-                (["import", file, "--name", "id"] + Self.publicly, "Missing --type"),
+                (["import", "public", file, "--type", "Place", "--name", "id"] + Self.container, "--account"),
                 (
-                    ["import", file, "--zone", "None"] + privately.filter { $0 != "World" && $0 != "--zone" } + rules,
+                    ["import", "public", file, "--type", "Place", "--name", "key"] + Self.publicly,
+                    "has no column named key"
+                ),
+                (
+                    ["import", "public", file + "x", "--type", "Place", "--name", "id"] + Self.publicly,
+                    "cannot be read"
+                ),
+                (["import", "public", file, "--name", "id"] + Self.publicly, "Missing --type"),
+                (
+                    ["import", "alice", file, "--zone", "None"] + privately.filter { $0 != "World" && $0 != "--zone" }
+                        + rules,
                     "no zone"
                 ),
-                (["records", "query", "None"] + Self.container, "Did not find record type: None"),
-                (["records", "query", "Place", "--where", "n >"] + Self.container, "column"),
+                (["records", "query", "public", "None"] + Self.container, "Did not find record type: None"),
+                (["records", "query", "public", "Place", "--where", "n >"] + Self.container, "column"),
                 (
-                    ["records", "query", "Place", "--where", "n == %@", "--argument", "place:x"] + Self.container,
+                    ["records", "query", "public", "Place", "--where", "n == %@", "--argument", "place:x"]
+                        + Self.container,
                     "takes"
                 ),
-                (["records", "query", "Place", "--container", "iCloud.none"], "no container iCloud.none"),
-                (["records", "query", "Place", "--database", "private:bob"] + Self.container, "no account named bob"),
+                (["records", "query", "public", "Place", "--container", "iCloud.none"], "no container iCloud.none"),
+                (["records", "query", "bob", "Place"] + Self.container, "no account named bob"),
             ]
             for (arguments, text) in mistakes {
                 let refused = try await run(place, arguments)
@@ -277,7 +293,8 @@ import TidemarkTestSupport
             let countries = try await run(
                 place,
                 [
-                    "import", folder + "/country-codes.csv.gz", "--type", "Country", "--name", "ISO3166-1-Alpha-2",
+                    "import", "public", folder + "/country-codes.csv.gz", "--type", "Country", "--name",
+                    "ISO3166-1-Alpha-2",
                     "--field", "names list<string> Languages separator=,",
                 ] + Self.publicly)
             #expect(countries.output == "Imported 249, skipped 0 that existed, refused 0.\n")
@@ -285,10 +302,10 @@ import TidemarkTestSupport
             let file = folder + "/airports.csv.gz"
             // Many of these are of the countries that queries ask for, and few of the rest.
             let part = try place.write(try Airports.head(file, lineCount: 9_001), to: "part.csv")
-            let first = try await run(place, ["import", part, "--mapping", mapping] + Self.publicly)
+            let first = try await run(place, ["import", "public", part, "--mapping", mapping] + Self.publicly)
             #expect(first.output == "Imported 9000, skipped 0 that existed, refused 0.\n")
             let imported = try await run(
-                place, ["import", file, "--mapping", mapping] + Self.publicly, within: .seconds(120))
+                place, ["import", "public", file, "--mapping", mapping] + Self.publicly, within: .seconds(120))
             #expect(imported.output == "Imported 19298, skipped 9000 that existed, refused 0.\n")
             let airports = try Airports.read(file, counts: [79, 69, 27, 100, 326, 7_884, 16])
             try await ask(airports, place)

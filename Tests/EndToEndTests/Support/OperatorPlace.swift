@@ -88,7 +88,7 @@ struct OperatorPlace {
     /// Another account, by the operator's commands; returns a credential of it.
     func makeAccount(_ name: String) async throws -> String {
         #expect(try await admin("accounts", "create", name).status == 0)
-        let issued = try await admin("credentials", "issue", name)
+        let issued = try await admin("credentials", "create", name)
         return String(try #require(issued.output.split(separator: "\n").first))
     }
 

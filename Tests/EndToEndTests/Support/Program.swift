@@ -36,7 +36,9 @@ final class Program: @unchecked Sendable {
             process.currentDirectoryURL = URL(fileURLWithPath: workingDirectory, isDirectory: true)
         }
         process.arguments = arguments
-        process.environment = inherited.merging(environment) { $1 }
+        // Contexts of operators are not those of the person who runs the tests.
+        let own = ["XDG_CONFIG_HOME": "\(directory)/config"]
+        process.environment = inherited.merging(own) { $1 }.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         let files = [Self.file(outputPath), Self.file(errorsPath)]
         (process.standardOutput, process.standardError) = (files[0], files[1])

@@ -94,7 +94,7 @@ struct ServerPair: Sendable {
         _ account: String, _ url: String, _ directory: TestDirectory, expires: String? = nil
     ) async throws -> String {
         let expiry = expires.map { ["--expires", $0] } ?? []
-        let issued = try await tidemark(["admin", "credentials", "issue", account] + expiry, url, directory)
+        let issued = try await tidemark(["admin", "credentials", "create", account] + expiry, url, directory)
         guard let token = issued.output.firstMatch(of: /tidemark_[A-Za-z0-9_-]+/) else {
             throw NeverHappened(description: issued.output)
         }

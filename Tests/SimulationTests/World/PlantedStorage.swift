@@ -261,9 +261,10 @@ final class PlantedStorage: Storage {
     }
 
     func noteDevice(
-        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, now: Timestamp
+        _ device: DeviceID, of account: AccountID, name: String, atMost countMax: Int, rowsMax: Int,
+        now: Timestamp
     ) async throws(StorageError) {
-        try await base.noteDevice(device, of: account, name: name, atMost: countMax, now: now)
+        try await base.noteDevice(device, of: account, name: name, atMost: countMax, rowsMax: rowsMax, now: now)
     }
 
     func voidCredentials(
@@ -400,15 +401,16 @@ final class PlantedStorage: Storage {
     }
 
     func zoneKeys(
-        of names: [String], in database: DatabaseID, keysMax: Int, sharing: SharingRead
+        of zones: [ZoneKey], keysMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> [ZoneKeysRead] {
-        try await base.zoneKeys(of: names, in: database, keysMax: keysMax, sharing: sharing)
+        try await base.zoneKeys(of: zones, keysMax: keysMax, sharing: sharing)
     }
 
     func saveZoneKey(
-        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, now: Timestamp
+        _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, rowsMax: Int,
+        now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead {
-        try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, now: now)
+        try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, rowsMax: rowsMax, now: now)
     }
 
     func keepAsset(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TidemarkDomain
+import TidemarkFairness
 import TidemarkService
 
 extension SimulatedDevice {
@@ -53,7 +54,8 @@ extension SimulatedDevice {
         let zonesMax = world.below(3)
         let tellsEnds = tellsEnds
         let answer = await world.send {
-            await $0.databaseChanges(of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds)
+            await $0.databaseChanges(of: viewer, token: token, zonesMax: zonesMax, tellsEnds: tellsEnds, then: nil)
+                .map(\.page)
         }
         switch answer {
         case .success(let page):
@@ -89,11 +91,10 @@ extension SimulatedDevice {
             let askedAt = world.history.length
             let server = world.oneOf(world.servers)
             let connection = connection(to: server)
-            let answer = await world.send(to: server) {
-                await $0.zoneChanges(
-                    in: key, token: view.token, recordsMax: recordsMax, device: device, connection: connection,
-                    tellsEnds: tellsEnds, reader: reader)
-            }
+            let question = ZoneQuestion(
+                key: key, token: view.token, recordsMax: recordsMax, device: device, connection: connection,
+                tellsEnds: tellsEnds, reader: reader)
+            let answer = await world.send(to: server) { await $0.zoneChanges(question, for: .nobody, on: nil) { $0 } }
             switch answer {
             case .success(let page):
                 judgeSight(page.entries, in: page.zone, askedAt: askedAt, "a page")

@@ -201,7 +201,7 @@ import TidemarkFields
         }
         let text = try #require(failure.detail)
         #expect(text.contains("holds 800 of 1000 bytes, and this needs 201 more"), "\(text)")
-        #expect(text.contains("Delete what is not needed") && text.contains("tidemark admin containers quota"))
+        #expect(text.contains("Delete what is not needed") && text.contains("tidemark admin containers set-quota"))
     }
 
     private enum QuotaTestError: Error { case saved }

@@ -2,6 +2,7 @@
 
 import CTidemarkOpenSSL
 import Glibc
+import Synchronization
 import TidemarkServer
 import TidemarkSockets
 import TidemarkTestSupport

@@ -388,7 +388,8 @@ import TidemarkTestSupport
         var zones = KnownZones(bytesMax: 100_000)
         for index in 0..<1_000 {
             let changes = written([try record("r", number: 1, byteCount: 1_000)], in: Int64(index))
-            zones.learn([read(index)], [snapshot(key(index), id: Int64(index))], [changes], in: store)
+            _ = zones.learn(
+                [read(index)], [snapshot(key(index), id: Int64(index))], [changes], of: [.account(1)], in: store)
             #expect(zones.knowledge(for: [read(index)])?.hasUnknown == false, "just written")
             #expect(zones.knowledge(for: [read(0)])?.snapshots[0].records["r"]?.changeNumber == 1, "always in use")
         }
@@ -400,9 +401,37 @@ import TidemarkTestSupport
         for (bytesMax, byteCount, unknownNames) in [(100_000, 30_000, ["r"]), (0, 1, nil)] as [(Int, Int, [String]?)] {
             var zones = KnownZones(bytesMax: bytesMax)
             let changes = written([try record("r", number: 1, byteCount: byteCount)], in: 1)
-            zones.learn([read(1)], [snapshot(key(1), id: 1)], [changes], in: store)
+            _ = zones.learn([read(1)], [snapshot(key(1), id: 1)], [changes], of: [.account(1)], in: store)
             #expect(zones.knowledge(for: [read(1)])?.moments[0].absentNames == unknownNames)
         }
+    }
+
+    @Test func `R-780: an account that writes in very many zones drives out its own, and nobody else's`() throws {
+        let store = StoreIncarnation(1)
+        func key(_ index: Int, of account: Int64) -> ZoneKey {
+            ZoneKey(database: DatabaseID(account), name: "z\(index)")
+        }
+        func read(_ index: Int, of account: Int64) -> ZoneRead {
+            ZoneRead(key: key(index, of: account), recordNames: ["r"], parentNames: [], lives: [])
+        }
+        var zones = KnownZones(bytesMax: 1_000_000)
+        func write(_ index: Int, of account: Int64) throws {
+            let changes = written([try record("r", number: 1, byteCount: 1_000)], in: Int64(index))
+            let stored = snapshot(key(index, of: account), id: Int64(index))
+            _ = zones.learn([read(index, of: account)], [stored], [changes], of: [.account(account)], in: store)
+        }
+        // Those of the flood fill the room before anybody else comes, and come again and again.
+        for index in 0..<2_000 { try write(index, of: 1) }
+        for account in 2...6 as ClosedRange<Int64> {
+            for index in 0..<10 { try write(index, of: account) }
+        }
+        for index in 2_000..<4_000 { try write(index, of: 1) }
+        func knownCount(_ account: Int64, _ count: Int) -> Int {
+            (0..<count).count { zones.knowledge(for: [read($0, of: account)]) != nil }
+        }
+        #expect((2...6).map { knownCount($0, 10) } == [10, 10, 10, 10, 10])
+        let ofFlood = knownCount(1, 4_000)
+        #expect((300...700).contains(ofFlood), "\(ofFlood), and it has all that is left")
     }
 
     @Test func `what was written is followed, unless all was forgotten while it was`() throws {
@@ -415,14 +444,14 @@ import TidemarkTestSupport
         }
         for isLost in [false, true] {
             var zones = KnownZones(bytesMax: 100_000)
-            zones.learn(
+            _ = zones.learn(
                 reads, keys.enumerated().map { snapshot($1, id: Int64($0 + 1)) }, try changes(1),
-                in: StoreIncarnation(1))
+                of: [.account(1), .account(2)], in: StoreIncarnation(1))
             var followed = zones.take(keys)
             #expect(zones.knowledge(for: reads) == nil)
-            if isLost { zones.forgetAll() }
+            if isLost { _ = zones.forgetAll() }
             followed.follow(try changes(2))
-            zones.keep(followed)
+            _ = zones.keep(followed)
             let known = zones.knowledge(for: reads)
             #expect(known?.snapshots.map { $0.records["r"]?.changeNumber } == (isLost ? nil : [2, 2]))
             #expect(known?.moments.map(\.writeNumber) == (isLost ? nil : [2, 2]))
@@ -434,7 +463,7 @@ import TidemarkTestSupport
         var zones = KnownZones(bytesMax: 100_000)
         let plain = ZoneRead(key: key, recordNames: ["r"], parentNames: [], lives: [device])
         let changes = written([try record("r", number: 1, byteCount: 10)], in: 1)
-        zones.learn([plain], [snapshot(key, id: 1)], [changes], in: StoreIncarnation(1))
+        _ = zones.learn([plain], [snapshot(key, id: 1)], [changes], of: [.account(1)], in: StoreIncarnation(1))
         #expect(zones.knowledge(for: [plain]) != nil)
         var keyed = ZoneRead(key: key, recordNames: ["r"], parentNames: [], lives: [], needsZoneKeys: true)
         keyed.namedZoneKeyIDs = [[1, 2, 3]]
@@ -453,7 +482,7 @@ import TidemarkTestSupport
         var current = snapshot(key, id: 1, writeNumber: 1)
         current.zoneKeyIDs = [[1, 2, 3]]
         let next = written([], in: 1, upTo: 2)
-        zones.learn([keyed], [current], [next], in: StoreIncarnation(1))
+        _ = zones.learn([keyed], [current], [next], of: [.account(1)], in: StoreIncarnation(1))
         #expect(zones.knowledge(for: [keyed])?.snapshots.first?.zoneKeyIDs == [[1, 2, 3]])
     }
 }

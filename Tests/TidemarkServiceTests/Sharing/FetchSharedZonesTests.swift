@@ -272,10 +272,10 @@ import TidemarkTestSupport
             let guests = [bob.invited(.readOnly), carol.invited()]
             try await fixture.share(.noAccess, guests, counter: 1, by: service)
             for user in [bob, carol] { try await fixture.accept(user, by: service) }
-            #expect(await service.uploadAccess(to: fixture.key(), by: bob.sharedAccess).reason == .notPermitted)
-            #expect(await service.uploadAccess(to: fixture.key(), by: carol.sharedAccess).reason == nil)
+            #expect(await service.uploadAccess(to: fixture.key(), by: bob.sharedAccess, for: .account(2)).reason == .notPermitted)
+            #expect(await service.uploadAccess(to: fixture.key(), by: carol.sharedAccess, for: .account(2)).reason == nil)
             let none = ZoneKey(database: fixture.key().database, name: "none")
-            #expect(await service.uploadAccess(to: none, by: carol.sharedAccess).reason == .zoneNotFound)
+            #expect(await service.uploadAccess(to: none, by: carol.sharedAccess, for: .account(2)).reason == .zoneNotFound)
         }
     }
     @Test func `I-5, R-200: whoever takes no part is not told whether a token is of the zone's database`() throws {
@@ -314,14 +314,14 @@ import TidemarkTestSupport
             )
             try await fixture.share(counter: 1, by: service)
             try await fixture.accept(carol, by: service)
-            #expect(await service.uploadAccess(to: fixture.key(), by: carol.sharedAccess).reason == nil)
+            #expect(await service.uploadAccess(to: fixture.key(), by: carol.sharedAccess, for: .account(2)).reason == nil)
             let callCount = script.count(.callSent)
-            #expect(await service.partAccess(to: fixture.key(), by: carol.sharedAccess).reason == nil)
+            #expect(await service.partAccess(to: fixture.key(), by: carol.sharedAccess, for: .account(2)).reason == nil)
             #expect(script.count(.callSent) == callCount)
-            #expect(await service.partAccess(to: fixture.key(), by: bob.sharedAccess).reason == .zoneNotFound)
+            #expect(await service.partAccess(to: fixture.key(), by: bob.sharedAccess, for: .account(2)).reason == .zoneNotFound)
             _ = await service.leaveZones([fixture.key()], for: carol.bearer)
             try await fixture.scheduler.sleep(for: .seconds(601))
-            #expect(await service.partAccess(to: fixture.key(), by: carol.sharedAccess).reason == .zoneNotFound)
+            #expect(await service.partAccess(to: fixture.key(), by: carol.sharedAccess, for: .account(2)).reason == .zoneNotFound)
         }
     }
 }

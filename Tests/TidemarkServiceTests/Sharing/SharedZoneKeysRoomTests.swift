@@ -50,4 +50,38 @@ import TidemarkTestSupport
             #expect(own.reason == nil)
         }
     }
+    @Test func `R-783: an account with very many people in shares gets no more, and everything else goes on`() throws {
+        let fixture = try ServiceFixture(zones: ["notes", "more"])
+        var limits = Limits()
+        limits.sharingRowsMax = 2
+        let service = CloudService(
+            storage: MemoryStore(fixture.database), scheduler: fixture.scheduler, limits: limits, onMoved: { _ in })
+        try fixture.scheduler.simulate {
+            let (bob, carol) = (
+                try await fixture.user("bob", by: service), try await fixture.user("carol", by: service)
+            )
+            try await fixture.share(counter: 1, by: service)
+            try await fixture.accept(bob, by: service)
+            let link = try await fixture.secret()
+            let joining = try await service.acceptShares(ofLinks: [link], for: carol.bearer).get()
+            #expect(joining.first?.reason == .tooMuchShared)
+            let share = ShareSave(tag: nil, publicPermission: .readWrite, participants: nil)
+            let sharing = try await service.modify(fixture.sharing(share, zone: "more", counter: 2)).get()
+            guard case .failed(let failure)? = sharing.saves.first else {
+                Issue.record("\(sharing)")
+                return
+            }
+            #expect(failure.reason == .tooMuchShared)
+            // What adds nothing goes on.
+            try await fixture.accept(bob, by: service)
+            try await fixture.share(.readOnly, tag: try await fixture.shareTag(), counter: 3, by: service)
+            let key = WrappedZoneKey(
+                id: [UInt8](repeating: 1, count: 16), accountKeyID: [UInt8](repeating: 2, count: 16),
+                wrapped: [UInt8](repeating: 3, count: 60))
+            let next = WrappedZoneKey(
+                id: [UInt8](repeating: 4, count: 16), accountKeyID: key.accountKeyID, wrapped: key.wrapped)
+            #expect(await service.saveZoneKey(key, in: fixture.key("more"), after: nil).reason == nil)
+            #expect(await service.saveZoneKey(next, in: fixture.key("more"), after: key.id).reason == .tooMuchShared)
+        }
+    }
 }

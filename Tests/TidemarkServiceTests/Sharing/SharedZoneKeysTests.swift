@@ -69,6 +69,37 @@ import TidemarkTestSupport
         #expect(answers.first == .failure(.storeUnavailable) && answers.last == .success([nil]))
     }
 
+    @Test func `R-782: keys of many shared zones take as many calls of the store as those of one`() throws {
+        let names = (0..<30).map { "z\($0)" }
+        let fixture = try ServiceFixture(zones: ["notes", "closed"] + names)
+        let script = FaultScript()
+        let service = self.service(fixture, faults: script.plan)
+        try fixture.scheduler.simulate {
+            let bob = try await participant(fixture, by: service)
+            for (number, name) in names.enumerated() {
+                try await fixture.share(zone: name, counter: UInt64(number) + 2, by: service)
+                try await fixture.accept(bob, zone: name, by: service)
+                let key = try wrapped(id, for: accountKey(1))
+                _ = try await service.saveZoneKey(key, in: fixture.key(name), after: nil).get()
+            }
+            func ask(_ names: [String]) async throws -> (reasons: [FailureReason?], callCount: Int) {
+                let before = script.count(.callSent)
+                let found = try await service.sharedKeys(
+                    zones: names.map { fixture.key($0) }, by: bob.sharedAccess, in: "iCloud.test"
+                ).get()
+                #expect(found.account == accountKey(2))
+                return (found.zones.map(\.reason), script.count(.callSent) - before)
+            }
+            let one = try await ask(["notes"])
+            #expect(one.reasons == [nil])
+            let many = try await ask(["closed"] + names + ["", "notes", "never"])
+            let expected: [FailureReason?] =
+                [.zoneNotFound] + names.map { _ in nil } + [.zoneNotFound, nil, .zoneNotFound]
+            #expect(many.reasons == expected)
+            #expect(many.callCount == one.callCount)
+        }
+    }
+
     @Test func `I-5, R-328: who loses access while they save a key of the zone is given none of its keys`() throws {
         var roundCount = 0
         for sparedCount in 0..<12 {

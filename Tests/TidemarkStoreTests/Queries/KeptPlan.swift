@@ -67,6 +67,6 @@ enum KeptPlan {
         var bytes: [UInt8] = []
         array.encode(into: &bytes)
         let texts = bytes.withUnsafeBytes { decodeTextArray($0) }
-        return (texts ?? []).map { .text(ifPresent: $0) }
+        return (texts ?? []).map { $0.map { .text($0) } ?? .null }
     }
 }

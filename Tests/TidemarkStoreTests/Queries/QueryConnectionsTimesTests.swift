@@ -5,7 +5,9 @@ import TidemarkDomain
 import TidemarkFairness
 import TidemarkFields
 import TidemarkService
-import TidemarkStore
+import TidemarkTestSupport
+
+@testable import TidemarkStore
 
 /// Queries that take longer than an index would.
 @Suite struct QueryConnectionsTimesTests {
@@ -14,17 +16,19 @@ import TidemarkStore
         (0..<300).map { .compare(.field("s"), .notEqual, .string("no\($0)")) })
 
     private func withRecords(
-        _ times: QueryTimes, _ body: @escaping @Sendable (CloudService, QueryFixture) async throws -> Void
+        _ times: QueryTimes, _ body: @escaping @Sendable (CloudService, QueryFixture, FairGate) async throws -> Void
     ) async throws {
         try await QueryFixture.run { fixture in
             let records = (0..<800).map { (name: "n\($0)", fields: [Field("s", .string("\($0)"))]) }
             try await fixture.save(records, zone: "notes", counter: 1)
             // Marks the field.
             _ = try await fixture.ask(.compare(.field("s"), .equal, .string("1"))).get()
-            let storage = try PostgresStorage(url: fixture.url, loop: fixture.loop, connections: 1, queryTimes: times)
+            let gate = PostgresStorage.longQueryTurns(1, within: Limits(), on: fixture.loop)
+            let storage = try PostgresStorage(
+                url: fixture.url, loop: fixture.loop, connections: 1, queryTimes: times, longQueries: gate)
             let service = CloudService(
                 storage: storage, scheduler: fixture.loop, limits: Limits(), onMoved: { _ in })
-            try await body(service, fixture)
+            try await body(service, fixture, gate)
             await service.stop()
             await storage.stop()
         }
@@ -44,7 +48,7 @@ import TidemarkStore
         var times = QueryTimes(within: Limits())
         times.short = .milliseconds(1)
         times.long = .milliseconds(1)
-        try await withRecords(times) { service, fixture in
+        try await withRecords(times) { service, fixture, _ in
             guard case .failure(let refusal) = await ask(service, fixture) else {
                 Issue.record("not refused")
                 return
@@ -57,7 +61,7 @@ import TidemarkStore
     @Test func `R-711, R-714: an account's query passes those of an account that has asked for many`() async throws {
         var times = QueryTimes(within: Limits())
         times.short = .seconds(30)
-        try await withRecords(times) { service, fixture in
+        try await withRecords(times) { service, fixture, _ in
             let count = 24
             let before = try await withThrowingTaskGroup(of: WorkOwner.self) { group in
                 for _ in 0..<count {
@@ -85,11 +89,43 @@ import TidemarkStore
         var times = QueryTimes(within: Limits())
         times.short = .milliseconds(1)
         times.long = .seconds(60)
-        try await withRecords(times) { service, fixture in
+        try await withRecords(times) { service, fixture, _ in
             let page = try await ask(service, fixture).get()
             let expected = try await ask(fixture.service, fixture).get()
             #expect(page.matches.map(\.record.name) == expected.matches.map(\.record.name))
             #expect(!page.matches.isEmpty)
+        }
+    }
+
+    @Test func `R-781: a long query takes a turn among those of all event loops, also when it begins as one`()
+        async throws
+    {
+        var times = QueryTimes(within: Limits())
+        times.short = .milliseconds(1)
+        times.long = .seconds(60)
+        try await withRecords(times) { service, fixture, gate in
+            // The last ones are known to be slow.
+            for _ in 0...SlowQueries.lateMin {
+                let ticket = try await gate.enter(.account(9))
+                let asked = fixture.loop.run { await ask(service, fixture) }
+                try await eventually { gate.waitingCount == 1 }
+                gate.leave(ticket)
+                #expect(try await !asked.value.get().matches.isEmpty)
+            }
+        }
+    }
+
+    @Test func `R-781: of two places for long queries one account takes one, of one it takes that`() async throws {
+        try await QueryFixture.run { fixture in
+            for (room, waitingCount) in [(1, 1), (2, 1), (3, 0)] {
+                let gate = PostgresStorage.longQueryTurns(room, within: Limits(), on: fixture.loop)
+                let first = try await gate.enter(.account(1))
+                let second = fixture.loop.runThrowing { try await gate.enter(.account(1)) }
+                try await eventually { gate.waitingCount == waitingCount }
+                if waitingCount == 0 { gate.leave(try await second.value) }
+                gate.leave(first)
+                if waitingCount == 1 { gate.leave(try await second.value) }
+            }
         }
     }
 }

@@ -162,7 +162,7 @@ import TidemarkTestSupport
             #expect(page.value.zone == nil && page.value.sharing != nil)
             let found = try await storage.records(named: ["a"], in: zone, bytesMax: 1_000, sharing: access)
             #expect(found.zone == nil && found.sharing != nil)
-            let keys = try await storage.zoneKeys(of: [zone.name], in: zone.database, keysMax: 9, sharing: access)
+            let keys = try await storage.zoneKeys(of: [zone], keysMax: 9, sharing: access)
             #expect(keys.map(\.keys) == [nil])
             try await lease.connection.executeScript("COMMIT")
             fixture.other.release(lease)
@@ -281,12 +281,12 @@ import TidemarkTestSupport
                 tombstonesPassedMax: 10)
             _ = try await storage.databaseFeed(of: zone.database, after: nil, entriesMax: 10, then: query)
             _ = try await storage.records(named: ["a"], in: zone, bytesMax: 10, sharing: .nothing)
-            _ = try await storage.zoneKeys(of: [zone.name], in: zone.database, keysMax: 10, sharing: .nothing)
+            _ = try await storage.zoneKeys(of: [zone], keysMax: 10, sharing: .nothing)
             #expect(try await fixture.numbers(shared) == [0])
             let found = try await storage.records(named: ["a"], in: zone, bytesMax: 10, sharing: .whole)
             #expect(found.sharing?.isWhole == true)
             let keys = try await storage.zoneKeys(
-                of: ["none", zone.name], in: zone.database, keysMax: 10, sharing: .access(of: [fixture.bob.user]))
+                of: [ZoneKey(database: zone.database, name: "none"), zone], keysMax: 10, sharing: .access(of: [fixture.bob.user]))
             #expect(keys.map { $0.sharing.map { fixture.bobsAccess.sharing($0) != nil } } == [nil, true])
             #expect(try await fixture.numbers(shared)[0] > 0)
         }

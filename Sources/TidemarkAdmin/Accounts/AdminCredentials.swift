@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkServer
+internal import TidemarkStore
+
+struct AdminCredentials: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "credentials", abstract: "Credentials: the secrets with which an account's devices sign in.",
+        subcommands: [List.self, Create.self, Revoke.self])
+
+    struct List: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "list", abstract: "List an account's credentials.", examples: "tidemark admin credentials list alice")
+        static let role = OperatorRole.viewer
+
+        @Argument(help: "The account's name.") var account: String
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let credentials = try await console.store.credentials(of: try await console.account(account))
+            try await console.show(
+                credentials,
+                as: [
+                    Column("CREDENTIAL", key: "credential", isName: true) { .number(Int($0.id.rawValue)) },
+                    Column("LABEL", key: "label") { .text($0.label) },
+                    Column("CREATED", key: "created") { .date($0.createdAt) },
+                    Column("EXPIRES", key: "expires") { .optional($0.expiresAt) },
+                    Column("REVOKED", key: "revoked") { .optional($0.revokedAt) },
+                ])
+        }
+    }
+
+    struct Create: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "create", abstract: "Create a credential and show it, this once: only its hash is stored.",
+            examples: "tidemark admin credentials create alice --label laptop --expires 30d",
+            "TOKEN=$(tidemark admin credentials create alice -o name)")
+        static let role = OperatorRole.editor
+
+        @Argument(help: "The account's name.") var account: String
+        @Option(
+            help: ArgumentHelp(
+                "How long it is valid, such as 12h or 30d.", discussion: "Default: for ever.", valueName: "time"))
+        var expires: Lifetime?
+        @Option(help: ArgumentHelp("What it is for. Lists show it.", valueName: "text"))
+        var label = ""
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let id = try await console.account(account)
+            try console.plan("create a credential of \(account)")
+            let credential = Credential.make()
+            let expiresAt = expires.map { lifetime in
+                Timestamp(milliseconds: console.now.milliseconds + lifetime.seconds * 1_000)
+            }
+            let number = try await console.store.issueCredential(
+                hash: credential.hash, label: label, expiresAt: expiresAt, for: id)
+            let end = expiresAt.map { "good until \(DateForm.seconds($0))" } ?? "good until it is revoked"
+            console.say("Credential \(number.rawValue) of \(account), \(end). It is not shown again.")
+            try await show(credential, number, expiresAt, console)
+        }
+
+        private func show(
+            _ credential: Credential, _ number: CredentialID, _ expiresAt: Timestamp?, _ console: Console
+        ) async throws {
+            // Alone on standard output, so that a script can capture it.
+            if console.output == .table || console.output == .wide {
+                return try await console.write(credential.text + "\n")
+            }
+            try await console.show(
+                [credential],
+                as: [
+                    Column("CREDENTIAL", key: "credential") { _ in .number(Int(number.rawValue)) },
+                    Column("EXPIRES", key: "expires") { _ in .optional(expiresAt) },
+                    Column("TOKEN", key: "token", isName: true) { .text($0.text) },
+                ])
+        }
+    }
+
+    struct Revoke: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "revoke", abstract: "Revoke a credential, and close the connections that it opened.",
+            examples: "tidemark admin credentials revoke 7")
+        static let role = OperatorRole.editor
+
+        @Argument(help: "The credential's number, as `tidemark admin credentials list NAME` shows it.") var id: Int64
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            try console.plan("revoke the credential \(id)")
+            guard try await console.store.revokeCredential(CredentialID(id)) else {
+                throw AdminFailure(
+                    .refused,
+                    "There is no credential \(id), or it has already been revoked. See: tidemark admin credentials list "
+                        + "NAME")
+            }
+            console.say("Revoked \(id).")
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ArgumentParser
+
+/// What an operator sees and repairs.
+package struct Admin: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        abstract: "See and repair what is stored.",
+        subcommands: [
+            AdminAccounts.self, AdminAddresses.self, AdminAssets.self, AdminCompact.self, AdminContainers.self,
+            AdminContextCommand.self, AdminCredentials.self, AdminDatabases.self, AdminDevices.self, AdminExplain.self,
+            AdminImport.self,
+            AdminIndexes.self, AdminKeys.self, AdminRecords.self, AdminRoles.self, AdminSchema.self, AdminShares.self,
+            AdminStoreCommand.self, AdminZones.self,
+        ])
+
+    package init() {}
+
+    /// Names the command that has taken the place of one of an earlier version; nil if the arguments name no such one.
+    ///
+    /// - Parameter arguments: of the program, without its name.
+    package static func hint(for arguments: [String]) -> String? {
+        let words = arguments.drop { $0 == "admin" }.prefix(2).joined(separator: " ")
+        if let command = renamed[words] { return "Use: \(command)" }
+        if arguments.contains("--json") { return "In place of --json use: -o json" }
+        if arguments.contains("--account"), !words.hasPrefix("import") {
+            return "The account needs no option: tidemark admin \(words) ACCOUNT"
+        }
+        return nil
+    }
+
+    private static let renamed = [
+        "accounts add-address": "tidemark admin addresses create",
+        "accounts addresses": "tidemark admin addresses list",
+        "accounts quota": "tidemark admin accounts set-quota, or tidemark admin accounts show",
+        "accounts remove-address": "tidemark admin addresses delete",
+        "containers quota":
+            "tidemark admin containers set-quota, tidemark admin containers show or tidemark admin databases list",
+        "credentials issue": "tidemark admin credentials create",
+    ]
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// The terminal, pipes or files of this process.
+package final class ProcessTerminal: OperatorTerminal {
+    package let hasColor: Bool
+    package let canAsk: Bool
+    package var hasLocalFiles: Bool { true }
+    private let showsProgress: Bool
+    private let hasProgress = Mutex(false)
+
+    private static let clearLine = "\r\u{1B}[K"
+
+    /// - Parameter variables: of the environment; a `NO_COLOR` that is not empty turns colours off (no-color.org).
+    package init(variables: [String: String]) {
+        let isPlain = !(variables["NO_COLOR"] ?? "").isEmpty || variables["TERM"] == "dumb"
+        hasColor = isatty(STDOUT_FILENO) == 1 && !isPlain
+        showsProgress = isatty(STDERR_FILENO) == 1 && variables["TERM"] != "dumb"
+        canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
+    }
+
+    package func write(_ text: String) async throws {
+        showProgress(nil)
+        let code = Self.write(text, to: STDOUT_FILENO)
+        if code == EPIPE { throw CommandEnd.readerGone }
+        if code != 0 {
+            throw AdminFailure(.refused, "The output cannot be written: \(String(cString: strerror(code))). Make room.")
+        }
+    }
+
+    package func say(_ text: String) {
+        showProgress(nil)
+        Self.writeError(text + "\n")
+    }
+
+    package func showProgress(_ text: String?) {
+        guard showsProgress else { return }
+        let hadProgress = hasProgress.withLock { hasProgress in
+            defer { hasProgress = text != nil }
+            return hasProgress
+        }
+        if let text {
+            Self.writeError(Self.clearLine + text)
+        } else if hadProgress {
+            Self.writeError(Self.clearLine)
+        }
+    }
+
+    package func ask(_ question: String) async -> String? {
+        showProgress(nil)
+        Self.writeError(question)
+        return readLine()
+    }
+
+    package func open(_ path: String) throws(AdminFailure) -> InputFile { try InputFile(path: path) }
+
+    /// Writes to standard error, whether or not anybody reads it.
+    package static func writeError(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+
+    /// NB: not with `FileHandle`, which ends the process if the reader is gone.
+    ///
+    /// - Returns: the number of the system's error; 0 if everything was written.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? EIO : errno }
+            bytes = bytes.dropFirst(count)
+        }
+        return 0
+    }
+}

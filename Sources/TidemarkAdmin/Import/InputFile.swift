@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// The bytes of a file, one after the other, decompressed if they are gzip.
+package final class InputFile {
+    /// The name as it was given, for messages.
+    let name: String
+    /// Nil if it is unknown, as for a pipe.
+    let byteCount: Int?
+    /// Counted before decompression.
+    private(set) var byteCountRead = 0
+    private let handle: FileHandle
+    private var gunzip: Gunzip?
+    private var buffer: [UInt8] = []
+    private var place = 0
+    private var isAtEnd = false
+
+    private static let chunkBytes = 262_144
+
+    /// - Parameter path: `-` for standard input.
+    init(path: String) throws(AdminFailure) {
+        name = path == "-" ? "standard input" : path
+        do {
+            handle =
+                path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        } catch {
+            throw AdminFailure(.usage, "The file \(path) cannot be read. Check that it exists and who may read it.")
+        }
+        var status = stat()
+        let kind = fstat(handle.fileDescriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        guard kind != S_IFDIR else { throw AdminFailure(.usage, "\(path) is a folder: name one file in it.") }
+        let isFile = kind == S_IFREG
+        byteCount = isFile ? Int(status.st_size) : nil
+        let head = try readChunk()
+        gunzip = Gunzip.isGzip(head) ? try Gunzip() : nil
+        buffer = try gunzip?.inflate(head) ?? head
+    }
+
+    /// Nil at the end.
+    func peek() throws(AdminFailure) -> UInt8? {
+        while place == buffer.count {
+            guard !isAtEnd else { return nil }
+            let chunk = try readChunk()
+            buffer = try gunzip?.inflate(chunk) ?? chunk
+            place = 0
+        }
+        return buffer[place]
+    }
+
+    /// Nil at the end.
+    func next() throws(AdminFailure) -> UInt8? {
+        let byte = try peek()
+        if byte != nil { place += 1 }
+        return byte
+    }
+
+    /// Skips these bytes if the file begins with them. Call it before anything is read.
+    func skip(_ head: [UInt8]) throws(AdminFailure) {
+        if try peek() != nil, buffer.starts(with: head) { place = head.count }
+    }
+
+    /// Empty at the end.
+    private func readChunk() throws(AdminFailure) -> [UInt8] {
+        let chunk: Data?
+        do {
+            chunk = try handle.read(upToCount: Self.chunkBytes)
+        } catch {
+            throw AdminFailure(.usage, "\(name) cannot be read to its end: \(error.localizedDescription).")
+        }
+        let bytes = [UInt8](chunk ?? Data())
+        byteCountRead += bytes.count
+        if bytes.isEmpty {
+            isAtEnd = true
+            guard gunzip?.isInMember != true else {
+                throw AdminFailure(
+                    .usage, "\(name) is incomplete: the end of the gzip data is missing. Download it again.")
+            }
+        }
+        return bytes
+    }
+}
+
+extension InputFile {
+    /// All of it, as text.
+    ///
+    /// - Throws: ``AdminFailure`` if it is not UTF-8, or longer.
+    package func text(byteCountMax: Int) throws(AdminFailure) -> String {
+        var bytes: [UInt8] = []
+        while let byte = try next() {
+            guard bytes.count < byteCountMax else { throw AdminFailure(.usage, "\(name) is too long.") }
+            bytes.append(byte)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw AdminFailure(.usage, "The file \(name) is not text in UTF-8. Convert it first.")
+        }
+        return text
+    }
+}

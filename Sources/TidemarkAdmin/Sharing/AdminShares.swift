@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkService
+internal import TidemarkStore
+
+struct AdminShares: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shares", abstract: "Zones that an account shares with others.",
+        subcommands: [List.self, Show.self, Revoke.self])
+
+    struct List: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "list", abstract: "List the zones that an account shares.",
+            examples: "tidemark admin shares list alice --container iCloud.com.example.notes")
+        static let role = OperatorRole.viewer
+
+        @Argument(help: "The account's name.") var account: String
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let id = try await console.privateDatabase(ofAccount: account)
+            var rows: [SharedZoneRow] = []
+            for zone in try await console.store.zones(in: id) where zone.removal == nil {
+                let key = ZoneKey(database: id, name: zone.name)
+                guard let sharing = try await console.storage.sharing(of: key, .whole)?.sharing,
+                    let share = sharing.livingShare
+                else { continue }
+                let participants = (sharing.participants[share.number] ?? [:]).values
+                rows.append(
+                    SharedZoneRow(
+                        name: zone.name, publicPermission: share.publicPermission.name,
+                        memberCount: participants.count { $0.hasAccepted },
+                        invitedCount: participants.count { $0.isPending }))
+            }
+            try await console.show(
+                rows,
+                as: [
+                    Column("ZONE", key: "zone", isName: true) { .text($0.name) },
+                    Column("PUBLIC", key: "publicPermission") { .text($0.publicPermission) },
+                    Column("MEMBERS", key: "members") { .number($0.memberCount) },
+                    Column("INVITED", key: "invited") { .number($0.invitedCount) },
+                ])
+        }
+    }
+
+    struct Show: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "show", abstract: "Show the participants of a shared zone: accepted, invited and removed.",
+            examples: "tidemark admin shares show alice Notes --container iCloud.com.example.notes")
+        static let role = OperatorRole.viewer
+
+        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The zone's name.") var zone: String
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let (_, sharing, share) = try await AdminShares.find(zone, of: account, console)
+            let rows = (sharing.participants[share.number] ?? [:]).values.sorted {
+                ($0.addedAt, $0.id) < ($1.addedAt, $1.id)
+            }
+            let names = try await console.storage.userRecordNames(of: rows.compactMap(\.user))
+            console.say("Everybody with the link: \(share.publicPermission.name)")
+            try await console.show(
+                rows,
+                as: [
+                    Column("ID", key: "id", isName: true) { .text($0.id.text) },
+                    Column("USER", key: "user") { .optional($0.user.flatMap { names[$0] }) },
+                    Column("ADDRESS", key: "address") { .optional($0.address) },
+                    Column("ROLE", key: "role") { .text($0.role.name) },
+                    Column("PERMISSION", key: "permission") { row in
+                        .text((row.role == .publicUser ? share.publicPermission : row.permission).name)
+                    },
+                    Column("STATUS", key: "status") { .text($0.status.name) },
+                    Column("ADDED", key: "added") { .date($0.addedAt) },
+                ])
+        }
+    }
+
+    struct Revoke: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "revoke", abstract: "Stop sharing a zone, or remove one participant.",
+            discussion: """
+                Once the command has ended, servers give nothing of the zone to those who lost access. The records stay. \
+                Who was removed from a public share can join again with its link: end the share instead.
+                """,
+            examples: "tidemark admin shares revoke alice Notes --container iCloud.com.example.notes")
+        static let role = OperatorRole.owner
+
+        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The zone's name.") var zone: String
+        @Option(help: ArgumentHelp("Only this participant's part, by the ID that show prints.", valueName: "id"))
+        var participant: ParticipantArgument?
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let (key, sharing, share) = try await AdminShares.find(zone, of: account, console)
+            try await confirm(Array((sharing.participants[share.number] ?? [:]).values), console)
+            let service = CloudService(
+                storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
+            switch (await service.revokeShare(of: key, participant: participant?.id), participant) {
+            case (.failure(let reason), _): throw AdminFailure(reason)
+            case (.success(false), nil): throw AdminShares.missing(zone, of: account)
+            case (.success(false), _?):
+                throw AdminFailure(
+                    .refused, "The zone has no such participant. See: tidemark admin shares show \(account) \(zone)")
+            case (.success(true), nil): console.say("\(zone) is not shared any more.")
+            case (.success(true), _?): console.say("The participant is removed.")
+            }
+            // It is a hint: the servers' sweep makes up for a lost one.
+            let notice = ZoneNotice(database: key.database, life: .nobody, zoneName: key.name, changesShares: true)
+            try? await console.storage.post([.zone(notice)])
+        }
+
+        private func confirm(_ participants: [Participant], _ console: Console) async throws {
+            if let participant {
+                return try await console.confirm(
+                    "remove the participant \(participant.id.text) from \(zone) of \(account)",
+                    loss: "1 person will lose access.")
+            }
+            let (members, invited) = (participants.count { $0.hasAccepted }, participants.count { $0.isPending })
+            try await console.confirm(
+                "stop sharing \(zone) of \(account)",
+                loss:
+                    "\(Amount.people(members)) will lose access, and \(Amount.text(invited, "invitation")) will be void."
+            )
+        }
+    }
+
+    /// - Throws: ``AdminFailure`` if the account does not share the zone.
+    private static func find(
+        _ zone: String, of account: String, _ console: Console
+    ) async throws -> (key: ZoneKey, sharing: ZoneSharing, share: Share) {
+        let key = ZoneKey(database: try await console.privateDatabase(ofAccount: account), name: zone)
+        guard let sharing = try await console.storage.sharing(of: key, .whole)?.sharing,
+            let share = sharing.livingShare
+        else { throw missing(zone, of: account) }
+        return (key, sharing, share)
+    }
+
+    private static func missing(_ zone: String, of account: String) -> AdminFailure {
+        AdminFailure(
+            .refused, "\(account) does not share a zone \(zone). See: tidemark admin shares list \(account)")
+    }
+}
+
+/// A row of the list of shared zones.
+private struct SharedZoneRow: Sendable {
+    let name: String
+    let publicPermission: String
+    let memberCount: Int
+    let invitedCount: Int
+}
+
+/// A participant's ID on a command line.
+struct ParticipantArgument: ExpressibleByArgument, Sendable {
+    let id: ParticipantID
+
+    init?(argument: String) {
+        guard let id = ParticipantID(text: argument) else { return nil }
+        self.id = id
+    }
+}
+
+extension ParticipantID {
+    private static let digitCount = 32
+
+    /// As the ID is shown to apps: a UUID.
+    var text: String {
+        let digits = [high, low].map { number in
+            let digits = String(number, radix: 16, uppercase: true)
+            return String(repeating: "0", count: Self.digitCount / 2 - digits.count) + digits
+        }.joined()
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(index) { text.append("-") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    init?(text: String) {
+        let digits = text.filter { $0 != "-" }
+        guard digits.utf8.count == Self.digitCount, let high = UInt64(digits.prefix(Self.digitCount / 2), radix: 16),
+            let low = UInt64(digits.suffix(Self.digitCount / 2), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkPostgres
+import TidemarkSockets
+import TidemarkStore
+import TidemarkTestSupport
+
+@testable import TidemarkAdmin
+
+/// Commands on a real database, in this process.
+@Suite struct AdminProgramTests {
+    private static let template = TestTemplate(name: "admin") { url in
+        let loop = try EventLoop(name: "migrate")
+        defer { loop.stop() }
+        _ = try await Migrator(url: url, loop: loop).migrate()
+        try PostgresAdministration.execute(
+            [
+                "INSERT INTO account (name) VALUES ('alice')",
+                "INSERT INTO container (identifier, environment) VALUES ('iCloud.test', 1)",
+            ], url: url)
+        let terminal = RecordingTerminal()
+        let screen = Screen(output: .table, terminal: terminal)
+        let target = AdminTarget(
+            place: .database(url: url), container: "iCloud.test", environment: .development, context: nil)
+        // alice's private database, with a zone and a share of nobody.
+        try await AdminProgram.withConsole(target, screen) { console in _ = try await console.user(ofAccount: "alice") }
+        try PostgresAdministration.execute(
+            [
+                "INSERT INTO zone (database_id, name, created_at) SELECT id, 'Notes', now() FROM database WHERE scope = 2"
+            ],
+            url: url)
+    }
+
+    private func run(_ url: String, _ arguments: [String]) async throws -> (ExitStatus, RecordingTerminal) {
+        let terminal = RecordingTerminal()
+        let command = try #require(try Admin.parseAsRoot(arguments) as? any AdminCommand)
+        let variables = ["TIDEMARK_DATABASE_URL": url, "TIDEMARK_CONTAINER": "iCloud.test"]
+        return (await AdminProgram.run(command, terminal: terminal, variables: variables), terminal)
+    }
+
+    @Test(arguments: [
+        ["accounts", "create", "bob"], ["accounts", "set-name", "alice", "--given", "Alice"],
+        ["accounts", "set-encryption", "alice", "end-to-end"],
+        ["accounts", "set-encryption", "alice", "escrowed", "--reset"],
+        ["accounts", "set-quota", "alice", "--megabytes", "1"], ["addresses", "create", "alice", "a@example.org"],
+        ["addresses", "delete", "alice", "a@example.org"], ["compact", "--older-than", "30d"],
+        ["containers", "create", "iCloud.other"], ["containers", "set-feeds", "iCloud.test", "everywhere"],
+        ["containers", "set-limit", "iCloud.test", "--references", "9"],
+        ["containers", "set-quota", "iCloud.test", "--private-megabytes", "1"], ["credentials", "create", "alice"],
+        ["credentials", "revoke", "1"], ["indexes", "build"], ["roles", "assign", "alice", "Editor"],
+        ["roles", "revoke", "alice", "Editor"], ["schema", "promote"], ["store", "renew-incarnation"],
+        ["zones", "purge", "alice", "Notes"], ["zones", "reset-encrypted", "alice", "Notes"],
+    ])
+    func `R-839: with --dry-run a command says what it would do, and writes nothing`(_ arguments: [String]) async throws
+    {
+        let database = try await TestPostgres.database(Self.template)
+        // Whatever would be written fails.
+        let url = database.url + "&options=-c%20default_transaction_read_only%3Don"
+        let (status, terminal) = try await run(url, arguments + ["--dry-run", "--yes"])
+        #expect(status == .ok, "\(terminal.messages)")
+        #expect(terminal.messages.last?.hasPrefix("Would ") == true, "\(terminal.messages)")
+        #expect(terminal.data.isEmpty)
+    }
+
+    @Test func `R-839: the database of that test takes no writes`() async throws {
+        let database = try await TestPostgres.database(Self.template)
+        let url = database.url + "&options=-c%20default_transaction_read_only%3Don"
+        let (status, _) = try await run(url, ["accounts", "create", "bob"])
+        #expect(status != .ok)
+    }
+
+    @Test func `R-832: a zone is deleted only if somebody says so, who knows what is in it`() async throws {
+        let database = try await TestPostgres.database(Self.template)
+        let purge = ["zones", "purge", "alice", "Notes"]
+        let (refused, terminal) = try await run(database.url, purge)
+        #expect(refused == .usage)
+        #expect(terminal.messages.last?.contains("The zone has 0 records, 0 bytes.") == true, "\(terminal.messages)")
+        #expect(try await run(database.url, ["zones", "list", "alice", "-o", "name"]).1.data.contains("Notes\n"))
+        #expect(try await run(database.url, purge + ["--yes"]).0 == .ok)
+        let (again, _) = try await run(database.url, purge + ["--yes"])
+        #expect(again == .refused)
+    }
+
+    @Test func `R-835: --debug shows each statement with its types, and no values`() async throws {
+        let database = try await TestPostgres.database(Self.template)
+        let (status, terminal) = try await run(database.url, ["accounts", "create", "hidden", "--debug"])
+        #expect(status == .ok)
+        let statements = terminal.messages.filter { $0.hasPrefix("-- ") }
+        let creation = statements.first { $0.contains("INSERT INTO account") }
+        #expect(creation?.contains(": $1 text\n") == true, "\(terminal.messages)")
+        #expect(creation?.hasSuffix(";") == true)
+        #expect(!statements.contains { $0.contains("hidden") })
+        let (_, quiet) = try await run(database.url, ["accounts", "list"])
+        #expect(quiet.messages.isEmpty && quiet.data.contains("hidden"))
+    }
+
+    @Test func `R-836: a database that cannot be reached is the context's, and its message says how to start it`()
+        async throws
+    {
+        let terminal = RecordingTerminal()
+        let context = AdminContext(
+            name: "dev", target: .database(url: "postgresql://127.0.0.1:1/none"),
+            start: "tidemark dev --data-directory x")
+        let target = AdminTarget(
+            place: context.target, container: nil, environment: .development, context: context)
+        let failure = await #expect(throws: AdminFailure.self) {
+            try await AdminProgram.withConsole(target, Screen(output: .table, terminal: terminal)) { _ in }
+        }
+        #expect(failure?.status == .unreachable)
+        #expect(
+            failure?.description.hasPrefix(
+                "The server of the context dev does not run. Start it: tidemark dev --data-directory x\n") == true)
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+import TidemarkPostgres
+import TidemarkTestSupport
+
+@testable import TidemarkStore
+
+@Suite struct AdminStoreLossesTests {
+    /// Two records and a deleted one in a zone that two people share, one of whom has accepted; and a zone that has ended.
+    private static let stored = """
+        INSERT INTO zone (database_id, name, created_at, byte_count) VALUES (1, 'Notes', now(), 300);
+        INSERT INTO zone (database_id, name, created_at, removal, removed_at)
+        VALUES (1, 'Old', now(), 0, now() - interval '40 days');
+        INSERT INTO record
+        SELECT 1, z.id, n, n, now(), 1, now() - n * interval '10 days', 1, '00000000-0000-0000-0000-000000000001', 1,
+               n > 2, 'r' || n, 'Note', NULL, '' FROM zone z CROSS JOIN generate_series(1, 4) AS n WHERE z.name = 'Notes';
+        INSERT INTO share (database_id, zone_id, number, public_permission, record_name)
+        SELECT 1, id, 1, 1, 'cloudkit.zoneshare' FROM zone WHERE name = 'Notes';
+        INSERT INTO share_participant (database_id, zone_id, share_number, id, role, permission, status, added_at)
+        SELECT 1, z.id, 1, ('00000000-0000-0000-0000-00000000000' || n)::uuid, 3, 2, n, now()
+          FROM zone z CROSS JOIN generate_series(1, 2) AS n WHERE z.name = 'Notes'
+        """
+
+    @Test func `R-832: what a command would destroy is told in numbers`() async throws {
+        try await StoreFixture.run { fixture in
+            try PostgresAdministration.execute([Self.stored], url: fixture.database.url)
+            let storage = try fixture.storage(connections: 1)
+            let store = AdminStore(storage)
+            func key(_ name: String) -> ZoneKey { ZoneKey(database: DatabaseID(1), name: name) }
+            #expect(
+                try await store.content(of: key("Notes"))
+                    == AdminStore.ZoneContent(recordCount: 2, byteCount: 300, participantCount: 1))
+            #expect(try await store.content(of: key("Old")) == nil, "it has ended")
+            let now = storage.pool.loop.wallClockMilliseconds
+            func compactable(days: Int64) async throws -> [Int] {
+                let found = try await store.compactable(
+                    before: Timestamp(milliseconds: now - days * 86_400_000))
+                return [found.records, found.zones]
+            }
+            #expect(try await compactable(days: 25) == [2, 1])
+            #expect(try await compactable(days: 35) == [1, 1])
+            #expect(try await compactable(days: 50) == [0, 0])
+            await storage.stop()
+        }
+    }
+
+    @Test func `R-832: zones with encrypted values are counted in all containers`() async throws {
+        try await StoreFixture.run { fixture in
+            let storage = try fixture.storage(connections: 1)
+            let store = AdminStore(storage)
+            let account = try #require(try await store.createAccount("alice"))
+            for name in ["iCloud.a", "iCloud.b"] {
+                let key = ContainerKey(identifier: name, environment: .development)
+                _ = try await store.createContainer(key)
+                _ = try await store.user(ofAccount: "alice", in: key, now: Timestamp(milliseconds: 0))
+            }
+            #expect(try await store.keyedZoneCount(of: account) == 0)
+            try PostgresAdministration.execute(
+                [
+                    """
+                    INSERT INTO zone_key (database_id, zone_id, number, id, account_key_id, wrapped, created_at)
+                    SELECT z.database_id, z.id, 1, '\\x01', '\\x02', '\\x03', now() FROM zone z
+                    """
+                ], url: fixture.database.url)
+            #expect(try await store.keyedZoneCount(of: account) == 2)
+            await storage.stop()
+        }
+    }
+}
