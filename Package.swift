@@ -128,7 +128,7 @@ let package = Package(
                 "TidemarkAssets", "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkService",
                 "TidemarkSessions",
                 "TidemarkSockets", "TidemarkStore", "TidemarkTransport", "TidemarkTLS", "TidemarkHTTP",
-                "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry",
+                "TidemarkPostgres", "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry",
             ]),
 
         // For apps.
@@ -207,7 +207,7 @@ let package = Package(
             path: "Tests/TidemarkTestSupport", swiftSettings: settings),
         tests("TidemarkBytesTests", ["TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkSchedulingTests", ["TidemarkScheduling", "TidemarkSockets"]),
-        tests("TidemarkTelemetryTests", ["TidemarkTelemetry"]),
+        tests("TidemarkTelemetryTests", ["TidemarkTelemetry", "TidemarkTestSupport", metrics]),
         tests("TidemarkFairnessTests", ["TidemarkFairness", "TidemarkTestSupport"]),
         tests("TidemarkFieldsTests", ["TidemarkFields", "TidemarkBytes", "TidemarkTestSupport"]),
         tests("TidemarkCryptoTests", ["TidemarkCrypto", "TidemarkBytes", "TidemarkTestSupport"]),
@@ -224,7 +224,7 @@ let package = Package(
             "TidemarkTransportTests",
             [
                 "TidemarkTransport", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", "TidemarkHTTP",
-                "TidemarkScheduling", "TidemarkTestSupport",
+                "TidemarkScheduling", "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         .executableTarget(
             name: "LocalPostgresHost", dependencies: ["TidemarkLocalPostgres"], path: "Tests/LocalPostgresHost",
@@ -233,7 +233,7 @@ let package = Package(
             "TidemarkPostgresTests",
             [
                 "TidemarkPostgres", "TidemarkScheduling", "TidemarkSockets", "TidemarkLocalPostgres",
-                "TidemarkTestSupport",
+                "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkLocalPostgresTests",
@@ -270,7 +270,7 @@ let package = Package(
             [
                 "StorageConformance", "TidemarkFairness",
                 "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkScheduling", "TidemarkTestKit",
-                "TidemarkCrypto", "TidemarkTestSupport",
+                "TidemarkCrypto", "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkAssetsTests",

@@ -2,6 +2,7 @@
 
 internal import CTidemarkLibpq
 internal import Glibc
+internal import TidemarkTelemetry
 
 /// A connection of libpq in non-blocking mode. It wraps each call of the library once, without its pointers. Not
 /// thread-safe, but it may be passed from one thread to another.
@@ -139,7 +140,9 @@ final class LibpqConnection: @unchecked Sendable {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .rows(PostgresRows(owning: result))
         case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
             defer { PQclear(result) }
-            return .failed(PostgresError(result: result))
+            let error = PostgresError(result: result)
+            if case .statement(let state) = error.code { PostgresMetrics.shared.errors.increment(.init(state)) }
+            return .failed(error)
         case PGRES_PIPELINE_ABORTED:
             PQclear(result)
             return .aborted

@@ -14,13 +14,14 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     typealias Waiter = @Sendable (Result<Lease, PostgresError>) -> Void
 
     private let loop: EventLoop
+    private let kind: PostgresPoolKind
     private let parameters: ConnectionParameters
     private let requestTimeout: Duration
     private let isShared: Bool
     private var table: LeaseTable
     private var connections: [PostgresConnection?]
     private var backOffs: [BackOff]
-    private var waiters: [Int: (waiter: Waiter, timer: ScheduledTimer)] = [:]
+    private var waiters: [Int: (waiter: Waiter, timer: ScheduledTimer, start: Duration)] = [:]
     private var nextWaiter = 0
     private var isStopped = false
     private let renewalDelay: Duration
@@ -37,10 +38,11 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     private static let rollbackTimeout = Duration.seconds(5)
 
     init(
-        loop: EventLoop, parameters: ConnectionParameters, count: Int, capacity: Int, waiterCountMax: Int,
-        requestTimeout: Duration, renewalDelay: Duration
+        loop: EventLoop, kind: PostgresPoolKind, parameters: ConnectionParameters, count: Int, capacity: Int,
+        waiterCountMax: Int, requestTimeout: Duration, renewalDelay: Duration
     ) {
         self.loop = loop
+        self.kind = kind
         self.parameters = parameters
         self.requestTimeout = requestTimeout
         self.renewalDelay = renewalDelay
@@ -64,11 +66,13 @@ final class PostgresConnectionGroup: @unchecked Sendable {
             return number
         }
         switch table.acquire(waiter: number) {
-        case .granted(let place): grant(place, to: waiter)
+        case .granted(let place):
+            noteLease(after: .zero)
+            grant(place, to: waiter)
         case .refused: waiter(.failure(PostgresError(.poolExhausted)))
         case .wait:
             let timer = loop.schedule(after: timeout) { [weak self] in self?.expire(number) }
-            waiters[number] = (waiter, timer)
+            waiters[number] = (waiter, timer, loop.now)
         }
         return number
     }
@@ -76,7 +80,13 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     /// Lends a free connection; nil if there is none, or if the group has stopped.
     func leaseFree() -> Lease? {
         guard !isStopped, let place = table.acquireFree(), let connection = connections[place] else { return nil }
+        noteLease(after: .zero)
         return Lease(place: place, connection: connection)
+    }
+
+    private func noteLease(after wait: Duration) {
+        PostgresMetrics.shared.leases.add(1, kind)
+        PostgresMetrics.shared.waits.observe(wait, kind)
     }
 
     /// The caller stops waiting.
@@ -86,6 +96,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
 
     func release(_ lease: Lease) {
         let connection = lease.connection
+        PostgresMetrics.shared.leases.add(-1, kind)
         guard connection.isOpen, connection.needsRollback else {
             return giveBack(lease.place)
         }
@@ -101,7 +112,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         renewalTimer?.cancel()
         self.whenDrained = whenDrained
         for number in table.stop() {
-            guard let (waiter, timer) = waiters.removeValue(forKey: number) else { continue }
+            guard let (waiter, timer, _) = waiters.removeValue(forKey: number) else { continue }
             timer.cancel()
             waiter(.failure(PostgresError(.stopped)))
         }
@@ -136,10 +147,11 @@ final class PostgresConnectionGroup: @unchecked Sendable {
 
     private func serve(_ grants: [(waiter: Int, place: Int)]) {
         for (number, place) in grants {
-            guard let (waiter, timer) = waiters.removeValue(forKey: number) else {
+            guard let (waiter, timer, start) = waiters.removeValue(forKey: number) else {
                 preconditionFailure("Whoever waits is known.")
             }
             timer.cancel()
+            noteLease(after: loop.now - start)
             grant(place, to: waiter)
         }
     }
@@ -151,8 +163,11 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     }
 
     private func dismiss(_ number: Int, _ error: PostgresError) {
-        guard table.leave(waiter: number), let (waiter, timer) = waiters.removeValue(forKey: number) else { return }
+        guard table.leave(waiter: number), let (waiter, timer, start) = waiters.removeValue(forKey: number) else {
+            return
+        }
         timer.cancel()
+        PostgresMetrics.shared.waits.observe(loop.now - start, kind)
         waiter(.failure(error))
     }
 
@@ -175,9 +190,11 @@ final class PostgresConnectionGroup: @unchecked Sendable {
                 self?.closed(place, error)
             }
             connections[place] = connection
+            PostgresMetrics.shared.open.add(1, kind)
             backOffs[place].reset()
             serve(table.opened(place))
         } catch {
+            PostgresMetrics.shared.failedConnects.increment(kind)
             FailureLog.shared.note(
                 .warning, "PostgreSQL cannot be reached", cause: error.kind, ["error": error.textForLog], request: nil)
             lastFailure = error
@@ -186,12 +203,14 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     }
 
     private func closed(_ place: Int, _ error: PostgresError) {
+        PostgresMetrics.shared.open.add(-1, kind)
         if place == renewedPlace {
             connections[place] = nil
             table.closed(place)
             return connect(place)
         }
         if !isStopped {
+            PostgresMetrics.shared.lost.increment(kind)
             FailureLog.shared.note(
                 .warning, "a connection to PostgreSQL was lost", cause: error.kind, ["error": error.textForLog],
                 request: nil)

@@ -23,11 +23,13 @@ package final class PostgresPool: Sendable {
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.
     ///   - sharedSettings: further ones for the shared connections. `statement_timeout` there, well below
     ///     ``PostgresPoolLimits/requestTimeout``, keeps a slow statement from delaying those behind it.
+    ///   - kind: what the first connections are for; the shared ones are for reads.
     /// - Throws: `invalidURL`. An unreachable server is no error here.
     package init(
         url: String, connections: Int, sharedConnections: Int = 1, loop: EventLoop,
         sessionSettings: [(String, String)] = [], sharedSettings: [(String, String)] = [],
-        applicationName: String = "tidemark", limits: PostgresPoolLimits = PostgresPoolLimits()
+        applicationName: String = "tidemark", kind: PostgresPoolKind = .other,
+        limits: PostgresPoolLimits = PostgresPoolLimits()
     ) throws(PostgresError) {
         precondition(connections > 0 && sharedConnections >= 0)
         let parameters = try ConnectionParameters(
@@ -36,14 +38,16 @@ package final class PostgresPool: Sendable {
             url: url, settings: sessionSettings + sharedSettings, applicationName: applicationName)
         self.loop = loop
         self.limits = limits
-        func group(_ parameters: ConnectionParameters, _ count: Int, capacity: Int) -> PostgresConnectionGroup {
+        func group(
+            _ kind: PostgresPoolKind, _ parameters: ConnectionParameters, _ count: Int, capacity: Int
+        ) -> PostgresConnectionGroup {
             PostgresConnectionGroup(
-                loop: loop, parameters: parameters, count: count, capacity: capacity,
+                loop: loop, kind: kind, parameters: parameters, count: count, capacity: capacity,
                 waiterCountMax: limits.waiterCountMax, requestTimeout: limits.requestTimeout,
                 renewalDelay: limits.renewalDelay)
         }
-        exclusive = group(parameters, connections, capacity: 1)
-        shared = group(sharedParameters, sharedConnections, capacity: limits.sharedBatchCountMax)
+        exclusive = group(kind, parameters, connections, capacity: 1)
+        shared = group(.read, sharedParameters, sharedConnections, capacity: limits.sharedBatchCountMax)
         loop.execute { [exclusive, shared] in
             exclusive.start()
             shared.start()

@@ -34,12 +34,18 @@ package final class Server: Sendable {
     private let state: ServingState
     private let tls: TLSContext?
     private let assets: FileAssetStore?
+    private let sampler: ProcessSampler
+    /// They end with the server.
+    private let observations: [MetricObservation]
     private let isStopped = Mutex(false)
     private static let log = Log("server")
 
     private init(
-        parts: [ServerLoop], _ listeners: Listeners, state: ServingState, tls: TLSContext?, assets: FileAssetStore?
+        parts: [ServerLoop], _ listeners: Listeners, state: ServingState, tls: TLSContext?, assets: FileAssetStore?,
+        sampler: ProcessSampler, observations: [MetricObservation]
     ) {
+        self.sampler = sampler
+        self.observations = observations
         self.parts = parts
         self.state = state
         transport = listeners.transport
@@ -66,9 +72,12 @@ package final class Server: Sendable {
                 try await MasterKeyFile(path: file).prepare(databaseURL: configuration.databaseURL)
             } else { nil }
         let assets = try makeAssets(configuration)
+        let sharedWrites = SharedWrites(
+            settings: configuration.writeSettings, largeGroups: globalConcurrentExecutor)
+        let budget = RequestBudget(bytesMax: configuration.requestBytesUnderWayMax)
         let parts: [ServerLoop]
         do {
-            parts = try await makeParts(configuration, assets, masterKey)
+            parts = try await makeParts(configuration, sharedWrites, budget, assets, masterKey)
         } catch {
             assets?.stop()
             throw error
@@ -77,7 +86,12 @@ package final class Server: Sendable {
             try await checkSchema(configuration, on: parts[0].loop)
             let state = ServingState()
             let listeners = try await listen(parts, configuration, tls, protection, state)
-            let server = Server(parts: parts, listeners, state: state, tls: tls, assets: assets)
+            let sampler = ProcessSampler(
+                scheduler: parts[0].loop, tls: tls, assetDirectory: configuration.assetDirectory)
+            sampler.start()
+            let server = Server(
+                parts: parts, listeners, state: state, tls: tls, assets: assets, sampler: sampler,
+                observations: ServerMetrics.observe(sharedWrites, budget))
             if assets != nil {
                 parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
             }
@@ -125,6 +139,7 @@ package final class Server: Sendable {
         }
         guard isFirst else { return }
         Self.log.info("stopping", ["connections": "\(connectionCount)"])
+        sampler.stop()
         beginDraining()
         await transport.stopListening()
         await withTaskGroup { group in
@@ -137,7 +152,7 @@ package final class Server: Sendable {
         for part in parts { await part.stop() }
         assets?.stop()
         FailureLog.shared.end()
-        Self.log.info("stopped", ["held_turns": "\(LoopMetrics.heldTurns.value)"])
+        Self.log.info("stopped", ["held_turns": "\(ServerMetrics.shared.heldTurns.value)"])
     }
 
     // MARK: Starting
@@ -186,11 +201,9 @@ package final class Server: Sendable {
     }
 
     private static func makeParts(
-        _ configuration: ServerConfiguration, _ assets: FileAssetStore?, _ masterKey: MasterKey?
+        _ configuration: ServerConfiguration, _ sharedWrites: SharedWrites, _ budget: RequestBudget,
+        _ assets: FileAssetStore?, _ masterKey: MasterKey?
     ) async throws(ServerError) -> [ServerLoop] {
-        let sharedWrites = SharedWrites(
-            settings: configuration.writeSettings, largeGroups: globalConcurrentExecutor)
-        let budget = RequestBudget(bytesMax: configuration.requestBytesUnderWayMax)
         var longQueries: FairGate?
         var parts: [ServerLoop] = []
         do {
@@ -237,6 +250,7 @@ package final class Server: Sendable {
             throw ServerError(.databaseUnreachable, detail: error.description, underlying: error)
         }
         guard isCurrent else { throw ServerError(.databaseNotMigrated, detail: "") }
+        ServerMetrics.shared.migration.set(Migrations.all.count)
     }
 
     private struct Listeners {
@@ -310,8 +324,9 @@ package final class Server: Sendable {
         limits.connectionsMax = 64
         limits.handshakeDeadline = .seconds(2)
         limits.closeDeadline = .seconds(1)
-        let health = TransportServer.Configuration(
+        var health = TransportServer.Configuration(
             addresses: configuration.healthAddresses, tls: nil, limits: limits)
+        health.listener = .health
         do {
             let transport = try await TransportServer.start(on: [parts[0].loop], health) { head, _ in
                 .response(parts[0].healthAnswer(head))

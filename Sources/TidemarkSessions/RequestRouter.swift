@@ -23,6 +23,11 @@ struct RequestContext: Sendable {
     }
 
     var id: UInt64 { message.id }
+
+    /// The request, or an item of it, was refused; nil if nothing was. For the metrics.
+    func note(_ failure: FailureReason?) {
+        if let failure { message.failure = failure }
+    }
 }
 
 /// From a request to the bytes of its answer: the one list of all requests.
@@ -42,9 +47,11 @@ struct RequestRouter: Sendable {
             return answer
         } catch let refusal as Refusal {
             context.session.noteAnswer(to: context, refusal)
+            context.note(refusal.code)
             return ServerMessage.failure(context.id, refusal.within(limits))
         } catch {
             context.session.noteAnswer(to: context, Refusal(.serverFault))
+            context.note(.serverFault)
             FailureLog.shared.note(
                 .error, "a handler failed", cause: "\(type(of: error))", ["error": "\(error)"])
             return ServerMessage.failure(context.id, .serverFault)
@@ -124,6 +131,11 @@ struct RequestRouter: Sendable {
         case .shared: return try member.sharedViewpoint()
         }
     }
+}
+
+extension Result {
+    /// Why it failed; nil if it did not.
+    var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
 extension Result where Failure == FailureReason {

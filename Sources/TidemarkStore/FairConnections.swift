@@ -17,6 +17,7 @@ final class FairConnections: Sendable {
     private let connections: Int
     private let settings: [(String, String)]
     private let name: String
+    private let kind: PostgresPoolKind
     private let gate: FairGate
     private let processGate: FairGate?
     private let opened = Mutex<PostgresPool?>(nil)
@@ -25,16 +26,18 @@ final class FairConnections: Sendable {
     ///   - bounds: a read has room 1, which is a connection.
     ///   - settings: `SET` for each connection.
     ///   - name: of the application, for operators of PostgreSQL.
+    ///   - kind: what the connections are counted as.
     ///   - processGate: where a read that has its turn here takes another among those of all event loops. So no loop's reads
     ///     wait while another loop has none.
     init(
         url: String, loop: EventLoop, _ bounds: FairBounds, settings: [(String, String)], name: String,
-        processGate: FairGate? = nil
+        kind: PostgresPoolKind, processGate: FairGate? = nil
     ) {
         self.url = url
         self.loop = loop
         self.settings = settings
         self.name = name
+        self.kind = kind
         connections = bounds.room
         gate = FairGate(bounds, patience: Self.patience, scheduler: loop)
         self.processGate = processGate
@@ -78,7 +81,7 @@ final class FairConnections: Sendable {
             do throws(PostgresError) {
                 let pool = try PostgresPool(
                     url: url, connections: connections, sharedConnections: 0, loop: loop, sessionSettings: settings,
-                    applicationName: name)
+                    applicationName: name, kind: kind)
                 opened = pool
                 return .success(pool)
             } catch {

@@ -41,13 +41,13 @@ package final class PostgresStorage: Storage {
         queries = QueryConnections(url: url, loop: loop, times: queryTimes, longQueries: longQueries)
         snapshots = FairConnections(
             url: url, loop: loop, Self.snapshotBounds, settings: Self.sessionSettings + Self.sharedSettings,
-            name: "tidemark-shared")
+            name: "tidemark-shared", kind: .shared)
         indexBuilder = IndexBuilder(url: url, loop: loop, bounds: indexBounds)
         do {
             pool = try PostgresPool(
                 url: url, connections: connections, sharedConnections: Self.readConnections, loop: loop,
                 sessionSettings: Self.sessionSettings, sharedSettings: Self.sharedSettings,
-                applicationName: "tidemark")
+                applicationName: "tidemark", kind: .write)
         } catch {
             throw StorageError(error, duringCommit: false)
         }

@@ -57,12 +57,15 @@ final class Certificate {
     }
 
     /// Seconds since 1970.
-    func notAfter() throws(TLSError) -> Int64 {
+    func notAfter() throws(TLSError) -> Int64 { try Self.end(of: pointer) }
+
+    /// Until when an `X509` is valid: seconds since 1970.
+    static func end(of certificate: OpaquePointer) throws(TLSError) -> Int64 {
         var days: Int32 = 0
         var seconds: Int32 = 0
         guard let epoch = ASN1_TIME_set(nil, 0) else { throw .configuration("ASN1_TIME_set") }
         defer { ASN1_STRING_free(epoch) }
-        guard ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(pointer)) == 1 else {
+        guard ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate)) == 1 else {
             throw .configuration("validity")
         }
         return Int64(days) * 86_400 + Int64(seconds)

@@ -112,6 +112,13 @@ package final class TLSContext: Sendable {
         }
     }
 
+    /// Until when a server's certificate is valid: seconds since 1970. Nil for a client, which has none.
+    package var certificateEnd: Int64? {
+        current.withLock { context in
+            SSL_CTX_get0_certificate(context.pointer).flatMap { try? Certificate.end(of: $0) }
+        }
+    }
+
     /// A new `SSL`, which keeps its `SSL_CTX` alive.
     func makeSSL() -> OpaquePointer? {
         current.withLock { SSL_new($0.pointer) }

@@ -85,6 +85,9 @@ package final class TLSSession {
     /// Whether the handshake is done, so that plaintext may be sent.
     package var isEstablished: Bool { hasHandshaken }
 
+    /// Whether the handshake used the state of an earlier session, and no certificate.
+    package var wasResumed: Bool { SSL_session_reused(ssl) == 1 }
+
     /// Begins the handshake: a client's output then holds its hello. A server waits for that hello and need not call
     /// this.
     package func start() throws(TLSError) {

@@ -12,6 +12,8 @@ internal import TidemarkSockets
 final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     let loop: EventLoop
     let limits: TransportLimits
+    /// By which a server's connections are counted.
+    let listener: ListenerKind
     /// ``EventLoop/now`` at the last check or the last new connection. Deadlines are measured by it.
     private(set) var now: Duration
     private(set) var connections: [MessageConnection] = []
@@ -35,11 +37,12 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
 
     /// - Parameter clockWithSleep: nil for the loop's.
     init(
-        loop: EventLoop, limits: TransportLimits, counter: ConnectionCounter? = nil,
+        loop: EventLoop, limits: TransportLimits, listener: ListenerKind = .clients, counter: ConnectionCounter? = nil,
         clockWithSleep: (@Sendable () -> Duration)? = nil
     ) {
         self.loop = loop
         self.limits = limits
+        self.listener = listener
         self.counter = counter
         handshakes = HandshakeTurns(stepsPerTickMax: limits.handshakeStepsPerTickMax)
         unfinished = HeldBytes(bytesMax: limits.unfinishedBytesMax)

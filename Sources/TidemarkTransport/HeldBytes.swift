@@ -63,7 +63,7 @@ extension MessageConnection {
     /// Others need the memory of what its peer does not take.
     func giveUpSending() {
         guard phase != .ended else { return }
-        TransportMetrics.crowdedOut.increment()
+        TransportMetrics.shared.crowdedOut.increment()
         socket?.discardOnClose()
         fail(.queueOverflow)
     }
@@ -71,7 +71,7 @@ extension MessageConnection {
     /// Others need the memory of its unfinished message. It is told to come again.
     func giveUpMessage() {
         guard phase == .open || phase == .closing else { return }
-        TransportMetrics.crowdedOut.increment()
+        TransportMetrics.shared.crowdedOut.increment()
         if phase == .open { queueClose(.tryAgainLater, reason: "too many unfinished messages") }
         report(.failed(TransportError(.crowdedOut)))
         linger()

@@ -26,6 +26,8 @@ extension MessageConnection {
             descriptor, interest: .readable, handler: connection)
         connection.socket = socket
         group.add(connection)
+        connection.isCounted = true
+        TransportMetrics.shared.open.add(1, group.listener)
         connection.pass = pass
         pass?.connection = connection
         if pass?.isEnded == true { connection.crowdOut() }
@@ -76,7 +78,7 @@ extension MessageConnection {
 
     /// Another connection gets its place. It says so, if it can.
     func giveWay(_ crowd: Overcrowding) {
-        TransportMetrics.crowdedOut.increment()
+        TransportMetrics.shared.crowdedOut.increment()
         switch phase {
         case .heading: refuse(crowd, omitsBody: opening?.isHead ?? false)
         case .open: close(.tryAgainLater, reason: "too many connections")
@@ -179,6 +181,11 @@ extension MessageConnection {
 extension MessageConnection {
     /// Called when the TLS handshake is done.
     func secured() {
+        if role == .server, let tls {
+            let metrics = TransportMetrics.shared
+            metrics.handshakes.increment(tls.wasResumed ? .resumed : .full)
+            metrics.handshakeTime.observe(loop.now - phaseStart)
+        }
         phase = .heading
         if case .client(_, let handshake, _) = opening?.side { queueBytes(handshake.request.serialized()) }
     }
@@ -197,10 +204,6 @@ extension MessageConnection {
         enter(.open)
         opening = nil
         lastReceived = group.now
-        if role == .server {
-            isCounted = true
-            TransportMetrics.open.add(1)
-        }
         if let deflate, let settings {
             reader = MessageReader(role: role, limits: group.limits.message, deflate: deflate)
             deflater = Deflater(

@@ -246,7 +246,8 @@ package final class MessageConnection: @unchecked Sendable {
         let error = TransportError(code, underlying: underlying)
         if role == .server, opening != nil {
             // Nobody else is told of it.
-            TransportMetrics.failedHandshakes.increment()
+            TransportMetrics.shared.failed.increment()
+            if phase == .securing { TransportMetrics.shared.handshakes.increment(.failed) }
             HandshakeReports.failed(error, from: peerAddress)
         }
         end()
@@ -283,7 +284,7 @@ package final class MessageConnection: @unchecked Sendable {
         pass = nil
         group.holds(self, 0)
         group.queues(self, 0)
-        if isCounted { TransportMetrics.open.add(-1) }
+        if isCounted { TransportMetrics.shared.open.add(-1, group.listener) }
         group.remove(self)
     }
 }

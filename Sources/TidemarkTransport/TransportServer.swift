@@ -16,6 +16,8 @@ package final class TransportServer: Sendable {
         /// Nil for no TLS. The caller then makes sure that it listens on loopback only.
         package var tls: TLSContext?
         package var limits: TransportLimits
+        /// By which its connections are counted.
+        package var listener = ListenerKind.clients
 
         package init(addresses: [SocketAddress], tls: TLSContext?, limits: TransportLimits = TransportLimits()) {
             self.addresses = addresses
@@ -53,7 +55,9 @@ package final class TransportServer: Sendable {
         let parts = loops.map { loop in
             let counter = ConnectionCounter(max: connectionsMax, total: counter)
             return Part(
-                group: ConnectionGroup(loop: loop, limits: configuration.limits, counter: counter), counter: counter)
+                group: ConnectionGroup(
+                    loop: loop, limits: configuration.limits, listener: configuration.listener, counter: counter),
+                counter: counter)
         }
         let listeners = try await loops[0].runThrowing {
             try listen(on: loops[0], configuration.addresses) { descriptor, peer in
@@ -90,20 +94,22 @@ package final class TransportServer: Sendable {
         _ descriptor: FileDescriptor, from peer: SocketAddress, to parts: [Part], _ gate: ConnectionGate?,
         _ context: TLSContext?, _ accept: @escaping Accept
     ) {
+        let metrics = TransportMetrics.shared
+        let listener = parts[0].group.listener
         guard let part = parts.min(by: { $0.counter.value < $1.counter.value }), part.counter.add() else {
-            TransportMetrics.refused.increment()
+            metrics.refused.increment(listener)
             return descriptor.close()
         }
-        TransportMetrics.accepted.increment()
+        metrics.accepted.increment(listener)
         let pass = gate?.arrive(from: peer, on: part.group.loop)
-        if pass?.refusal != nil { TransportMetrics.crowdedOut.increment() }
+        if pass?.refusal != nil { metrics.crowdedOut.increment() }
         part.group.loop.execute {
             do {
                 try MessageConnection.accept(
                     descriptor, from: peer, group: part.group, context: context, pass: pass, decide: accept)
             } catch {
                 // The peer is already gone, or there is no memory for another connection. The peer will try again.
-                TransportMetrics.failedHandshakes.increment()
+                metrics.failed.increment()
                 pass?.leave()
                 part.counter.remove()
                 descriptor.close()

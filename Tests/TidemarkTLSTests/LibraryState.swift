@@ -27,7 +27,4 @@ extension TLSSession {
         guard let name, count > 0 else { return nil }
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
-
-    /// Whether the handshake was short, because it resumed an earlier session from its ticket.
-    var wasResumed: Bool { SSL_session_reused(ssl) == 1 }
 }

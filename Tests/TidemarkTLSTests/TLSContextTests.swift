@@ -39,6 +39,26 @@ import Testing
         }
     }
 
+    @Test func `R-818: a server's context says until when its certificate is valid, also after a reload`() throws {
+        try withTemporaryDirectory { directory in
+            let party = try TestParty(directory)
+            let server = try party.server()
+            let first = try #require(server.certificateEnd)
+            let now = wallClockSeconds
+            #expect(first > now)
+            try party.serve(
+                CertificateAuthority(
+                    .init(
+                        certificatePEM: readFile(party.files.authorityFile),
+                        privateKeyPEM: readFile("\(directory)/ca-key.pem"))
+                ).issue(hosts: ["localhost"], now: now, validity: .seconds(5_000)))
+            #expect(server.certificateEnd == first)
+            try server.reload()
+            #expect(server.certificateEnd == now + 5_000)
+            #expect(try party.client().certificateEnd == nil)
+        }
+    }
+
     @Test func `a reload serves the new certificate, and leaves sessions that run alone`() throws {
         try withTemporaryDirectory { directory in
             try withTemporaryDirectory { otherDirectory in

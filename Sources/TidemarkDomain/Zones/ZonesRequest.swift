@@ -27,6 +27,11 @@ package struct ZonesOutcome: Sendable, Equatable {
         self.saves = saves
         self.deletes = deletes
     }
+
+    /// Why the first zone failed; nil if none did.
+    package var firstFailure: FailureReason? {
+        (saves + deletes).lazy.compactMap { if case .failed(let reason) = $0 { reason } else { nil } }.first
+    }
 }
 
 /// What happened to one zone that a request saves or deletes.

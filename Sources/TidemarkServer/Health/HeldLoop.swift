@@ -15,7 +15,7 @@ enum HeldLoop {
     private static let classMax: Int64 = 12_800
 
     static func note(_ turn: LongTurn, of loop: String, in log: FailureLog = .shared) {
-        if milliseconds(turn.processorTime) >= countedMin { LoopMetrics.heldTurns.increment() }
+        if milliseconds(turn.processorTime) >= countedMin { ServerMetrics.shared.heldTurns.increment() }
         guard let cause = cause(of: turn) else { return }
         log.note(
             .warning, "an event loop was held", cause: cause,

@@ -4,6 +4,7 @@ package import TidemarkDomain
 package import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 
 /// The record through which an asset is fetched: whoever may read the record may read the assets that it names.
 package struct AssetHolder: Sendable {
@@ -67,6 +68,7 @@ extension CloudService {
             let progress = try await Self.asking { () async throws(AssetStoreError) in
                 try await store.append(chunk, at: offset, to: upload)
             }
+            ServiceMetrics.shared.assetBytes.increment(.up, by: chunk.count)
             guard progress.isComplete else { return progress }
             guard let sha256 = progress.sha256 else { return try await keep(upload, in: store, now) }
             let kept = try await keep(upload.named(sha256), in: store, now)
@@ -124,7 +126,9 @@ extension CloudService {
         guard count > 0, count <= limits.assetChunkBytesMax, offset >= 0, offset <= asset.content.byteCount
         else { return .failure(.requestInvalid) }
         return await ofAsset(asset, namedBy: record) { store throws(AssetStoreError) in
-            try await store.read(asset, at: offset, count: count, after: head, for: owner)
+            let bytes = try await store.read(asset, at: offset, count: count, after: head, for: owner)
+            ServiceMetrics.shared.assetBytes.increment(.down, by: bytes.count - head.count)
+            return bytes
         }
     }
 

@@ -43,6 +43,12 @@ package final class SharedWrites: Sendable {
         knownZones = Mutex(KnownZones(bytesMax: settings.knownBytesMax))
     }
 
+    /// Requests in the queue, with those whose transaction runs.
+    package var requestCount: Int { state.withLock { $0.queue.requestCount } }
+
+    /// Bytes of the fields of these requests, and how many there may be.
+    package var bytes: (used: Int, max: Int) { (state.withLock { $0.queue.byteCount }, settings.bytesMax) }
+
     func noteTaught(_ counts: [SchemaTeacher: Int]) {
         taught.withLock { taught in
             if taught.count > Self.teachersMax { taught = [:] }

@@ -5,6 +5,7 @@ internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 
 /// Takes record requests from the queue through transactions to their outcomes. It is the driver of ``WriteQueue``.
 ///
@@ -98,7 +99,9 @@ final class WriteCoordinator: Sendable {
         }
         if startsAnother { startWorker() }
         refuse(group.unasked)
-        return group.entries.isEmpty ? nil : group.entries
+        guard !group.entries.isEmpty else { return nil }
+        ServiceMetrics.shared.groups.observe(group.entries.count)
+        return group.entries
     }
 
     /// Writes a group: in one transaction if all goes well, otherwise in as many as it takes to find the request that
@@ -143,7 +146,9 @@ final class WriteCoordinator: Sendable {
             reads[index].relativesMax = kinMax
         }
         do {
-            switch try await writeKnown(part, keys: keys, reads) {
+            let known = try await writeKnown(part, keys: keys, reads)
+            ServiceMetrics.shared.count(known)
+            switch known {
             case .success(let decision):
                 return .decided(decision)
             case .failure(.zoneMoved), .failure(.outdated), .failure(.rejected):

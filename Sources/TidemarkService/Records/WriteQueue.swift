@@ -139,6 +139,9 @@ struct WriteQueue {
         largeReads = LargeReads(placesMax: settings.largeReadsMax)
     }
 
+    var requestCount: Int { requests.total }
+    var byteCount: Int { bytes.total }
+
     /// - Returns: the number of the loop.
     mutating func addLoop() -> Int {
         workers.append(Workers())

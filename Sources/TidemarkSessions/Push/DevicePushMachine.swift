@@ -129,8 +129,11 @@ struct DevicePushMachine: Sendable {
     mutating func pushed(at now: Duration) -> UInt64? { sent?.push(at: now) }
 
     /// The device acknowledges so many pushes.
-    mutating func acknowledged(_ count: UInt64, at now: Duration) {
-        sent?.acknowledged(count, at: now)
+    ///
+    /// - Returns: how many it had not acknowledged before.
+    @discardableResult
+    mutating func acknowledged(_ count: UInt64, at now: Duration) -> Int {
+        sent?.acknowledged(count, at: now) ?? 0
     }
 
     /// What an answer says of the pushes sent before it; nil if all are acknowledged.

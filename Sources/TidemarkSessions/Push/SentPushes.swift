@@ -23,13 +23,17 @@ struct SentPushes: Sendable {
     }
 
     /// The device acknowledges this many pushes.
-    mutating func acknowledged(_ count: UInt64, at now: Duration) {
+    ///
+    /// - Returns: how many it had not acknowledged before.
+    @discardableResult
+    mutating func acknowledged(_ count: UInt64, at now: Duration) -> Int {
         // A device cannot acknowledge more than was sent; such a count is ignored.
-        guard count > acknowledgedCount, count <= sent else { return }
-        acknowledgedCount = count
+        guard count > acknowledgedCount, count <= sent else { return 0 }
+        defer { acknowledgedCount = count }
         counted = max(counted, count)
         wasReminded = false
         owedSince = count == sent ? nil : now
+        return Int(clamping: count - acknowledgedCount)
     }
 
     /// The count that answers carry while a push is unacknowledged; nil otherwise.

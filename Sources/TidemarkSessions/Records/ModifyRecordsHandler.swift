@@ -46,6 +46,7 @@ extension RequestRouter {
             }
         }
         sent.note(in: context.session)
+        context.note(answer.failure)
         return answer.message(context.id)
     }
 

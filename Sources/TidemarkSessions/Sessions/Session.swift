@@ -110,11 +110,12 @@ package final class Session: Sendable {
 
     private func acknowledged(_ count: UInt64) {
         let now = hub.scheduler.now
-        let heard = state.withLock { state -> DevicePushMachine? in
+        let (new, heard) = state.withLock { state -> (Int, DevicePushMachine?) in
             let wasOwed = state.pushes.countForAnswer != nil
-            state.pushes.acknowledged(count, at: now)
-            return wasOwed && state.pushes.countForAnswer == nil ? state.pushes : nil
+            let new = state.pushes.acknowledged(count, at: now)
+            return (new, wasOwed && state.pushes.countForAnswer == nil ? state.pushes : nil)
         }
+        if new > 0 { SessionMetrics.shared.acknowledgedPushes.increment(by: new) }
         if let heard { noteHeard(heard) }
     }
 
@@ -160,7 +161,7 @@ package final class Session: Sendable {
 
     /// Sends what many get.
     func push(_ message: SharedMessage) {
-        guard let number = numberOfNextPush() else { return send { $0.send(message) } }
+        guard let number = numberOfNextPush(.hint) else { return send { $0.send(message) } }
         push(message.bytes, number)
     }
 
@@ -172,7 +173,8 @@ package final class Session: Sendable {
     }
 
     /// Nil: the device does not count them.
-    private func numberOfNextPush() -> UInt64? {
+    private func numberOfNextPush(_ content: SessionMetrics.PushContent) -> UInt64? {
+        SessionMetrics.shared.pushes.increment(content)
         let now = hub.scheduler.now
         let number = state.withLock { state -> UInt64? in
             state.machine.pushed()
@@ -201,7 +203,7 @@ package final class Session: Sendable {
 
     private func countUnacknowledged(_ count: Int) {
         guard count > 0 else { return }
-        SessionMetrics.unacknowledgedPushes.increment(by: count)
+        SessionMetrics.shared.unacknowledgedPushes.increment(by: count)
         noteMissed(count)
         FailureLog.shared.note(
             .info, "pushes were not acknowledged", cause: "a silent device",
@@ -240,7 +242,7 @@ package final class Session: Sendable {
             seenFrom: seen.viewpoint)
         // I-4: a push without pages, so that the device fetches.
         guard let message = encoded else { return self.push(SharedMessage(ServerMessage.push(push))) }
-        guard let number = numberOfNextPush() else { return send { $0.send(message) } }
+        guard let number = numberOfNextPush(.changes) else { return send { $0.send(message) } }
         self.push(consume message, number)
     }
 
@@ -267,6 +269,7 @@ package final class Session: Sendable {
             case .refuse(let id, let refusal):
                 hub.reports.refused(uuid(of: id), refusal)
                 noteRefusal(refusal)
+                SessionMetrics.shared.requests.increment(.unread, RequestResult(refusal.code))
                 send { $0.send(ServerMessage.failure(id, refusal)) }
             case .pauseReading: state.withLock { $0.peer }?.pauseReading()
             case .resumeReading: state.withLock { $0.peer }?.resumeReading()
@@ -319,11 +322,15 @@ extension Session {
         }
         let task = hub.scheduler.run { [self] in
             let trace = RequestTrace(uuid(of: id))
+            let (start, metrics) = (hub.scheduler.now, SessionMetrics.shared)
+            metrics.underWay.add(1)
             switch await RequestTrace.$current.withValue(trace, operation: { await greetInTurn(id, hello) }) {
             case .welcome(let member, let answer):
+                metrics.answered(.hello, .ok, after: hub.scheduler.now - start)
                 state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }
                 open(id, member, answer)
             case .refused(let refusal, let why):
+                metrics.answered(.hello, RequestResult(refusal.code), after: hub.scheduler.now - start)
                 if why == .notAuthenticated {
                     tellRefusal(of: id, hello.credential.isEmpty ? .noCredential : .credential, hello)
                 }
@@ -367,6 +374,8 @@ extension Session {
         }
         guard let timer else { return }
         timer.cancel()
+        SessionMetrics.shared.sessions.add(-1, .newcomer)
+        SessionMetrics.shared.sessions.add(1, .init(member))
         let admission = hub.admit(self, member)
         guard admission != .refused else {
             return refuse(id, Refusal(.tooManyRequests, "The account has too many connections."), .tooMany)
@@ -457,6 +466,8 @@ extension Session {
             return finish(message.id)
         }
         let gate = message.request?.gate
+        let start = hub.scheduler.now
+        let kind = SessionMetrics.shared.begins(message)
         let task = lane.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
             let trace = RequestTrace(uuid(of: message.id), notes: hub.reports.notes(for: message))
@@ -470,6 +481,7 @@ extension Session {
             }
             let answer = counting(bytes)
             report(context, trace, turn, answer)
+            SessionMetrics.shared.answered(kind, result(of: message), after: hub.scheduler.now - start)
             send { $0.send(answer) }
             finish(message.id)
         }
@@ -492,6 +504,14 @@ extension Session {
                 answer: answer, end: hub.scheduler.now))
     }
 
+    /// What became of a request that has its answer.
+    private func result(of message: ClientMessage) -> RequestResult {
+        let failure = message.failure
+        // Who leaves loses the turn. That is no refusal.
+        if failure == .tooManyRequests, state.withLock({ $0.peer == nil }) { return .disconnected }
+        return RequestResult(failure)
+    }
+
     /// The answer to a request, when it is its account's turn.
     ///
     /// - Parameter turn: when that was.
@@ -505,6 +525,7 @@ extension Session {
             ticket = try await self.turn(of: context.member.owner, at: gate, room: room, for: context.id)
         } catch {
             let refusal = Refusal(.tooManyRequests, kind.refusal, retryAfter: error.retryAfter / .seconds(1))
+            context.note(.tooManyRequests)
             noteAnswer(to: context, refusal)
             return ServerMessage.failure(context.id, refusal)
         }

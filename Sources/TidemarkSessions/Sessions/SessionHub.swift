@@ -4,6 +4,7 @@ internal import Synchronization
 internal import TidemarkDomain
 package import TidemarkScheduling
 package import TidemarkService
+internal import TidemarkTelemetry
 
 /// All sessions of one scheduler over one ``CloudService``: creates them, pushes to them, ends them.
 ///
@@ -74,7 +75,10 @@ package final class SessionHub: Sendable {
         let (session, isStopped, isFirst) = state.withLock { state in
             state.lastNumber += 1
             let session = Session(number: state.lastNumber, hub: self, peer: peer)
-            if !state.isStopped { state.sessions[session.number] = session }
+            if !state.isStopped {
+                state.sessions[session.number] = session
+                SessionMetrics.shared.sessions.add(1, .newcomer)
+            }
             defer { state.hasTimers = true }
             return (session, state.isStopped, !state.hasTimers)
         }
@@ -211,6 +215,7 @@ package final class SessionHub: Sendable {
             guard state.sessions.removeValue(forKey: session.number) != nil else {
                 return [CheckedContinuation<Void, Never>]()
             }
+            SessionMetrics.shared.sessions.add(-1, .init(member))
             if let member, let account = member.identity?.account {
                 state.accounts.remove(account, device: member.device, life: member.life)
             }

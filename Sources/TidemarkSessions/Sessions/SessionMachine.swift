@@ -3,6 +3,7 @@
 internal import DequeModule
 internal import TidemarkDomain
 internal import TidemarkFairness
+internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 
@@ -274,28 +275,31 @@ struct SessionMachine {
 
 extension WireClientEnvelope.OneOfRequest {
     /// For logs.
-    var name: String {
+    var name: String { kind.text }
+
+    /// By which it is counted.
+    var kind: RequestKind {
         switch self {
-        case .hello: "hello"
-        case .modifyRecords: "modify_records"
-        case .fetchRecords: "fetch_records"
-        case .modifyZones: "modify_zones"
-        case .fetchZones: "fetch_zones"
-        case .fetchDatabaseChanges: "fetch_database_changes"
-        case .fetchZoneChanges: "fetch_zone_changes"
-        case .verifyZone: "verify_zone"
-        case .modifySubscriptions: "modify_subscriptions"
-        case .fetchSubscriptions: "fetch_subscriptions"
-        case .queryRecords: "query_records"
-        case .prepareAssetUpload: "prepare_asset_upload"
-        case .uploadAssetChunk: "upload_asset_chunk"
-        case .fetchAssetChunk: "fetch_asset_chunk"
-        case .fetchKeys: "fetch_keys"
-        case .saveAccountKey: "save_account_key"
-        case .saveZoneKey: "save_zone_key"
-        case .fetchShareMetadata: "fetch_share_metadata"
-        case .acceptShares: "accept_shares"
-        case .fetchShareParticipants: "fetch_share_participants"
+        case .hello: .hello
+        case .modifyRecords: .modifyRecords
+        case .fetchRecords: .fetchRecords
+        case .modifyZones: .modifyZones
+        case .fetchZones: .fetchZones
+        case .fetchDatabaseChanges: .fetchDatabaseChanges
+        case .fetchZoneChanges: .fetchZoneChanges
+        case .verifyZone: .verifyZone
+        case .modifySubscriptions: .modifySubscriptions
+        case .fetchSubscriptions: .fetchSubscriptions
+        case .queryRecords: .queryRecords
+        case .prepareAssetUpload: .prepareAssetUpload
+        case .uploadAssetChunk: .uploadAssetChunk
+        case .fetchAssetChunk: .fetchAssetChunk
+        case .fetchKeys: .fetchKeys
+        case .saveAccountKey: .saveAccountKey
+        case .saveZoneKey: .saveZoneKey
+        case .fetchShareMetadata: .fetchShareMetadata
+        case .acceptShares: .acceptShares
+        case .fetchShareParticipants: .fetchShareParticipants
         }
     }
 

@@ -31,6 +31,7 @@ extension RequestRouter {
             let declined = try await service.declineShares(
                 ofLinks: secrets, for: bearer, askedBy: asker, in: turn
             ).orRefusal()
+            context.note(declined.lazy.compactMap(\.failure).first)
             answer.results = declined.map { WireShareMetadataResult(declined: $0) }
         } else {
             // As much room as a fetch of the shares takes.
@@ -39,6 +40,7 @@ extension RequestRouter {
             let accepted = try await service.acceptShares(
                 ofLinks: secrets, for: bearer, askedBy: asker, in: turn, reading: reading
             ).orRefusal()
+            context.note(accepted.lazy.compactMap(\.failure).first)
             answer.results = try await results(accepted, for: viewpoint)
         }
         return ServerMessage.answer(context.id, .acceptShares(answer))

@@ -34,6 +34,8 @@ extension RequestRouter {
         if let identity = context.member.identity {
             await pushes.subscriptionsChanged(in: scope, of: identity, by: context.session)
         }
+        let failures = wishes.compactMap(\.failure?.code) + outcome.saves.compactMap(\.failure)
+        context.note((failures + outcome.deletes.compactMap(\.failure)).first)
         let answer = WireModifySubscriptionsAnswer(
             wishes, saves: outcome.saves, deletes: outcome.deletes, seenFrom: viewpoint, within: limits)
         return ServerMessage.answer(context.id, .modifySubscriptions(answer))

@@ -22,6 +22,7 @@ extension RequestRouter {
             guard zones.saves.isEmpty else { throw Refusal(.wrongDatabase) }
             outcome = ZonesOutcome(saves: [], deletes: try await leave(request.deletes, viewpoint, context))
         }
+        context.note(outcome.firstFailure)
         let answer = WireModifyZonesAnswer(outcome, to: zones, seenFrom: viewpoint, within: limits)
         return ServerMessage.answer(context.id, .modifyZones(answer))
     }

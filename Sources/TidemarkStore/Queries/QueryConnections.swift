@@ -70,7 +70,7 @@ final class QueryConnections: Sendable {
             let timeout = ("statement_timeout", "\(Int(time / .milliseconds(1)))ms")
             return FairConnections(
                 url: url, loop: loop, bounds, settings: QueryConnections.sessionSettings + [timeout],
-                name: "tidemark-query", processGate: processGate)
+                name: "tidemark-query", kind: .query, processGate: processGate)
         }
         // One owner leaves a connection to the others.
         short = lane(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 internal import TidemarkBytes
-internal import TidemarkDomain
+package import TidemarkDomain
 package import TidemarkWire
 
 /// A message from a client, read but not translated. It is a class because it is passed on often, and must not be copied.
@@ -24,6 +25,15 @@ package final class ClientMessage: Sendable {
     package let memory: Int
     /// The same of its values alone.
     package var valueBytes: Int { memory - Self.answeringBytes }
+
+    /// Why the request, or the first item in it, was refused while it was answered. Nil if all was done. From any thread.
+    ///
+    /// For the metrics. Here it costs no memory of its own, and nobody has to pass it on.
+    package var failure: FailureReason? {
+        get { FailureReason(rawValue: failureNumber.load(ordering: .relaxed)) }
+        set { failureNumber.store(newValue?.rawValue ?? 0, ordering: .relaxed) }
+    }
+    private let failureNumber = Atomic<Int16>(0)
 
     /// What answering a request takes beside its values: a task with its frames, and its places in tables. An account may
     /// have a hundred thousand requests that wait behind others of their connections.

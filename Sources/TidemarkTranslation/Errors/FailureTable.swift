@@ -69,6 +69,9 @@ extension FailureReason {
         }
     }
 
+    /// What the protocol says for it.
+    package var code: WireErrorCode { line.code }
+
     /// The failure as a message. Each `INTERNAL_ERROR` is told to the operator here, because all of them pass here.
     ///
     /// - Parameters:

@@ -154,6 +154,8 @@ package struct RecordsAnswer {
     /// The content of the `ModifyRecordsAnswer`.
     private var answer = WireWriter(capacity: 0)
     private var records: RecordWriter
+    /// Why the first item failed; nil if none did. An item that failed with its batch says nothing of why.
+    package private(set) var failure: FailureReason?
 
     /// - Parameters:
     ///   - viewpoint: it knows the names of all users in the outcomes.
@@ -245,7 +247,8 @@ package struct RecordsAnswer {
         WireSaveResult.begin(failure: length, to: &results)
     }
 
-    private func wire(_ failure: ItemFailure) -> WireFailure {
-        failure.reason.wire(detail: failure.detail ?? failure.reason.text(within: limits))
+    private mutating func wire(_ failure: ItemFailure) -> WireFailure {
+        if self.failure == nil || self.failure == .batchFailed { self.failure = failure.reason }
+        return failure.reason.wire(detail: failure.detail ?? failure.reason.text(within: limits))
     }
 }

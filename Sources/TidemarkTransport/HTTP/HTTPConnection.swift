@@ -332,8 +332,7 @@ extension HTTPConnection: EventHandler {
     /// The alert that tells the peer why is sent if the kernel has room for it.
     private func fail(_ tls: TLSSession, _ error: TLSError) {
         sendOnce(tls)
-        TransportMetrics.log.debug(
-            "TLS failed", ["peer": "\(peer.address)", "error": error.debugDescription])
+        HandshakeReports.failed(TransportError(.tlsFailed, underlying: error), from: peer.address)
         end()
     }
 

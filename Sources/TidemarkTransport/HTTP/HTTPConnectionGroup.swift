@@ -2,6 +2,7 @@
 
 internal import TidemarkScheduling
 internal import TidemarkSockets
+internal import TidemarkTelemetry
 
 /// The HTTP connections of one loop, with one timer for all their deadlines. Loop-confined.
 final class HTTPConnectionGroup: @unchecked Sendable {
@@ -24,6 +25,7 @@ final class HTTPConnectionGroup: @unchecked Sendable {
     func add(_ connection: HTTPConnection) {
         connection.index = connections.count
         connections.append(connection)
+        TransportMetrics.shared.open.add(1, .admin)
         scheduleSweep()
     }
 
@@ -37,6 +39,7 @@ final class HTTPConnectionGroup: @unchecked Sendable {
             last.index = index
         }
         counter.remove()
+        TransportMetrics.shared.open.add(-1, .admin)
         guard connections.isEmpty else { return }
         let waiters = emptyWaiters
         emptyWaiters = []

@@ -3,6 +3,7 @@
 internal import TidemarkScheduling
 package import TidemarkSockets
 package import TidemarkTLS
+internal import TidemarkTelemetry
 
 /// Serves HTTP/1.1 on the given loops: requests with bodies, several on a connection, streamed answers. From any thread.
 ///
@@ -66,8 +67,10 @@ package final class HTTPServer: Sendable {
         _ descriptor: FileDescriptor, from peer: SocketAddress, to groups: [HTTPConnectionGroup], _ tls: TLSContext?
     ) {
         guard let group = groups.min(by: { $0.counter.value < $1.counter.value }), group.counter.add() else {
+            TransportMetrics.shared.refused.increment(.admin)
             return descriptor.close()
         }
+        TransportMetrics.shared.accepted.increment(.admin)
         group.loop.execute {
             do {
                 try HTTPConnection.accept(descriptor, from: peer, group: group, context: tls)

@@ -124,6 +124,7 @@ struct Serve: ParsableCommand {
     func run() throws {
         let signals = ServingLoop.listenForSignals()
         try log.begin(standard: .info)
+        Measurements.collectFromLibraries()
         let configuration = try configuration()
         let drainTime = try operations.drainTime(of: configuration)
         let server = try blocking { try await Server.start(configuration) }

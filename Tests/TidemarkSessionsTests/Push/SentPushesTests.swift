@@ -135,12 +135,12 @@ import TidemarkWire
     @Test func `R-261: unacknowledged pushes are counted for operators`() throws {
         let (maker, other) = try pair(counts: true)
         try maker.save("a", in: "notes")
-        let before = SessionMetrics.unacknowledgedPushes.value
+        let before = SessionMetrics.shared.unacknowledgedPushes.value
         world.scheduler.advance(by: .seconds(11))
         other.disconnect()
         // Other tests may count, too.
-        #expect(SessionMetrics.unacknowledgedPushes.value >= before + 2)
-        #expect(Measurements.text.contains("tidemark_sessions_unacknowledged_pushes"))
+        #expect(SessionMetrics.shared.unacknowledgedPushes.value >= before + 2)
+        #expect(Measurements.text.contains("tidemark_pushes_unacknowledged_total"))
     }
 
     /// In a process of its own, because a process has one log.
