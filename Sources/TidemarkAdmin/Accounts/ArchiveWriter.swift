@@ -120,7 +120,7 @@ struct ArchiveWriter {
         _ asset: AssetKey, at offset: Int64, count: Int, from assets: any AssetStore
     ) async throws -> [UInt8]? {
         do {
-            return try await assets.read(asset, at: offset, count: count)
+            return try await assets.read(asset, at: offset, count: count, after: [], for: .nobody)
         } catch {
             guard error.code == .missing else { throw error }
             return nil

@@ -21,7 +21,7 @@ struct XrayPicture: Sendable, Equatable {
         picture.account = try await console.store.accountFacts(of: account)
         picture.devices = try await console.store.deviceFacts(of: account)
         for user in try await console.store.users(of: account) {
-            picture.subscriptions += try await console.storage.subscriptions(of: user.id).map {
+            picture.subscriptions += try await console.storage.subscriptions(of: user.user).map {
                 Subscribed(container: user.container, subscription: $0)
             }
         }

@@ -170,6 +170,7 @@ extension WireClientEnvelope.OneOfRequest {
         case .fetchZones: .fetchZones
         case .fetchDatabaseChanges: .fetchDatabaseChanges
         case .fetchZoneChanges: .fetchZoneChanges
+        case .verifyZone: .verifyZone
         case .modifySubscriptions: .modifySubscriptions
         case .fetchSubscriptions: .fetchSubscriptions
         case .queryRecords: .queryRecords

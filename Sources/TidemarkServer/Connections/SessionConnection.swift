@@ -59,7 +59,7 @@ final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable 
 
     var queuedByteCount: Int { connection?.queuedByteCount ?? 0 }
 
-    var address: String { connection?.peerAddress?.host ?? "" }
+    var host: String { connection?.peerAddress?.host ?? "" }
 
     func limitMessages(to byteCount: Int) {
         connection?.limitMessages(to: byteCount)

@@ -3,6 +3,7 @@
 internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
+internal import TidemarkTelemetry
 internal import TidemarkTranslation
 internal import TidemarkWire
 

@@ -353,7 +353,7 @@ extension Session {
             return .refused(refusal, .tryAgainLater)
         }
         defer { gate.leave(ticket) }
-        return await hub.authentication.answer(hello, from: state.withLock { $0.peer?.address ?? "" })
+        return await hub.authentication.answer(hello, from: state.withLock { $0.peer?.host ?? "" })
     }
 
     private static let foreignPage =

@@ -12,8 +12,8 @@ package protocol SessionPeer: AnyObject, Sendable {
     /// Queues a message for many peers.
     func send(_ message: SharedMessage)
 
-    /// From where it connects, for the audit; empty if that is not known.
-    var address: String { get }
+    /// The host from which it connects, without a port, for the audit. Empty if that is not known.
+    var host: String { get }
 
     /// Whether the other end may go on without a credential. False for a web page that the operator does not know.
     var mayBeNobody: Bool { get }
@@ -43,7 +43,7 @@ extension SessionPeer {
     package var mayBeNobody: Bool { true }
     package var address: String? { nil }
 
-    package var address: String { "" }
+    package var host: String { "" }
 
     package func send(_ message: SharedMessage) {
         send(message.bytes)

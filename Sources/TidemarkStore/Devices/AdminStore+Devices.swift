@@ -18,13 +18,6 @@ extension AdminStore {
         let behindSince: Timestamp?
     }
 
-    /// The user that an account is in one container.
-    package struct AccountUser: Sendable {
-        package let id: UserID
-        package let container: ContainerKey
-        package let privateDatabase: DatabaseID
-    }
-
     /// The most devices, databases and users of an account that are looked at. An account has few.
     private static let lookedAtMax = 100
 
@@ -52,12 +45,9 @@ extension AdminStore {
         }
         let uses = try await storage.read(sql.devices.uses((account, Self.lookedAtMax)))
         let ofAccount = try await use(ofAccount: account)
-        return AccountFacts(credentials: credentials, uses: [ofAccount].compactMap(\.self) + uses)
-    }
-
-    /// The users that an account is, by container.
-    package func users(of account: AccountID) async throws(StorageError) -> [AccountUser] {
-        try await storage.read(sql.devices.users((account, Self.lookedAtMax)))
+        let isDisabled = try await contents(of: account)?.disabledAt != nil
+        return AccountFacts(
+            isDisabled: isDisabled, credentials: credentials, uses: [ofAccount].compactMap(\.self) + uses)
     }
 }
 

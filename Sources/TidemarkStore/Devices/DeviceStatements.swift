@@ -102,27 +102,6 @@ struct DeviceStatements: Sendable {
     ) { row throws(PostgresError) in
         StorageUse(byteCount: try row["byte_count"], bytesMax: try row["bytes_max"])
     }
-
-    /// The users that an account is, with their databases.
-    let users = DeclaredStatement<(account: AccountID, countMax: Int), AdminStore.AccountUser>(
-        .read, "admin_users_of_account",
-        """
-        SELECT u.id, c.identifier, c.environment, d.id AS database_id
-          FROM container_user u
-          JOIN container c ON c.id = u.container_id
-          JOIN database d ON d.user_id = u.id AND d.scope = 2
-         WHERE u.account_id = \(\.account)
-         ORDER BY c.identifier, c.environment LIMIT \(\.countMax)
-        """
-    ) { row throws(PostgresError) in
-        guard let environment = ContainerEnvironment(rawValue: try row["environment"]) else {
-            throw PostgresError(.unexpectedResult, detail: "admin_users_of_account")
-        }
-        return AdminStore.AccountUser(
-            id: try row["id"],
-            container: ContainerKey(identifier: try row["identifier"], environment: environment),
-            privateDatabase: try row["database_id"])
-    }
 }
 
 extension FeedProgress {
