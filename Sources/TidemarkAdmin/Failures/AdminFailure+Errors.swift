@@ -83,9 +83,9 @@ extension ServerError {
     fileprivate var status: ExitStatus {
         switch code {
         case .databaseUnreachable: .unreachable
-        case .plainBeyondLoopback: .usage
+        case .plainBeyondLoopback, .adminUnprotected: .usage
         case .certificateUnusable, .databaseNotMigrated, .cannotListen, .assetDirectoryUnusable, .masterKeyUnusable,
-            .resourcesExhausted:
+            .adminTokenUnusable, .resourcesExhausted:
             .refused
         }
     }
