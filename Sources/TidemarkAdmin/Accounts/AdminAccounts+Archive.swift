@@ -26,7 +26,7 @@ extension AdminAccounts {
         func run(_ console: Console) async throws {
             let id = try await console.account(account)
             let users = try await console.store.users(of: id)
-            let person = try await console.store.accounts().first { $0.id == id }?.personName
+            let person = try await console.store.account(shownAs: account)?.personName
             let files = try assets.directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)

@@ -50,8 +50,9 @@ struct AccountLifeStatements: Sendable {
           FROM container_user u
           JOIN container k ON k.id = u.container_id
           JOIN database d ON d.user_id = u.id AND d.scope = 2
-          JOIN database s ON s.user_id = u.id AND s.scope = 3
-         WHERE u.account_id = \(\.self) ORDER BY k.identifier, k.environment
+          LEFT JOIN database s ON s.user_id = u.id AND s.scope = 3
+         WHERE u.account_id = \(\.self)
+         ORDER BY k.identifier, k.environment
         """
     ) { row throws(PostgresError) in
         AccountUser(
@@ -146,6 +147,18 @@ struct AccountLifeStatements: Sendable {
         SELECT name FROM ended
         """
     ) { row throws(PostgresError) in try row["name"] }
+
+    /// Private databases with living zones, of accounts that were deleted a short time ago.
+    let survivors = DeclaredStatement<(after: Timestamp, countMax: Int), DatabaseID>(
+        .read, "databases_of_deleted_accounts",
+        """
+        SELECT d.id FROM account a
+          JOIN container_user u ON u.account_id = a.id
+          JOIN database d ON d.user_id = u.id AND d.scope = 2
+         WHERE a.deleted_at > \(\.after)
+           AND EXISTS (SELECT FROM zone z WHERE z.database_id = d.id AND z.removal IS NULL)
+         LIMIT \(\.countMax)
+        """)
 
     let forgetSubscriptions = deleting("subscriptions", from: "subscription", by: "user_id")
     let forgetRoles = deleting("roles", from: "user_role", by: "user_id")

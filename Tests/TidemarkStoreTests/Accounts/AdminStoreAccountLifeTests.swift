@@ -105,6 +105,41 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-863: a user from before shared databases existed is a user of the account like all others`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            let user = fixture.alice.user.rawValue
+            try fixture.execute("DELETE FROM database WHERE user_id = \(user) AND scope = 3")
+            let users = try await AdminStore(fixture.storage).users(of: fixture.alice.account)
+            #expect(users.map(\.privateDatabase) == [fixture.alice.privateDatabase])
+            #expect(users.map(\.sharedDatabase) == [nil])
+        }
+    }
+
+    @Test func `R-863: what a session makes after its account was deleted is ended, and others keep their zones`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            let admin = AdminStore(fixture.storage)
+            func living() async throws -> [Int64] {
+                try await fixture.numbers("SELECT count(*) FROM zone WHERE removal IS NULL")
+            }
+            let long = Timestamp(milliseconds: 0)
+            try await admin.endSurvivors(deletedAfter: long, countMax: 9)
+            #expect(try await living() == [3], "nobody is deleted")
+            try await admin.deletePrivateDatabase(fixture.alice.privateDatabase)
+            try await admin.deleteAccount(fixture.alice.account)
+            #expect(try await living() == [1])
+            try await fixture.create("Late")
+            #expect(try await living() == [2])
+            try await admin.endSurvivors(deletedAfter: Timestamp(milliseconds: .max / 1_000), countMax: 9)
+            #expect(try await living() == [2], "it was not deleted that late")
+            try await admin.endSurvivors(deletedAfter: long, countMax: 9)
+            #expect(try await living() == [1])
+        }
+    }
+
     @Test func `R-863: all parts that an account has in shares are found, and no others`() async throws {
         try await SharingFixture.run { fixture in
             let carol = try await SharingFixture.identity("carol", in: fixture.storage)
