@@ -132,15 +132,17 @@ struct AccountLifeStatements: Sendable {
         return (place, try row["name"], try row["is_wanted"], try row["is_last"])
     }
 
-    /// Ends some living zones of a database, also the default zone: the database ends with them.
+    /// Ends some living zones of a database, also the default zone: the database ends with them. They are locked in the order
+    /// of all who lock several zones.
     let endZones = DeclaredStatement<(database: DatabaseID, countMax: Int), String>(
         .write, "end_some_zones",
         """
-        WITH ended AS (
+        WITH locked AS MATERIALIZED (
+            SELECT id FROM zone WHERE database_id = \(\.database) AND removal IS NULL
+             ORDER BY id LIMIT \(\.countMax) FOR UPDATE),
+        ended AS (
             UPDATE zone SET removal = 1, removed_at = now()
-             WHERE database_id = \(\.database) AND removal IS NULL
-               AND id IN (SELECT id FROM zone WHERE database_id = \(\.database) AND removal IS NULL
-                           ORDER BY id LIMIT \(\.countMax))
+             WHERE database_id = \(\.database) AND removal IS NULL AND id IN (SELECT id FROM locked)
          RETURNING database_id, id, name),
         forgotten AS (
             DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
