@@ -4,6 +4,7 @@ import Testing
 import TidemarkBytes
 import TidemarkDomain
 import TidemarkPostgres
+import TidemarkService
 import TidemarkTestSupport
 
 @testable import TidemarkStore
