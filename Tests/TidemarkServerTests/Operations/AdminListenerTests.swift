@@ -196,6 +196,25 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-804, R-808: 32 connections that ask for nothing shut out no load balancer`() async throws {
+        try await withLiveWorld { world in
+            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { server in
+                let address = try #require(server.adminAddresses.first)
+                let request = Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+                var idle: [RawPeer] = []
+                for _ in 0..<32 {
+                    let peer = try await RawPeer.connect(
+                        to: .loopback(port: address.port), on: world.loop, tls: nil, .none, sending: request)
+                    await peer.receive { $0.suffix(3) == Array("ok\n".utf8)[...] }
+                    idle.append(peer)
+                }
+                #expect(try await world.ask(server, "/readyz").status == "200")
+                await idle[0].receiveAll()
+                for peer in idle { await peer.close() }
+            }
+        }
+    }
+
     @Test func `R-808: a server is not ready without its tables, or without its store, and newer tables do no harm`()
         async throws
     {
