@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import TidemarkDomain
+import TidemarkLocalPostgres
 import TidemarkPostgres
 import TidemarkServer
 import TidemarkSockets
@@ -58,7 +59,7 @@ import TidemarkTestSupport
             try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { (server: Server) async throws in
                 var configuration = world.configuration
                 configuration.admin.addresses = server.adminAddresses
-                do {
+                do throws(ServerError) {
                     let second = try await Server.start(configuration)
                     await second.stop(patience: .zero)
                     Issue.record("the address is shared")
