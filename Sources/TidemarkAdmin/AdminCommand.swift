@@ -9,6 +9,12 @@ package protocol AdminCommand: ParsableCommand, Sendable {
     /// The least role that may run it over a server.
     static var role: OperatorRole { get }
 
+    /// Whether it needs this version's tables.
+    static var needsMigrations: Bool { get }
+
+    /// Whether it gives away all that a user has stored. Then the audit has it too, although it changes nothing.
+    static var readsAllData: Bool { get }
+
     /// `@OptionGroup(title: "Options of all commands") var options: AdminOptions`
     var options: AdminOptions { get }
 
@@ -20,6 +26,8 @@ package protocol AdminCommand: ParsableCommand, Sendable {
 }
 
 extension AdminCommand {
+    package static var needsMigrations: Bool { true }
+    package static var readsAllData: Bool { false }
     package var interruption: String? { nil }
 }
 

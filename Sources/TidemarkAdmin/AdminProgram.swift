@@ -27,7 +27,10 @@ package enum AdminProgram {
             let target = try AdminTarget(command.options, variables: variables) { () throws(AdminFailure) in
                 try contexts.read()
             }
-            try await withConsole(target, screen, as: .ofProcess(variables: variables)) {
+            try await withConsole(
+                target, screen, as: .ofProcess(variables: variables),
+                needsMigrations: type(of: command).needsMigrations
+            ) {
                 try await Auditor.run(command, on: $0)
             }
         }
@@ -48,14 +51,20 @@ package enum AdminProgram {
     }
 
     /// Opens the store for as long as `body` runs, after checking that the database belongs to Tidemark.
+    ///
+    /// - Parameter needsMigrations: whether it must have this version's tables.
     package static func withConsole(
         _ target: AdminTarget, _ screen: Screen, as identity: OperatorIdentity = OperatorIdentity(name: ""),
-        _ body: (Console) async throws -> Void
+        needsMigrations: Bool = true, _ body: (Console) async throws -> Void
     ) async throws {
         let url = try target.databaseURL()
         do {
-            guard screen.isDebugging else { return try await open(url, target, screen, identity, body) }
-            try await StatementTrace.with({ screen.say($0) }) { try await open(url, target, screen, identity, body) }
+            guard screen.isDebugging else {
+                return try await open(url, target, screen, identity, needsMigrations, body)
+            }
+            try await StatementTrace.with({ screen.say($0) }) {
+                try await open(url, target, screen, identity, needsMigrations, body)
+            }
         } catch {
             let failure = AdminFailure(error)
             guard failure.status == .unreachable, let advice = target.advice else { throw error }
@@ -65,11 +74,12 @@ package enum AdminProgram {
 
     private static func open(
         _ url: String, _ target: AdminTarget, _ screen: Screen, _ identity: OperatorIdentity,
-        _ body: (Console) async throws -> Void
+        _ needsMigrations: Bool, _ body: (Console) async throws -> Void
     ) async throws {
         let loop = try EventLoop(name: "admin")
         defer { loop.stop() }
-        guard try await Migrator(url: url, loop: loop).isCurrent() else {
+        let isMigrated = try await Migrator(url: url, loop: loop).isCurrent()
+        guard isMigrated || !needsMigrations else {
             throw AdminFailure(
                 .refused,
                 "The database does not have this version's tables: run `tidemark migrate` with the same database URL "
@@ -78,7 +88,7 @@ package enum AdminProgram {
         let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
         let console = Console(
             storage, loop: loop, screen: screen, container: target.container, environment: target.environment,
-            operatorIdentity: identity)
+            operatorIdentity: identity, isMigrated: isMigrated)
         let result: Result<Void, any Error>
         do {
             result = .success(try await body(console))

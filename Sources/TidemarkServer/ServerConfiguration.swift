@@ -54,6 +54,8 @@ package struct ServerConfiguration: Sendable {
     package var deviceAge: Duration? = .seconds(400 * 86_400)
     /// How long rows of the audit are kept. Nil: for ever.
     package var auditAge: Duration? = .seconds(90 * 86_400)
+    /// How many refused sign-ins are written to it: all loops of a server have the same.
+    var refusals = SharedRefusals()
     /// How often the server writes down what it knows of devices, for `tidemark admin xray`. Nil: it notes nothing.
     package var deviceInterval: Duration? = .seconds(60)
     /// What it knows of them: all loops of a server have the same. ``Server`` makes it.

@@ -78,6 +78,7 @@ final class ServerLoop: Sendable {
         settings.createsContainers = configuration.createsContainers
         settings.requestBudget = budget
         settings.devices = configuration.devices
+        settings.refusals = configuration.refusals
         // One account, whoever has it, leaves most connections to others.
         settings.sessionsPerAccountMax = max(64, configuration.transport.connectionsMax / 8)
         settings.requiresCredential = configuration.requiresCredential

@@ -8,7 +8,8 @@ internal import TidemarkStore
 
 /// Removes data that nobody can see any more. It removes the records of ended zones: a deletion is visible at once, and
 /// the work is done afterwards. It removes outcomes that are too old to be asked for, devices that were
-/// not seen for a long time, and old rows of the audit.
+/// not seen for a long time, old rows of the audit, and what sessions have made in databases of accounts
+/// that were deleted.
 ///
 /// Any number of servers may do so at once. What one has removed, the others do not find.
 final class StoreJanitor: Sendable {
@@ -29,6 +30,10 @@ final class StoreJanitor: Sendable {
     private static let memoryEpoch = Duration.seconds(12 * 3_600)
     /// Rounds between two checks of the epoch, and between two looks for old devices and old rows of the audit.
     private static let roundsPerLook = 60
+    /// How long ago an account may have been deleted to be looked at.
+    private static let survivorAge = Duration.seconds(7 * 86_400)
+    /// Databases of deleted accounts that one look empties.
+    private static let survivorsMax = 100
     /// Steps of one round. Each reads and removes a bounded number of rows, and lets other work go first.
     private static let stepsMax = 1_000
 
@@ -83,6 +88,17 @@ final class StoreJanitor: Sendable {
         }
     }
 
+    /// A session outlives its account by a minute at most, but no janitor may have run for some time after it.
+    private func endSurvivors() async {
+        let age = Self.survivorAge.components.seconds * 1_000
+        let time = Timestamp(milliseconds: scheduler.wallClockMilliseconds - age)
+        do {
+            try await AdminStore(storage).endSurvivors(deletedAfter: time, countMax: Self.survivorsMax)
+        } catch {
+            error.note()
+        }
+    }
+
     /// What is from before it is older than `age`. Nil if nothing is forgotten now.
     private func deadline(_ age: Duration?) -> Timestamp? {
         let now = scheduler.wallClockMilliseconds
@@ -102,6 +118,7 @@ final class StoreJanitor: Sendable {
             await advanceMemoryEpoch()
             await forgetDevices()
             await forgetAudit()
+            await endSurvivors()
         }
         do {
             for _ in 0..<Self.stepsMax where !isStopped.withLock({ $0 }) {

@@ -19,6 +19,7 @@ struct Statements: Sendable {
     let compaction = CompactionStatements()
     let containers = ContainerStatements()
     let devices = DeviceStatements()
+    let digests = DigestStatements()
     let health = HealthStatements()
     let keys = KeyStatements()
     let life = AccountLifeStatements()

@@ -40,6 +40,9 @@ import TidemarkTestSupport
             ("--connections", "3", "--connections must be between 16 and 1000000"),
             ("--long-queries", "0", "--long-queries must be between 1 and 64"),
             ("--anonymous-idle-seconds", "0", "--anonymous-idle-seconds must be between 1 and 86400"),
+            ("--drain-seconds", "3601", "--drain-seconds must be between 0 and 3600"),
+            ("--audit-days", "36501", "--audit-days must be between 0 and 36500"),
+            ("--device-days", "36501", "--device-days must be between 0 and 36500"),
             ("--device-seconds", "86401", "--device-seconds must be between 0 and 86400"),
             ("--health-listen", "localhost", "--health-listen takes a numeric address and a port"),
         ] {

@@ -64,6 +64,12 @@ extension StorageConformance {
                 among: [identity.credential, good], now: Credentials.expiry)
             try expectEqual(void, [identity.credential], "the expired one is void, the good one not")
         },
+        Scenario("R-863: a credential that is not there any more is void, so its sessions end") { store in
+            let good = try await store.alice().credential
+            let gone = CredentialID(good.rawValue + 1_000)
+            let void = try await store.second.voidCredentials(among: [good, gone], now: StorageFixture.now)
+            try expectEqual(void, [gone], "that of a deleted account")
+        },
         Scenario("R-001, R-022: a user has one shared database in a container, without zones, and it has a feed") {
             store in
             let alice = try await store.alice()

@@ -14,7 +14,7 @@ extension StorageConformance {
             }
             for device in devices {
                 try await store.first.noteDevice(
-                    device.device, of: device.account, name: "phone", atMost: 1_000, now: StorageFixture.now)
+                    device.device, of: device.account, name: "phone", from: "", atMost: 1_000, now: StorageFixture.now)
             }
             try expectEqual(try await store.second.deviceProgress(of: devices), [:], "nothing at first")
             func progress(_ number: Int64) -> DeviceProgress {

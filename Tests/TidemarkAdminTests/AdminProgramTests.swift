@@ -53,6 +53,7 @@ import TidemarkTestSupport
         ["containers", "set-quota", "iCloud.test", "--private-megabytes", "1"], ["credentials", "create", "alice"],
         ["credentials", "revoke", "1"], ["indexes", "build"], ["roles", "assign", "alice", "Editor"],
         ["roles", "revoke", "alice", "Editor"], ["schema", "promote"], ["store", "renew-incarnation"],
+        ["store", "mend"],
         ["zones", "purge", "alice", "Notes"], ["zones", "reset-encrypted", "alice", "Notes"],
     ])
     func `R-839: with --dry-run a command says what it would do, and writes nothing`(_ arguments: [String]) async throws
@@ -96,6 +97,15 @@ import TidemarkTestSupport
         #expect(!statements.contains { $0.contains("hidden") })
         let (_, quiet) = try await run(database.url, ["accounts", "list"])
         #expect(quiet.messages.isEmpty && quiet.data.contains("hidden"))
+    }
+
+    @Test func `R-870: a database without this version's tables is a finding of the doctor alone`() async throws {
+        let database = try await TestPostgres.database(TestTemplate(name: "admin-nothing") { _ in })
+        let (status, found) = try await run(database.url, ["doctor", "--ci", "-o", "name"])
+        #expect(status == .failedCheck)
+        #expect(found.data.contains("migrations-missing"), "\(found.data)")
+        let (refusal, list) = try await run(database.url, ["accounts", "list"])
+        #expect(refusal == .refused && list.data.isEmpty)
     }
 
     @Test func `R-836: a database that cannot be reached is the context's, and its message says how to start it`()

@@ -8,21 +8,21 @@ struct AccountNumbers: Sendable {
     let contents: AccountContents
     let users: [AccountUser]
     /// Living records.
-    let recordCount: Int
+    let recordCount: CountedNumber
 
     /// Nil if there is no such account.
     init?(of account: AccountID, _ store: AdminStore) async throws {
         guard let contents = try await store.contents(of: account) else { return nil }
         self.contents = contents
         users = try await store.users(of: account)
-        recordCount = try await AccountRecords(users: users).count(store)
+        recordCount = try await store.recordCount(in: users.map(\.privateDatabase))
     }
 
     /// Of the only row that shows the account.
     func columns<Row: Sendable>() -> [Column<Row>] {
         [
             Column("ZONES", key: "zones") { _ in .number(contents.zoneCount) },
-            Column("RECORDS", key: "records") { _ in .number(recordCount) },
+            Column("RECORDS", key: "records") { _ in .optional(recordCount.exactly) },
             Column("SHARES", key: "shares") { _ in .number(contents.shareCount) },
             Column("RECORD BYTES", key: "recordBytes", wide: true) { _ in .number(Int(contents.recordBytes)) },
             Column("ASSET BYTES", key: "assetBytes", wide: true) { _ in .number(Int(contents.assetBytes)) },

@@ -12,45 +12,81 @@ internal import TidemarkStore
 struct AccountRemoval: Sendable {
     let account: AccountID
     /// What the account is in each container.
-    let users: [AccountUser]
+    var users: [AccountUser]
     /// Whether the records that it made in public databases go too.
     let deletesPublic: Bool
 
+    /// Steps of one count of what is lost. What is beyond is not counted, because the command must be possible on a large
+    /// store.
+    private static let countStepsMax = 1_000
+
     /// What is lost, in numbers; nil if there is no such account.
     func loss(_ store: AdminStore) async throws -> String? {
-        guard let contents = try await store.contents(of: account) else { return nil }
-        let records = try await AccountRecords(users: users).count(store)
-        let parts = try await participations(store)
-        let amounts = [
-            "\(Amount.zones(contents.zoneCount)) with \(Amount.records(records))",
-            "\(Amount.bytes(contents.recordBytes + contents.assetBytes)) with assets",
-            Amount.text(contents.shareCount, "share"), "\(Amount.text(parts, "part")) in others' shares",
-            Amount.text(contents.credentialCount, "credential"), Amount.text(contents.deviceCount, "device"),
-            "\(Amount.text(contents.addressCount, "verified mail or telephone number"))",
-            Amount.text(contents.subscriptionCount, "subscription"),
-        ]
-        var text = "It has \(amounts.joined(separator: ", ")). All of it will be lost."
-        if deletesPublic {
-            var count = 0
-            try await eachPublicPage(store) { _, names in count += names.count }
-            text += " So will \(Amount.text(count, "public record"))."
+        guard let holdings = try await holdings(store) else { return nil }
+        var parts = CountedNumber.exactly(0)
+        let isWhole = try await eachParticipation(store, stepsMax: Self.countStepsMax) { _ in
+            parts = parts + .exactly(1)
         }
-        return text
+        if !isWhole { parts = parts + .atLeast(0) }
+        let text = "It has \(holdings), \(Amount.text(parts, "part")) in others' shares. All of it will be lost."
+        return deletesPublic ? "\(text) \(try await publicLoss(store))" : text
     }
 
-    private func participations(_ store: AdminStore) async throws -> Int {
-        var count = 0
-        try await eachParticipation(store) { _ in count += 1 }
-        return count
+    /// What it owns; nil if there is no such account.
+    private func holdings(_ store: AdminStore) async throws -> String? {
+        let found: AccountContents?
+        do throws(StorageError) {
+            found = try await store.contents(of: account)
+        } catch {
+            guard error.code == .tooSlow else { throw error }
+            return "zones and more (not counted: it takes too long)"
+        }
+        guard let contents = found else { return nil }
+        let records = try await store.recordCount(in: users.map(\.privateDatabase))
+        return [
+            "\(Amount.zones(contents.zoneCount)) with \(Amount.records(records))",
+            "\(Amount.bytes(contents.recordBytes + contents.assetBytes)) with assets",
+            Amount.text(contents.shareCount, "share"), Amount.text(contents.credentialCount, "credential"),
+            Amount.text(contents.deviceCount, "device"),
+            "\(Amount.text(contents.addressCount, "verified mail or telephone number"))",
+            Amount.text(contents.subscriptionCount, "subscription"),
+        ].joined(separator: ", ")
+    }
+
+    /// Public records, and those of others that go with them (R-133).
+    private func publicLoss(_ store: AdminStore) async throws -> String {
+        var (own, others) = (CountedNumber.exactly(0), CountedNumber.exactly(0))
+        let isWhole = try await eachPublicPage(store, stepsMax: Self.countStepsMax) { user, zone, names in
+            own = own + .exactly(names.count)
+            others = others + .exactly(try await store.dependentCount(of: names, in: zone, besides: user.user))
+        }
+        if !isWhole { (own, others) = (own + .atLeast(0), others + .atLeast(0)) }
+        let text = "So will \(Amount.text(own, "public record"))"
+        guard others != .exactly(0) else { return "\(text)." }
+        return "\(text), and \(Amount.records(others)) of others that refer to these with the action delete, with what "
+            + "refers to them in turn."
     }
 
     func run(_ console: Console) async throws {
+        // From now on nobody signs in for it. Sessions that are open are told to close.
+        _ = try await console.store.setDisabled(true, account)
+        do {
+            // It may have used another container since it was looked at.
+            var current = self
+            current.users = try await console.store.users(of: account)
+            try await current.removeAll(console)
+        } catch {
+            throw AdminFailure(
+                error,
+                done: "The account is disabled, and a part of it may be deleted. Run the command again for the rest.")
+        }
+    }
+
+    private func removeAll(_ console: Console) async throws {
         let store = console.store
-        // From now on nobody writes for it. Sessions that are open are told to close.
-        _ = try await store.setDisabled(true, account)
         let service = CloudService(
             storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
-        try await eachParticipation(store) { part in
+        _ = try await eachParticipation(store) { part in
             if case .failure(let reason) = await service.revokeShare(of: part.zone, participant: part.participant),
                 reason != .zoneNotFound
             {
@@ -63,19 +99,26 @@ struct AccountRemoval: Sendable {
         try await deletePublicRecords(service, console)
         for user in users {
             try await store.deletePrivateDatabase(user.privateDatabase)
-            try await store.deleteSharedDatabase(user.sharedDatabase)
+            if let shared = user.sharedDatabase { try await store.deleteSharedDatabase(shared) }
             try await store.deleteUser(user.user)
         }
         try await store.deleteAccount(account)
     }
 
-    private func eachParticipation(_ store: AdminStore, _ body: (Participation) async throws -> Void) async throws {
+    /// - Returns: whether there are no more.
+    private func eachParticipation(
+        _ store: AdminStore, stepsMax: Int = .max, _ body: (Participation) async throws -> Void
+    ) async throws -> Bool {
         var place: ParticipationPlace? = users.isEmpty ? nil : .beginning
+        var steps = 0
         while let after = place {
+            guard steps < stepsMax else { return false }
+            steps += 1
             let page = try await store.participations(of: users.map(\.user), after: after)
             for part in page.found { try await body(part) }
             place = page.next
         }
+        return true
     }
 
     // MARK: Public records
@@ -87,8 +130,7 @@ struct AccountRemoval: Sendable {
             try await emptyUserRecord(of: user, in: zone, service, console)
         }
         guard deletesPublic else { return }
-        try await eachPublicPage(console.store) { user, names in
-            guard let zone = try await publicZone(of: user, console.store) else { return }
+        _ = try await eachPublicPage(console.store) { user, zone, names in
             try await delete(names, of: user, in: zone, service, console)
         }
     }
@@ -110,21 +152,27 @@ struct AccountRemoval: Sendable {
         try await store.publicZone(of: user.container)
     }
 
+    /// - Returns: whether there are no more.
     private func eachPublicPage(
-        _ store: AdminStore, _ body: (AccountUser, [String]) async throws -> Void
-    ) async throws {
+        _ store: AdminStore, stepsMax: Int = .max, _ body: (AccountUser, ZoneState, [String]) async throws -> Void
+    ) async throws -> Bool {
+        var steps = 0
         for user in users {
             guard let zone = try await publicZone(of: user, store) else { continue }
             var place: String? = ""
             while let after = place {
+                guard steps < stepsMax else { return false }
+                steps += 1
                 let page = try await store.records(createdBy: user.user, in: zone, after: after)
-                if !page.names.isEmpty { try await body(user, page.names) }
+                if !page.names.isEmpty { try await body(user, zone, page.names) }
                 place = page.next
             }
         }
+        return true
     }
 
-    /// An operator may do everything, whatever the grants are. It goes the way of all requests, so that rules, feeds and pushes hold. A record that is gone already is no failure.
+    /// An operator may do everything, whatever the grants are. It goes the way of all requests, so that rules, feeds and pushes
+    /// hold. A record that is gone already is no failure.
     private func delete(
         _ names: [String], of user: AccountUser, in zone: ZoneState, _ service: CloudService, _ console: Console
     ) async throws {

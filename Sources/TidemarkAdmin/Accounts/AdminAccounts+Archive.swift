@@ -18,6 +18,7 @@ extension AdminAccounts {
             examples: "tidemark admin accounts export alice > alice.jsonl",
             "tidemark admin accounts export alice --asset-directory /var/lib/tidemark/assets > alice.jsonl")
         static let role = OperatorRole.viewer
+        static let readsAllData = true
 
         @Argument(help: "The account's name.") var account: String
         @OptionGroup var assets: AssetOptions
@@ -26,7 +27,7 @@ extension AdminAccounts {
         func run(_ console: Console) async throws {
             let id = try await console.account(account)
             let users = try await console.store.users(of: id)
-            let person = try await console.store.accounts().first { $0.id == id }?.personName
+            let person = try await console.store.account(shownAs: account)?.personName
             let files = try assets.directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
@@ -63,8 +64,18 @@ extension AdminAccounts {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            _ = try await console.account(account)
-            try console.plan("save what \(file) has into the account \(account)")
+            let id = try await console.account(account)
+            let action = "save what \(file) has into the account \(account)"
+            if replace {
+                let users = try await console.store.users(of: id)
+                let count = try await console.store.recordCount(in: users.map(\.privateDatabase))
+                try await console.confirm(
+                    action,
+                    loss: "It has \(Amount.records(count)). Those that are also in the archive lose their fields to it."
+                )
+            } else {
+                try console.plan(action)
+            }
             let files = try assets.directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
@@ -74,7 +85,8 @@ extension AdminAccounts {
                 storage: console.storage, assets: files, scheduler: console.loop, limits: .standard,
                 onMoved: { _ in })
             let archive = ArchiveReader(console, service, account: account, replaces: replace)
-            var lines = JSONLinesReader(try console.screen.open(file))
+            var lines = JSONLinesReader(
+                try console.screen.open(file), lineBytesMax: InputLimits.recordLineBytesMax)
             var number = 0
             while let line = try lines.nextLine() {
                 number += 1

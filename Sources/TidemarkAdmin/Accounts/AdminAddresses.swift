@@ -80,8 +80,10 @@ struct AdminAddresses: ParsableCommand {
 }
 
 /// An address on a command line, in its normal form.
-struct AddressArgument: ExpressibleByArgument, Sendable {
+struct AddressArgument: ExpressibleByArgument, PersonalArgument, Sendable {
     let value: PersonAddress
+
+    var personalText: String { value.text }
 
     init?(argument: String) {
         guard let value = PersonAddress(email: argument) ?? PersonAddress(phone: argument) else { return nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkService
 internal import TidemarkStore

@@ -55,9 +55,9 @@ struct AdminAudit: ParsableCommand {
             repeat {
                 let count = min(left, Self.pageMax)
                 let page = try await console.store.audit(filter, before: before, countMax: count)
-                try await console.show(page, as: Self.columns)
-                left -= page.count
-                before = page.count == count ? page.last?.id : nil
+                try await console.show(page.entries, as: Self.columns)
+                left -= page.entries.count
+                before = page.next
             } while before != nil && left > 0
             if before != nil { console.say("There may be more: see --limit.") }
         }

@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import TidemarkDomain
 internal import TidemarkStore
 
-/// Carries out commands, and writes those that may change something to the audit: before they act, and what became
+/// Carries out commands, and writes those that may change something, or give away all that a user has, to the audit: before they act, and what became
 /// of them. If that cannot be written, nothing is done.
 enum Auditor {
     static func run(_ command: any AdminCommand, on console: Console) async throws {
@@ -18,15 +18,15 @@ enum Auditor {
             try await console.store.endAudit(id, failure: nil)
             throw end
         } catch {
-            try await console.store.endAudit(id, failure: AdminFailure(error).description)
+            try await console.store.endAudit(id, failure: withoutPersons(AdminFailure(error).description, of: command))
             throw error
         }
         try await console.store.endAudit(id, failure: nil)
     }
 
-    /// Nil if the command only reads.
+    /// Nil if the command only reads some things.
     static func action(_ command: any AdminCommand, by identity: OperatorIdentity) -> AuditAction? {
-        guard type(of: command).role > .viewer else { return nil }
+        guard type(of: command).role > .viewer || type(of: command).readsAllData else { return nil }
         let words = words(of: type(of: command), in: Admin.self) ?? [type(of: command)._commandName]
         return AuditAction(
             who: identity.name, address: identity.address, action: words.joined(separator: " "),
@@ -42,31 +42,52 @@ enum Auditor {
         return nil
     }
 
-    /// The values of a command's arguments in their order. Options are left out: they may be secrets.
+    /// The values of a command's arguments in their order. Options are left out: they may be secrets. What names a person is
+    /// left out as well, because the audit outlives what is deleted.
     static func arguments(of command: Any) -> [String] {
+        values(of: command).map { $0 is any PersonalArgument ? withheld : "\($0)" }
+    }
+
+    /// A failure's text without what names a person.
+    static func withoutPersons(_ text: String, of command: Any) -> String {
+        values(of: command).reduce(text) { text, value in
+            guard let person = value as? any PersonalArgument else { return text }
+            return text.replacing(person.personalText, with: withheld)
+        }
+    }
+
+    private static let withheld = "(address)"
+
+    fileprivate static func values(of command: Any) -> [Any] {
         Mirror(reflecting: command).children.flatMap { child in
-            (child.value as? any AuditedArgument)?.auditTexts ?? []
+            (child.value as? any AuditedArgument)?.auditedValues ?? []
         }
     }
 }
 
+/// An argument that names a person, such as a mail address. The audit does not keep it.
+protocol PersonalArgument {
+    /// As messages show it.
+    var personalText: String { get }
+}
+
 /// An argument whose value the audit keeps.
 private protocol AuditedArgument {
-    var auditTexts: [String] { get }
+    var auditedValues: [Any] { get }
 }
 
 extension OptionGroup: AuditedArgument {
-    fileprivate var auditTexts: [String] { Auditor.arguments(of: wrappedValue) }
+    fileprivate var auditedValues: [Any] { Auditor.values(of: wrappedValue) }
 }
 
 extension Argument: AuditedArgument {
-    fileprivate var auditTexts: [String] { Self.texts(of: wrappedValue) }
+    fileprivate var auditedValues: [Any] { Self.values(in: wrappedValue) }
 
-    private static func texts(of value: Any) -> [String] {
+    private static func values(in value: Any) -> [Any] {
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
-        case .optional, .collection: return mirror.children.flatMap { texts(of: $0.value) }
-        default: return ["\(value)"]
+        case .optional, .collection: return mirror.children.flatMap { values(in: $0.value) }
+        default: return [value]
         }
     }
 }

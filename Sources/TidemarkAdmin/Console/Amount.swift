@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkStore
+
 /// Numbers in sentences.
 enum Amount {
     static func zones(_ count: Int) -> String { text(count, "zone") }
@@ -8,6 +10,17 @@ enum Amount {
 
     /// - Parameter noun: in the singular; its plural ends with an s.
     static func text(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
+
+    /// As ``text(_:_:)``, of a number that may not have been counted to its end.
+    static func text(_ number: CountedNumber, _ noun: String) -> String {
+        switch number {
+        case .exactly(let count): text(count, noun)
+        case .atLeast(0): "\(noun)s (not counted: it takes too long)"
+        case .atLeast(let count): "at least \(text(count, noun))"
+        }
+    }
+
+    static func records(_ number: CountedNumber) -> String { text(number, "record") }
 
     /// In the largest unit that leaves a number of at least 1.
     static func bytes(_ count: Int64) -> String {

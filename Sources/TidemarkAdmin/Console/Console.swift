@@ -15,6 +15,8 @@ package final class Console: Sendable {
     package let screen: Screen
     /// Who gives the command.
     package let operatorIdentity: OperatorIdentity
+    /// Whether the database has this version's tables.
+    let isMigrated: Bool
     private let containerName: String?
     private let environment: ContainerEnvironment
 
@@ -22,14 +24,17 @@ package final class Console: Sendable {
     ///   - container: from `--container`, the environment or the context; nil if none says it.
     ///   - environment: likewise.
     ///   - operatorIdentity: who gives the command, for the audit.
+    ///   - isMigrated: whether the database has this version's tables.
     package init(
         _ storage: PostgresStorage, loop: EventLoop, screen: Screen, container: String?,
-        environment: ContainerEnvironment, operatorIdentity: OperatorIdentity = OperatorIdentity(name: "")
+        environment: ContainerEnvironment, operatorIdentity: OperatorIdentity = OperatorIdentity(name: ""),
+        isMigrated: Bool = true
     ) {
         self.storage = storage
         self.loop = loop
         self.operatorIdentity = operatorIdentity
         self.screen = screen
+        self.isMigrated = isMigrated
         store = AdminStore(storage)
         containerName = container
         self.environment = environment

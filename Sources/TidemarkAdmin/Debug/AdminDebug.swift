@@ -51,8 +51,10 @@ struct AdminDebug: ParsableCommand {
                 let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
                 defer { try? handle.close() }
                 let size = try handle.seekToEnd()
-                try handle.seek(toOffset: size > logBytesMax ? size - logBytesMax : 0)
-                return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+                let isCut = size > logBytesMax
+                try handle.seek(toOffset: isCut ? size - logBytesMax : 0)
+                let text = String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+                return isCut ? Redaction.wholeLines(ofEnd: text) : text
             } catch {
                 throw AdminFailure(
                     .refused, "The log \(path) cannot be read. Check that it exists and who may read it.")

@@ -13,6 +13,7 @@ struct AdminDoctor: AdminCommand {
         examples: "tidemark admin doctor",
         "tidemark admin doctor --ci --deep --asset-directory /var/lib/tidemark/assets --master-key-file master.key")
     static let role = OperatorRole.viewer
+    static let needsMigrations = false
 
     @Flag(help: "End with status 1 if there are findings.") var ci = false
     @Flag(help: "Also compare every zone with its records.") var deep = false

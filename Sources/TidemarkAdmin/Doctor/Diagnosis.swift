@@ -42,6 +42,13 @@ enum Diagnosis {
                     .autovacuumOff, .error, "PostgreSQL removes no dead rows: tables grow, and it stops in the end.",
                     remedy: "Set autovacuum = on in postgresql.conf and reload PostgreSQL."))
         }
+        if let setting = facts.settings["synchronous_commit"], ["off", "local", "remote_write"].contains(setting) {
+            findings.append(
+                Finding(
+                    .synchronousCommitOff, .error,
+                    "Connections of Tidemark have synchronous_commit = \(setting): a crash loses what was answered.",
+                    remedy: "Let nothing between Tidemark and PostgreSQL, such as a pooler, change its settings."))
+        }
         findings += connections(facts, needed: connectionsNeeded)
         if let seconds = facts.oldestTransactionSeconds, seconds > transactionSecondsMax {
             findings.append(
@@ -52,6 +59,11 @@ enum Diagnosis {
         }
         return findings
     }
+
+    static let migrationsMissing = Finding(
+        .migrationsMissing, .error,
+        "The database does not have this version's tables, so only PostgreSQL was looked at.",
+        remedy: "Run `tidemark migrate` with the same database URL.")
 
     private static func connections(_ facts: DatabaseFacts, needed: Int) -> [Finding] {
         guard let all = facts.settings["max_connections"].flatMap({ Int($0) }) else { return [] }

@@ -42,6 +42,7 @@ struct Doctor: Sendable {
         let after = console.now.milliseconds
         try await report(Diagnosis.findings(of: facts, connectionsNeeded: places.connectionsNeeded))
         try await report(Diagnosis.clock(here: before...max(before, after), there: facts.now.milliseconds))
+        guard console.isMigrated else { return try await report([Diagnosis.migrationsMissing]) }
         try await report(
             Diagnosis.findings(of: try await store.relations(), expected: Migrations.indexNames))
         let (expired, soon) = try await store.expiringCredentials()

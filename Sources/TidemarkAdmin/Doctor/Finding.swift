@@ -16,6 +16,8 @@ struct Finding: Sendable, Equatable {
         case fsyncOff = "fsync-off"
         case fullPageWritesOff = "full-page-writes-off"
         case autovacuumOff = "autovacuum-off"
+        case synchronousCommitOff = "synchronous-commit-off"
+        case migrationsMissing = "migrations-missing"
         case connectionsFew = "connections-few"
         case transactionOld = "transaction-old"
         case deadRows = "dead-rows"

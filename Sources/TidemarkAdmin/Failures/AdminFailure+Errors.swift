@@ -21,6 +21,15 @@ extension AdminFailure {
         }
     }
 
+    /// - Parameter done: what the command has done before the error, and what to do then. It takes the place of the sentence
+    ///   that nothing was changed.
+    init(_ error: any Error, done: String) {
+        let failure = AdminFailure(error)
+        self.init(failure.status, "\(failure.description.replacing(" \(Self.unchanged)", with: "")) \(done)")
+    }
+
+    private static let unchanged = "Nothing was changed."
+
     /// Why the service refused what an operator asks for.
     package init(_ reason: FailureReason) {
         let status: ExitStatus =
@@ -50,13 +59,13 @@ extension AdminFailure {
             switch error.code {
             case .rejected where error.kind.contains(insufficientPrivilege):
                 "PostgreSQL does not allow this to the role of --database-url."
-            case .unavailable: "The database cannot be reached, or the connection to it broke. Nothing was changed."
+            case .unavailable: "The database cannot be reached, or the connection to it broke. \(unchanged)"
             case .commitUnknown:
                 "The connection to the database broke before it answered. Whether the change took place is not known. "
                     + "Look, and run the command again if it did not."
-            case .zoneBusy: "Other requests hold what this command needs. Nothing was changed. Try again."
+            case .zoneBusy: "Other requests hold what this command needs. \(unchanged) Try again."
             case .outdated, .groupTooLarge, .notMarked: "The store refused: \(error.code.rawValue)."
-            case .tooSlow, .queryTooSlow: "The database took too long. Nothing was changed."
+            case .tooSlow, .queryTooSlow: "The database took too long. \(unchanged)"
             case .containerUnknown: "There is no such container. See: tidemark admin containers list"
             case .crowded: "Too many others wait for the database. Try again later."
             case .stopped: "The command was stopped."
@@ -83,9 +92,9 @@ extension ServerError {
     fileprivate var status: ExitStatus {
         switch code {
         case .databaseUnreachable: .unreachable
-        case .plainBeyondLoopback: .usage
+        case .plainBeyondLoopback, .adminUnprotected: .usage
         case .certificateUnusable, .databaseNotMigrated, .cannotListen, .assetDirectoryUnusable, .masterKeyUnusable,
-            .resourcesExhausted:
+            .adminTokenUnusable, .resourcesExhausted:
             .refused
         }
     }

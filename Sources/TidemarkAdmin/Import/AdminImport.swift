@@ -140,7 +140,7 @@ struct AdminImport: AdminCommand {
         }
         // With --dry-run, the rows are looked at below.
         if replace, !console.isDryRun {
-            let count = try await console.store.content(of: key)?.recordCount ?? 0
+            let count = Amount.records(try await console.store.content(of: key)?.recordCount ?? .exactly(0))
             try await console.confirm(
                 "save the file's fields over existing records",
                 loss: "Records that are also in the file get its fields, among the \(count) of the zone.")

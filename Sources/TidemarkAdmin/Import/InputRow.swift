@@ -49,4 +49,7 @@ enum InputLimits {
     /// Bytes of one record of an input: more than any record may have. If there are more, the file is not what it seems
     /// to be.
     static let rowBytesMax = 4_194_304
+    /// Bytes of a line that has a whole record with the types of its fields: 16 times what is stored of a record
+    /// (`Limits.storedBytesMax`). A control character takes six bytes in JSON, and a short reference some ten times its own.
+    static let recordLineBytesMax = 268_435_456
 }

@@ -5,10 +5,12 @@ internal import Foundation
 /// Reads JSON lines: one object in each line, whose keys are the columns. Null has no value; empty lines are skipped.
 struct JSONLinesReader: InputReader {
     private let file: InputFile
+    private let lineBytesMax: Int
     private var line = 0
 
-    init(_ file: InputFile) {
+    init(_ file: InputFile, lineBytesMax: Int = InputLimits.rowBytesMax) {
         self.file = file
+        self.lineBytesMax = lineBytesMax
     }
 
     mutating func next() throws(AdminFailure) -> InputRow? {
@@ -35,7 +37,7 @@ struct JSONLinesReader: InputReader {
         var bytes: [UInt8] = []
         while let byte = try file.next(), byte != UInt8(ascii: "\n") {
             bytes.append(byte)
-            guard bytes.count <= InputLimits.rowBytesMax else {
+            guard bytes.count <= lineBytesMax else {
                 throw AdminFailure(
                     .usage, "\(file.name):\(line): The line is too long for a record. Is this JSON lines?")
             }

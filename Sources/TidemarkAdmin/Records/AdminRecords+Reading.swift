@@ -112,6 +112,7 @@ extension AdminRecords {
             examples: "tidemark admin records export alice Notes > notes.jsonl",
             "tidemark admin records export public _defaultZone --type Airport --format csv --field icao --field name")
         static let role = OperatorRole.viewer
+        static let readsAllData = true
 
         @OptionGroup var place: ZoneArguments
         @Option(help: ArgumentHelp("Only this type.", valueName: "type")) var type: String?

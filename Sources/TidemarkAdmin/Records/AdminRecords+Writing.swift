@@ -33,11 +33,19 @@ extension AdminRecords {
             guard let user = found.user else {
                 throw AdminFailure(.usage, "Missing --account: give the account that becomes the records' creator.")
             }
-            try console.plan("save the records of \(file) in \(zone.key.name)")
+            let action = "save the records of \(file) in \(zone.key.name)"
+            if replace {
+                let count = Amount.records(try await console.store.content(of: zone.key)?.recordCount ?? .exactly(0))
+                try await console.confirm(
+                    action, loss: "The zone has \(count). Those that are also in the file lose their fields to it.")
+            } else {
+                try console.plan(action)
+            }
             let service = CloudService(
                 storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
             let saver = RecordSaver(console, service, zone: zone.key, user: user.id, replaces: replace)
-            var reader = JSONLinesReader(try console.screen.open(file))
+            var reader = JSONLinesReader(
+                try console.screen.open(file), lineBytesMax: InputLimits.recordLineBytesMax)
             var (lineNumber, encrypted) = (0, 0)
             while let line = try reader.nextLine() {
                 lineNumber += 1

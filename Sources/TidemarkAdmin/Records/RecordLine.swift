@@ -144,7 +144,7 @@ struct FieldLine: Codable, Equatable {
         case list([Content])
 
         struct Place: Codable, Equatable {
-            let latitude, longitude, altitude, horizontalAccuracy, verticalAccuracy, course, speed: Double
+            let latitude, longitude, altitude, horizontalAccuracy, verticalAccuracy, course, speed: ExactNumber
             let secondsSince2001: Double
         }
 
@@ -174,19 +174,17 @@ struct FieldLine: Codable, Equatable {
             case .location(let place):
                 self = .place(
                     Place(
-                        latitude: place.latitude, longitude: place.longitude, altitude: place.altitude,
-                        horizontalAccuracy: place.horizontalAccuracy, verticalAccuracy: place.verticalAccuracy,
-                        course: place.course, speed: place.speed,
-                        secondsSince2001: place.timestamp.secondsSince2001))
+                        latitude: ExactNumber(place.latitude), longitude: ExactNumber(place.longitude),
+                        altitude: ExactNumber(place.altitude),
+                        horizontalAccuracy: ExactNumber(place.horizontalAccuracy),
+                        verticalAccuracy: ExactNumber(place.verticalAccuracy), course: ExactNumber(place.course),
+                        speed: ExactNumber(place.speed), secondsSince2001: place.timestamp.secondsSince2001))
             default: return nil
             }
         }
 
-        /// JSON has no infinity, and most programs lose the sign of zero.
         private static func double(_ number: Double) -> Content {
-            if number.isNaN { return .text("nan") }
-            if number.isInfinite { return .text(number > 0 ? "inf" : "-inf") }
-            return number == 0 && number.sign == .minus ? .text("-0") : .number(number)
+            ExactNumber(number).text.map { .text($0) } ?? .number(number)
         }
 
         /// Nil if it is none of this type.
@@ -196,10 +194,7 @@ struct FieldLine: Codable, Equatable {
             case (.int64, .integer(let number)): .int64(number)
             case (.double, .number(let number)): .double(number)
             case (.double, .integer(let number)): .double(Double(number))
-            case (.double, .text("inf")): .double(.infinity)
-            case (.double, .text("-inf")): .double(-.infinity)
-            case (.double, .text("nan")): .double(.nan)
-            case (.double, .text("-0")): .double(-0.0)
+            case (.double, .text(let text)): ExactNumber(text: text).map { .double($0.value) }
             case (.date, .text(let text)): DateText.date(text).map { .date($0) }
             case (.date, .number(let seconds)): FieldDate(secondsSince2001: seconds).map { .date($0) }
             case (.date, .integer(let seconds)): FieldDate(secondsSince2001: Double(seconds)).map { .date($0) }
@@ -223,9 +218,10 @@ struct FieldLine: Codable, Equatable {
             FieldDate(secondsSince2001: place.secondsSince2001).map { timestamp in
                 .location(
                     FieldLocation(
-                        latitude: place.latitude, longitude: place.longitude, altitude: place.altitude,
-                        horizontalAccuracy: place.horizontalAccuracy, verticalAccuracy: place.verticalAccuracy,
-                        course: place.course, speed: place.speed, timestamp: timestamp))
+                        latitude: place.latitude.value, longitude: place.longitude.value,
+                        altitude: place.altitude.value, horizontalAccuracy: place.horizontalAccuracy.value,
+                        verticalAccuracy: place.verticalAccuracy.value, course: place.course.value,
+                        speed: place.speed.value, timestamp: timestamp))
             }
         }
 

@@ -24,7 +24,13 @@ struct AdminCompact: AdminCommand {
         try await console.confirm(
             "forget deletions from before \(DateForm.seconds(before))",
             loss: try await Self.loss(before: before, console))
-        let forgotten = try await console.store.compact(before: before)
+        let forgotten: AdminStore.Compaction
+        do {
+            forgotten = try await console.store.compact(before: before)
+        } catch {
+            throw AdminFailure(
+                error, done: "Some of the deletions may be forgotten already. Run the command again for the rest.")
+        }
         console.say("Forgot \(forgotten.records) deleted records and \(forgotten.zones) deleted zones.")
     }
 

@@ -6,7 +6,7 @@ internal import TidemarkStore
 
 struct AdminStoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "The store as a whole.", subcommands: [RenewIncarnation.self])
+        commandName: "store", abstract: "The store as a whole.", subcommands: [RenewIncarnation.self, Mend.self])
 
     struct RenewIncarnation: AdminCommand {
         static let configuration = CommandConfiguration(
@@ -23,14 +23,41 @@ struct AdminStoreCommand: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            let accounts = try await console.store.accounts()
-            let deviceCount = accounts.reduce(0) { $0 + $1.deviceCount }
+            let counts = try await console.store.accountAndDeviceCounts()
+            let devices =
+                counts.map { "\(Amount.text($0.devices, "device")) of \(Amount.text($0.accounts, "account"))" }
+                ?? "All devices (not counted: it takes too long)"
             try await console.confirm(
-                "make all change tokens void",
-                loss: "\(Amount.text(deviceCount, "device")) of \(Amount.text(accounts.count, "account")) will fetch "
-                    + "everything again.")
+                "make all change tokens void", loss: "\(devices) will fetch everything again.")
             try await console.store.renewIncarnation()
             console.say("Renewed. Devices will fetch everything again when they connect.")
+        }
+    }
+
+    struct Mend: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "mend",
+            abstract: "Compute anew the digests of zones in which a server of an older version has written.",
+            discussion: """
+                Without it such a zone's digest and number of records stay unknown: devices that compare the zone read all of \
+                its names, and commands count its records. Stop the older servers first. Writers of a zone wait while its \
+                records are read, a second or two for a million.
+                """,
+            examples: "tidemark admin store mend")
+        static let role = OperatorRole.editor
+
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            try console.plan("compute the digests of zones that have none")
+            var count = 0
+            do {
+                try await console.store.mendDigests { count += 1 }
+            } catch {
+                throw AdminFailure(
+                    error, done: "\(Amount.zones(count)) mended so far. Run the command again for the rest.")
+            }
+            console.say("Mended \(Amount.zones(count)).")
         }
     }
 }

@@ -28,7 +28,7 @@ package struct ZoneInventory: Sendable, Equatable {
 
     /// The zone, at the change number to which everything here belongs.
     package let zone: ZoneState
-    /// How many living records there are.
+    /// How many living records there are; 0 if the digest is not known, because then nobody has counted them.
     package let recordCount: Int64
     /// 16 bytes; nil if it is not known, because a server that does not keep it has written in the zone.
     package let digest: [UInt8]?

@@ -245,6 +245,7 @@ package struct SyncEngineZonePage: Sendable {
 package struct SyncEngineInventory: Sendable {
     /// Of a fetch that ends at that moment.
     package let token: CKServerChangeToken
+    /// Of living records; 0 without a digest.
     package let recordCount: UInt64
     /// As `VersionDigest.bytes`; empty: the server does not know it.
     package let digest: [UInt8]

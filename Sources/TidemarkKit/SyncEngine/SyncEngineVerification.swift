@@ -43,8 +43,9 @@ struct SyncEngineVerification: Sendable {
         let head = try await driver.inventory(of: zoneID, listingAfter: nil, for: user)
         guard isCurrent(head, held) else { return nil }
         var difference = ZoneDifference(changeTags, in: zoneID, at: head.token)
-        let comparison = TidemarkZoneComparison(zoneID: zoneID, serverRecordCount: Int(clamping: head.recordCount))
-        if difference.isSame(as: head) { return comparison }
+        if difference.isSame(as: head) {
+            return TidemarkZoneComparison(zoneID: zoneID, serverRecordCount: Int(clamping: head.recordCount))
+        }
         var after: String? = ""
         while let name = after {
             guard !Task.isCancelled else { throw CKError(.operationCancelled) }
@@ -53,11 +54,13 @@ struct SyncEngineVerification: Sendable {
             difference.take(page.versions)
             after = page.next
         }
+        // The server may not know how many there are.
+        let comparison = TidemarkZoneComparison(zoneID: zoneID, serverRecordCount: difference.namedCount)
         return difference.report(comparison, pending: held.pending)
     }
 
     /// A zone of which nothing was ever fetched has no token yet: the app cannot have anything of it.
     private func isCurrent(_ inventory: SyncEngineInventory, _ held: SyncEngineHeld) -> Bool {
-        held.token.map { $0 == inventory.token } ?? (inventory.recordCount == 0)
+        held.token.map { $0 == inventory.token } ?? (!inventory.digest.isEmpty && inventory.recordCount == 0)
     }
 }

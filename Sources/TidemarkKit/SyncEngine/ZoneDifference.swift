@@ -10,6 +10,8 @@ struct ZoneDifference: Sendable {
     private var rest: [String: UInt64] = [:]
     private let digest: [UInt8]
     private let heldCount: Int
+    /// How many versions the server has named.
+    private(set) var namedCount = 0
     private var missingHere: [String] = []
     private var different: [String] = []
 
@@ -37,6 +39,7 @@ struct ZoneDifference: Sendable {
 
     /// Takes in a page of what the server has.
     mutating func take(_ versions: [(name: String, number: UInt64)]) {
+        namedCount += versions.count
         for version in versions {
             guard let number = rest.removeValue(forKey: version.name) else {
                 missingHere.append(version.name)

@@ -89,8 +89,8 @@ package protocol Storage: AnyObject, Sendable {
     /// All devices of these accounts that an operator has revoked: their connections are to be closed.
     func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice]
 
-    /// The credentials among these that are revoked, expired at `now`, or of an account that is disabled: their
-    /// connections are to be closed.
+    /// The credentials among these that are revoked, expired at `now`, of an account that is disabled, or not there
+    /// any more, as those of a deleted account: their connections are to be closed.
     func voidCredentials(
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID]

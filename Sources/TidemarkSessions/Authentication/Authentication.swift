@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
@@ -19,7 +18,6 @@ final class Authentication: Sendable {
     let settings: SessionSettings
     let now: @Sendable () -> Timestamp
     let scheduler: any Scheduler
-    private let refusals = Mutex(RefusalAllowance())
     private static let log = Log("containers")
 
     init(service: CloudService, settings: SessionSettings, scheduler: any Scheduler) {
@@ -98,8 +96,7 @@ final class Authentication: Sendable {
 
     /// Nobody waits for it, so that a refusal takes no longer than before.
     private func note(refused visitor: Visitor) {
-        let isAllowed = refusals.withLock { $0.take(visitor.address, now: scheduler.now) }
-        guard isAllowed else { return }
+        guard settings.refusals.take(visitor.address, now: scheduler.now) else { return }
         scheduler.run { [service] in
             await service.noteRefusedSignIn(
                 credentialHash: visitor.hash, device: visitor.greeting.device, from: visitor.address)

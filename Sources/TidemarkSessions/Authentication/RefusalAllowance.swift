@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
+/// The ``RefusalAllowance`` of a process: all its event loops share one.
+package final class SharedRefusals: Sendable {
+    private let allowance = Mutex(RefusalAllowance())
+
+    package init() {}
+
+    /// As ``RefusalAllowance/take(_:now:)``.
+    func take(_ address: String, now: Duration) -> Bool { allowance.withLock { $0.take(address, now: now) } }
+}
+
 /// Which refused sign-ins are written down. Whoever tries credentials at random must not fill the store.
 struct RefusalAllowance: Sendable {
     /// In a minute: in all, and of one address. What is beyond is not written.

@@ -8,7 +8,8 @@ package struct AccountUser: Sendable, Equatable {
     package let user: UserID
     package let recordName: String
     package let privateDatabase: DatabaseID
-    package let sharedDatabase: DatabaseID
+    /// Nil: the user has not signed in since such databases exist.
+    package let sharedDatabase: DatabaseID?
 }
 
 /// What an account has, without its records.

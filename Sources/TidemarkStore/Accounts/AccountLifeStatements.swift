@@ -50,8 +50,9 @@ struct AccountLifeStatements: Sendable {
           FROM container_user u
           JOIN container k ON k.id = u.container_id
           JOIN database d ON d.user_id = u.id AND d.scope = 2
-          JOIN database s ON s.user_id = u.id AND s.scope = 3
-         WHERE u.account_id = \(\.self) ORDER BY k.identifier, k.environment
+          LEFT JOIN database s ON s.user_id = u.id AND s.scope = 3
+         WHERE u.account_id = \(\.self)
+         ORDER BY k.identifier, k.environment
         """
     ) { row throws(PostgresError) in
         AccountUser(
@@ -131,21 +132,35 @@ struct AccountLifeStatements: Sendable {
         return (place, try row["name"], try row["is_wanted"], try row["is_last"])
     }
 
-    /// Ends some living zones of a database, also the default zone: the database ends with them.
+    /// Ends some living zones of a database, also the default zone: the database ends with them. They are locked in the order
+    /// of all who lock several zones.
     let endZones = DeclaredStatement<(database: DatabaseID, countMax: Int), String>(
         .write, "end_some_zones",
         """
-        WITH ended AS (
+        WITH locked AS MATERIALIZED (
+            SELECT id FROM zone WHERE database_id = \(\.database) AND removal IS NULL
+             ORDER BY id LIMIT \(\.countMax) FOR UPDATE),
+        ended AS (
             UPDATE zone SET removal = 1, removed_at = now()
-             WHERE database_id = \(\.database) AND removal IS NULL
-               AND id IN (SELECT id FROM zone WHERE database_id = \(\.database) AND removal IS NULL
-                           ORDER BY id LIMIT \(\.countMax))
+             WHERE database_id = \(\.database) AND removal IS NULL AND id IN (SELECT id FROM locked)
          RETURNING database_id, id, name),
         forgotten AS (
             DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
         SELECT name FROM ended
         """
     ) { row throws(PostgresError) in try row["name"] }
+
+    /// Private databases with living zones, of accounts that were deleted a short time ago.
+    let survivors = DeclaredStatement<(after: Timestamp, countMax: Int), DatabaseID>(
+        .read, "databases_of_deleted_accounts",
+        """
+        SELECT d.id FROM account a
+          JOIN container_user u ON u.account_id = a.id
+          JOIN database d ON d.user_id = u.id AND d.scope = 2
+         WHERE a.deleted_at > \(\.after)
+           AND EXISTS (SELECT FROM zone z WHERE z.database_id = d.id AND z.removal IS NULL)
+         LIMIT \(\.countMax)
+        """)
 
     let forgetSubscriptions = deleting("subscriptions", from: "subscription", by: "user_id")
     let forgetRoles = deleting("roles", from: "user_role", by: "user_id")

@@ -280,12 +280,13 @@ struct AccountStatements: Sendable {
         SELECT setval(pg_get_serial_sequence('zone', 'id'), nextval(pg_get_serial_sequence('zone', 'id')) + \(\.self))
         """)
 
-    /// Credentials in the list that are no longer valid.
+    /// Credentials in the list that are no longer valid. Those of a deleted account are not there any more (R-863).
     let voidCredentials = DeclaredStatement<(credentials: [CredentialID], now: Timestamp), CredentialID>(
         .read, "void_credentials",
         """
-        SELECT c.id FROM credential c JOIN account a ON a.id = c.account_id
-         WHERE c.id = ANY (\(\.credentials))
-           AND (c.revoked_at IS NOT NULL OR c.expires_at <= \(\.now) OR a.disabled_at IS NOT NULL)
+        SELECT k.id FROM unnest(\(\.credentials)) AS k (id)
+          LEFT JOIN credential c ON c.id = k.id
+          LEFT JOIN account a ON a.id = c.account_id
+         WHERE c.id IS NULL OR c.revoked_at IS NOT NULL OR c.expires_at <= \(\.now) OR a.disabled_at IS NOT NULL
         """)
 }

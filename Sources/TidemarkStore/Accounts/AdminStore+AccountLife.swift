@@ -13,7 +13,8 @@ extension AdminStore {
         return .done
     }
 
-    /// Servers look at the credentials once a minute as well, so a lost notice does no harm.
+    /// Servers look at the credentials once a minute as well, so a lost notice does no harm. Credentials that are gone count
+    /// as void there.
     private func tellSessions(of account: AccountID) async throws(StorageError) {
         let credentials = try await storage.read(sql.life.liveCredentials(account))
         try await storage.post(credentials.map { .credentialRevoked($0) })
@@ -114,6 +115,20 @@ extension AdminStore {
         try await forgetViewer(database)
     }
 
+    /// Ends what a session has made in the private databases of an account while, or after, the account was deleted: it may
+    /// live for a minute if its server missed the notice.
+    ///
+    /// - Parameters:
+    ///   - time: only of accounts that were deleted later.
+    ///   - countMax: of databases. More are left to the next call.
+    package func endSurvivors(
+        deletedAfter time: Timestamp, countMax: Int
+    ) async throws(StorageError) {
+        for database in try await storage.read(sql.life.survivors((time, countMax))) {
+            try await deletePrivateDatabase(database)
+        }
+    }
+
     private func forgetViewer(_ database: DatabaseID) async throws(StorageError) {
         _ = try await storage.writeRepeatably(
             sql.life.forgetFeedEntries(database), sql.life.forgetFeed(database), sql.life.forgetMemories(database))
@@ -126,12 +141,13 @@ extension AdminStore {
             sql.life.forgetSenders(user))
     }
 
-    /// Deletes an account's credentials, devices, addresses and sign-ins, and its name. Its row stays without a name, and so
+    /// Deletes an account's credentials, devices, addresses and sign-ins, and its name, and what the audit names
+    /// of its data. Its row stays without a name, and so
     /// do those of its users: records of others say by whom they were changed.
     package func deleteAccount(_ account: AccountID) async throws(StorageError) {
         try await tellSessions(of: account)
         _ = try await storage.writeRepeatably(
             sql.life.forgetCredentials(account), sql.life.forgetDevices(account), sql.life.forgetAddresses(account),
-            sql.audit.forgetAccount(account), sql.life.forgetAccount(account))
+            sql.audit.forgetSignIns(account), sql.audit.forgetTargets(account), sql.life.forgetAccount(account))
     }
 }

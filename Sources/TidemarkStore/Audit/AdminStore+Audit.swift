@@ -20,20 +20,34 @@ extension AdminStore {
         _ = try await storage.writeRepeatably(sql.audit.end((id, failure == nil, detail)))
     }
 
-    /// Rows of the audit, newest first.
+    /// Some rows of the audit, newest first. There may be very many that are not wanted, so one call looks at a bounded number.
     ///
     /// - Parameters:
     ///   - before: only older ones than this row; nil: from the newest on.
-    ///   - countMax: of one page.
+    ///   - countMax: of the rows that are returned.
+    /// - Returns: with the row before which the next call begins; nil if there are no more.
     package func audit(
         _ filter: AuditFilter, before: Int64?, countMax: Int
-    ) async throws(StorageError) -> [AuditEntry] {
-        try await storage.read(
-            sql.audit.page(
-                (
-                    before ?? .max, filter.since, filter.who, filter.kind != .signIn, filter.kind != .action,
-                    filter.failuresOnly, countMax
-                )))
+    ) async throws(StorageError) -> (entries: [AuditEntry], next: Int64?) {
+        let question = AuditQuestion(
+            filter: filter, before: before ?? .max, after: try await firstPlace(of: filter),
+            rowsMax: Self.auditRowsOfStep, countMax: countMax)
+        let rows = try await storage.read(
+            filter.kind == .action ? sql.audit.actions(question) : sql.audit.page(question))
+        let next = rows.last.flatMap { $0.isLast || rows.count == countMax ? $0.entry.id : nil }
+        return (rows.filter(\.isWanted).map(\.entry), next)
+    }
+
+    private static let auditRowsOfStep = 2_000
+
+    /// Servers write the time of their clocks, so numbers and times are not in the same order to the second.
+    private static let clockMillisecondsMax: Int64 = 3_600_000
+
+    /// All wanted rows have larger numbers.
+    private func firstPlace(of filter: AuditFilter) async throws(StorageError) -> Int64 {
+        let start = filter.since.milliseconds - Self.clockMillisecondsMax
+        guard start > 0 else { return 0 }
+        return try await storage.read(sql.audit.lastBefore(Timestamp(milliseconds: start))).first ?? 0
     }
 }
 

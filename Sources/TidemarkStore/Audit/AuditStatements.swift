@@ -6,6 +6,20 @@ internal import TidemarkPostgres
 /// A sign-in of a device, as the audit has it.
 typealias SignIn = (account: AccountID, device: DeviceID, address: String, now: Timestamp, hour: Int64)
 
+/// A question for some rows of the audit.
+struct AuditQuestion: Sendable {
+    let filter: AuditFilter
+    /// Rows between these two.
+    let before: Int64
+    let after: Int64
+    /// Rows that are looked at.
+    let rowsMax: Int
+    /// Rows that are returned.
+    let countMax: Int
+
+    var signInsOnly: Bool { filter.kind == .signIn }
+}
+
 /// The SQL of the audit (R-860).
 struct AuditStatements: Sendable {
     let begin = DeclaredStatement<AuditAction, Int64>(
@@ -19,58 +33,76 @@ struct AuditStatements: Sendable {
         .write, "end_audit",
         "UPDATE audit SET result = CASE WHEN \(\.isDone) THEN 1 ELSE 2 END, detail = \(\.detail) WHERE id = \(\.id)")
 
-    /// A device that is revoked is refused; all others are let in.
+    /// A device that is revoked is not let in: ``noteRefusal`` notes it, as all who are refused.
     let noteSignIn = DeclaredStatement<SignIn, Void>(
         .write, "note_sign_in",
         """
         INSERT INTO audit (at, account_id, device_id, hour, result, who, address, action, target, detail)
-        SELECT \(\.now), a.id, d.id, \(\.hour), CASE WHEN d.revoked_at IS NULL THEN 1 ELSE 2 END, a.name, \(\.address),
-               'sign-in', '', CASE WHEN d.revoked_at IS NULL THEN '' ELSE 'The device is revoked.' END
-          FROM account a JOIN device d ON d.account_id = a.id AND d.id = \(\.device)
+        SELECT \(\.now), a.id, d.id, \(\.hour), 1, a.name, \(\.address), 'sign-in', '', ''
+          FROM account a JOIN device d ON d.account_id = a.id AND d.id = \(\.device) AND d.revoked_at IS NULL
          WHERE a.id = \(\.account)
             ON CONFLICT (account_id, device_id, hour, result) WHERE device_id IS NOT NULL DO NOTHING
         """)
 
-    /// Of a credential that opens no session. Its holder is not told why.
+    /// Of a credential, or a device, that opens no session. Its holder is not told why. Nobody's credentials have the account 0,
+    /// because nulls are never the same.
     let noteRefusal = DeclaredStatement<
         (hash: [UInt8], device: DeviceID, address: String, now: Timestamp, hour: Int64), Void
     >(
         .write, "note_refused_sign_in",
         """
         INSERT INTO audit (at, account_id, device_id, hour, result, who, address, action, target, detail)
-        SELECT \(\.now), a.id, \(\.device), \(\.hour), 2, coalesce(a.name, ''), \(\.address), 'sign-in', '',
+        SELECT \(\.now), coalesce(a.id, 0), \(\.device), \(\.hour), 2, coalesce(a.name, ''), \(\.address), 'sign-in', '',
                CASE WHEN c.id IS NULL THEN 'No credential is like this.'
                     WHEN a.disabled_at IS NOT NULL THEN 'The account is disabled.'
                     WHEN c.revoked_at IS NOT NULL THEN 'The credential is revoked.'
-                    ELSE 'The credential has expired.' END
+                    WHEN c.expires_at <= \(\.now) THEN 'The credential has expired.'
+                    WHEN d.revoked_at IS NOT NULL THEN 'The device is revoked.'
+                    ELSE 'It was refused for a reason that is gone.' END
           FROM (SELECT 1) AS one
           LEFT JOIN credential c ON c.hash = \(\.hash)
           LEFT JOIN account a ON a.id = c.account_id
+          LEFT JOIN device d ON d.account_id = a.id AND d.id = \(\.device)
             ON CONFLICT (account_id, device_id, hour, result) WHERE device_id IS NOT NULL DO NOTHING
         """)
 
-    /// Newest first.
-    let page = DeclaredStatement<
-        (
-            before: Int64, since: Timestamp, who: String?, actions: Bool, signIns: Bool, failuresOnly: Bool,
-            countMax: Int
-        ),
-        AuditEntry
-    >(
-        .read, "audit_page",
-        """
-        SELECT id, at, device_id, result, who, address, action, target, detail FROM audit
-         WHERE id < \(\.before) AND at >= \(\.since) AND (\(\.who)::text IS NULL OR who = \(\.who))
-           AND CASE WHEN device_id IS NULL THEN \(\.actions) ELSE \(\.signIns) END
-           AND (NOT \(\.failuresOnly) OR result <> 1)
-         ORDER BY id DESC LIMIT \(\.countMax)
-        """
-    ) { row throws(PostgresError) in
-        let device: DeviceID? = try row["device_id"]
-        return AuditEntry(
-            id: try row["id"], at: try row["at"], kind: device == nil ? .action : .signIn, who: try row["who"],
-            device: device, address: try row["address"], action: try row["action"], target: try row["target"],
-            result: AuditEntry.Result(rawValue: try row["result"]) ?? .begun, detail: try row["detail"])
+    /// The newest row from before a time. All rows that are later have larger numbers, unless a server's clock was wrong.
+    let lastBefore = DeclaredStatement<Timestamp, Int64>(
+        .read, "audit_last_before", "SELECT id FROM audit WHERE at < \(\.self) ORDER BY at DESC LIMIT 1")
+
+    let page = pages("audit_page", among: "true")
+    /// The same of actions alone, which are few among many sign-ins.
+    let actions = pages("audit_actions", among: "device_id IS NULL")
+
+    /// Newest first: some rows that are wanted, and the last one that was looked at if there may be more.
+    ///
+    /// - Parameter kind: has an index by number.
+    private static func pages(
+        _ name: String, among kind: String
+    ) -> DeclaredStatement<AuditQuestion, (entry: AuditEntry, isWanted: Bool, isLast: Bool)> {
+        DeclaredStatement(
+            .read, name,
+            """
+            SELECT id, at, device_id, result, who, address, action, target, detail, is_wanted,
+                   place = \(\.rowsMax) AS is_last
+              FROM (SELECT *, row_number() OVER (ORDER BY id DESC) AS place,
+                           at >= \(\.filter.since) AND (\(\.filter.who)::text IS NULL OR who = \(\.filter.who))
+                           AND (NOT \(\.signInsOnly) OR device_id IS NOT NULL)
+                           AND (NOT \(\.filter.failuresOnly) OR result <> 1) AS is_wanted
+                      FROM (SELECT * FROM audit
+                             WHERE \(kind) AND id < \(\.before) AND id > \(\.after)
+                             ORDER BY id DESC LIMIT \(\.rowsMax)) AS r) AS p
+             WHERE is_wanted OR place = \(\.rowsMax)
+             ORDER BY id DESC LIMIT \(\.countMax)
+            """
+        ) { row throws(PostgresError) in
+            let device: DeviceID? = try row["device_id"]
+            let entry = AuditEntry(
+                id: try row["id"], at: try row["at"], kind: device == nil ? .action : .signIn, who: try row["who"],
+                device: device, address: try row["address"], action: try row["action"], target: try row["target"],
+                result: AuditEntry.Result(rawValue: try row["result"]) ?? .begun, detail: try row["detail"])
+            return (entry, try row["is_wanted"], try row["is_last"])
+        }
     }
 
     /// One row for each that is forgotten.
@@ -83,7 +115,17 @@ struct AuditStatements: Sendable {
         """)
 
     /// The sign-ins of an account that is deleted.
-    let forgetAccount = DeclaredStatement<AccountID, Void>(
+    let forgetSignIns = DeclaredStatement<AccountID, Void>(
         .write, "forget_sign_ins",
-        "DELETE FROM audit WHERE account_id = \(\.self)")
+        "DELETE FROM audit WHERE account_id = \(\.self) AND device_id IS NOT NULL")
+
+    /// What operators' actions name of an account beside itself: its zones and records, which are its data. An account's name
+    /// has no spaces, and comes first.
+    let forgetTargets = DeclaredStatement<AccountID, Void>(
+        .write, "forget_targets",
+        """
+        UPDATE audit SET target = a.name, detail = ''
+          FROM account a
+         WHERE a.id = \(\.self) AND device_id IS NULL AND starts_with(target, a.name || ' ')
+        """)
 }

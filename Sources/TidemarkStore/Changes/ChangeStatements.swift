@@ -131,7 +131,8 @@ struct ChangeStatements: Sendable {
              WHERE database_id = \(\.key.database) AND name BETWEEN \(\.key.name) AND \(\.key.name)
                AND removal IS NULL ORDER BY name LIMIT 1)
         SELECT NULL AS name, z.change_number, z.encryption_scope = 1 AS flag, z.id AS zone_id, z.created_at,
-               z.oldest_token_number, z.record_count, (SELECT incarnation FROM store) AS incarnation,
+               z.oldest_token_number, (SELECT incarnation FROM store) AS incarnation,
+               CASE WHEN z.digest_number = z.change_number THEN z.record_count ELSE 0 END AS record_count,
                CASE WHEN z.digest_number = z.change_number THEN z.digest_high END AS digest_high,
                CASE WHEN z.digest_number = z.change_number THEN z.digest_low END AS digest_low
           FROM z

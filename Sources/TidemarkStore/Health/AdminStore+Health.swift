@@ -32,10 +32,10 @@ extension AdminStore {
             byteCount: facts.byteCount, connectionCount: facts.connections, oldestTransactionSeconds: facts.oldest)
     }
 
-    /// NB: `synchronous_commit` is set by each connection of the store, so it says nothing of the server's own.
+    /// NB: `synchronous_commit` is set by each connection of the store. It is off only if something on the way undoes that.
     private static let settingNames = [
         "fsync", "full_page_writes", "max_connections", "autovacuum", "shared_buffers", "wal_level", "server_encoding",
-        "superuser_reserved_connections", "data_checksums",
+        "superuser_reserved_connections", "data_checksums", "synchronous_commit",
     ]
 
     /// Zones with what is counted and what is there.

@@ -149,16 +149,20 @@ package enum Migrations {
             PackageResources._032_create_device_progress_sql
         ),
         (
-            "0033_disable_accounts", "1025bccdf3210f41c8e87aab5e76de1d94bea36fa95681816aef74b430695329",
+            "0033_disable_accounts", "fbb002a27c11f91b02262afbfe4ebcb6ba847f0b3644641984c59ca3a2b21707",
             PackageResources._033_disable_accounts_sql
         ),
         (
-            "0034_create_audit", "6cf86999dfe55b4645de4948ddfe19da74234c61b2b56a8571747d002c4d8023",
+            "0034_create_audit", "5541775a5d4abca882e060a471b32b3e71a93f3c1f8bfbb91bc3acf62b7e4f31",
             PackageResources._034_create_audit_sql
         ),
         (
-            "0036_digest_records", "8a64e6d2cf4dd22aa2cc5f62581eaab458d97def315fa600b650e349702b214a",
-            PackageResources._036_digest_records_sql
+            "0036_add_zone_digest", "80b44ac2404b139de7135b5271b7fa8936cd347fd90789d22f2cf1500e5dd2ea",
+            PackageResources._036_add_zone_digest_sql
+        ),
+        (
+            "0037_digest_records", "cf128668d687a99c128bf3cec5c315d7413b1cc379a378e4dd7a6dadb5532f75",
+            PackageResources._037_digest_records_sql
         ),
     ]
 }

@@ -73,7 +73,7 @@ extension AdminStore {
         return (living, deleted)
     }
 
-    private static let countedAtOnce = 100_000
+    static let countedAtOnce = 100_000
 
     /// Every incarnation that the store still knows, by name and age.
     package func zones(in database: DatabaseID) async throws(StorageError) -> [Zone] {

@@ -102,8 +102,8 @@ extension MemoryStore {
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID] {
         try await call { tables in
-            let void = Set(tables.credentials.values.filter { $0.isVoid(at: now) }.map(\.id))
-            return credentials.filter(void.contains)
+            let valid = Set(tables.credentials.values.filter { !$0.isVoid(at: now) }.map(\.id))
+            return credentials.filter { !valid.contains($0) }
         }
     }
 

@@ -645,7 +645,8 @@ package struct WireVerifyZoneAnswer: WireMessage {
     /// The token of a fetch that ends at this moment. If it is not the same in two pages, the zone has changed in
     /// between.
     package var token: [UInt8] = []
-    /// How many living records there are.
+    /// How many living records there are. 0 without a digest: the server does not know it, and the client counts the
+    /// names.
     package var recordCount: UInt64 = 0
     /// 16 bytes: the XOR, over all living records, of the first 16 bytes of SHA-256 of the record's number (8 bytes,
     /// most significant first) and its name. Empty: the server does not know it, and the client asks for the names.

@@ -40,6 +40,19 @@ import TidemarkStore
         }
     }
 
+    @Test func `R-860: what gives away all that a user has stored is written down, though it only reads`() throws {
+        #expect(try action("accounts export alice")?.target == "alice")
+        #expect(try action("records export alice Notes")?.target == "alice Notes")
+    }
+
+    @Test func `R-860: the audit keeps no addresses of people`() throws {
+        let line = ["addresses", "create", "alice", "alice@example.org"]
+        let command = try #require(try Admin.parseAsRoot(line) as? any AdminCommand)
+        #expect(Auditor.action(command, by: Self.root)?.target == "alice (address)")
+        let text = Auditor.withoutPersons("alice@example.org belongs to another account.", of: command)
+        #expect(text == "(address) belongs to another account.")
+    }
+
     /// Whoever adds a command that changes something cannot forget it: all that are no viewer's are found by their place.
     @Test func `R-860: each command that changes something is named by its place`() {
         func all(_ root: any ParsableCommand.Type) -> [any ParsableCommand.Type] {

@@ -30,6 +30,8 @@ import TidemarkDomain
         #expect(codes(facts(["fsync": "off"])) == [.fsyncOff])
         #expect(codes(facts(["full_page_writes": "off"])) == [.fullPageWritesOff])
         #expect(codes(facts(["autovacuum": "off"])) == [.autovacuumOff])
+        #expect(codes(facts(["synchronous_commit": "on"])) == [])
+        #expect(codes(facts(["synchronous_commit": "off"])) == [.synchronousCommitOff])
         #expect(codes(facts(), needed: 97) == [])
         #expect(codes(facts(), needed: 98) == [.connectionsFew])
         #expect(codes(facts(oldest: 600)) == [])

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 import TidemarkDomain
 import TidemarkFields
+import TidemarkTestSupport
 
 @testable import TidemarkAdmin
 
@@ -30,8 +32,29 @@ import TidemarkFields
         .reference(FieldReference(recordName: "y", action: .deleteSelf)), .asset(asset), .location(place), .emptyList,
         .strings(["a", ""]), .int64s([1, -1]), .doubles([1, 0.5]), .dates(milliseconds: [1, 2]),
         .bytesList([[1], []]), .references([FieldReference(recordName: "x", action: .deleteSelf)]), .assets([asset]),
-        .locations([place, place]),
+        .locations([place, place]), .location(nowhere), .locations([nowhere]), .double(.nan),
+        .doubles([.nan, .infinity]),
     ]
+    private static let nowhere = FieldLocation(
+        latitude: .nan, longitude: .infinity, altitude: -.infinity, horizontalAccuracy: -0.0, verticalAccuracy: 0,
+        course: .nan, speed: 1, timestampMilliseconds: 0)
+
+    /// The largest lines of records that an app may save: they must come back.
+    @Test(arguments: [
+        FieldValue.string(String(repeating: "\u{1}", count: 1_000_000)),
+        .references((0..<60_000).map { FieldReference(recordName: "\($0)", action: .deleteSelf) }),
+    ])
+    func `R-868: the line of a record of 1 MiB is read back`(_ value: FieldValue) throws {
+        let text = try RecordLine(try record([Field("f", value)]), zone: nil).text
+        #expect(text.utf8.count > InputLimits.rowBytesMax / 2)
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let path = "\(directory.path)/records.jsonl"
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        var reader = JSONLinesReader(try InputFile(path: path), lineBytesMax: InputLimits.recordLineBytesMax)
+        let line = try #require(try reader.nextLine())
+        #expect(try RecordLine(parsing: line).fieldMap() == FieldMap([Field("f", value)]))
+    }
 
     @Test(arguments: values)
     func `R-868: a value comes back from its line as it was`(_ value: FieldValue) throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import TidemarkDomain
 
 @testable import TidemarkSessions
 
@@ -13,6 +14,14 @@ import Testing
         let late = allowance.take("10.0.0.1", now: .seconds(59))
         let next = allowance.take("10.0.0.1", now: .seconds(60))
         #expect(other && !late && next)
+    }
+
+    @Test func `R-860: the loops of a server share one allowance`() {
+        let one = SessionSettings(serverName: "", limits: Limits(), credentialHash: { $0 })
+        let other = one
+        let taken = (0..<RefusalAllowance.countMax).map { one.refusals.take("10.0.1.\($0)", now: .seconds(1)) }
+        #expect(taken.allSatisfy { $0 })
+        #expect(!other.refusals.take("10.0.2.1", now: .seconds(1)))
     }
 
     @Test func `R-860: of all addresses together there are so many in a minute`() {

@@ -28,7 +28,13 @@ import TidemarkTestSupport
     }
 
     private func all(_ admin: AdminStore, _ filter: AuditFilter = AuditFilter()) async throws -> [AuditEntry] {
-        try await admin.audit(filter, before: nil, countMax: 100)
+        var (entries, before): ([AuditEntry], Int64?) = ([], nil)
+        repeat {
+            let page = try await admin.audit(filter, before: before, countMax: 100)
+            entries += page.entries
+            before = page.next
+        } while before != nil
+        return entries
     }
 
     @Test func `R-860: an action is written before it is carried out, and then what became of it`() async throws {
@@ -47,7 +53,15 @@ import TidemarkTestSupport
             var failures = AuditFilter()
             failures.failuresOnly = true
             #expect(try await all(admin, failures).map(\.id) == [other])
-            #expect(try await admin.audit(AuditFilter(), before: other, countMax: 5).map(\.id) == [id])
+            let older = try await admin.audit(AuditFilter(), before: other, countMax: 5)
+            #expect(older.entries.map(\.id) == [id] && older.next == nil)
+            let one = try await admin.audit(AuditFilter(), before: nil, countMax: 1)
+            #expect(one.entries.map(\.id) == [other] && one.next == other)
+            var kind = AuditFilter()
+            kind.kind = .signIn
+            #expect(try await all(admin, kind).isEmpty)
+            kind.kind = .action
+            #expect(try await all(admin, kind).map(\.id) == [other, id])
         }
     }
 
@@ -71,6 +85,11 @@ import TidemarkTestSupport
             var actions = AuditFilter()
             actions.kind = .action
             #expect(try await all(admin, actions).isEmpty)
+            var late = AuditFilter()
+            late.since = time(1)
+            #expect(try await all(admin, late).map(\.at) == [time(60)])
+            late.since = time(61)
+            #expect(try await all(admin, late).isEmpty)
         }
     }
 
@@ -80,7 +99,7 @@ import TidemarkTestSupport
                 try await storage.noteRefusedSignIn(
                     credentialHash: hash, device: Self.device, from: "10.0.0.3", now: time(minute))
             }
-            try await refuse([1], 0)
+            for minute: Int64 in 0..<3 { try await refuse([1], minute) }
             #expect(try await admin.setDisabled(true, alice) == .done)
             try await refuse(Self.hash, 1)
             try await refuse(Self.hash, 2)
@@ -88,6 +107,39 @@ import TidemarkTestSupport
             #expect(entries.map(\.who) == ["alice", ""])
             #expect(entries.map(\.detail) == ["The account is disabled.", "No credential is like this."])
             #expect(entries.allSatisfy { $0.result == .refused })
+        }
+    }
+
+    @Test func `R-866: a revoked device that tries to sign in is noted once, with that reason`() async throws {
+        try await run { storage, admin, alice in
+            func enter(_ minute: Int64) async throws -> Bool {
+                try await storage.noteDevice(
+                    Self.device, of: alice, name: "", from: "", atMost: 9, now: time(minute))
+            }
+            #expect(try await enter(0))
+            let device = AccountDevice(account: alice, device: Self.device)
+            #expect(try await admin.revokeDevice(device) == .done)
+            for minute: Int64 in 1..<3 {
+                #expect(try await !enter(minute))
+                try await storage.noteRefusedSignIn(
+                    credentialHash: Self.hash, device: Self.device, from: "", now: time(minute))
+            }
+            let entries = try await all(admin)
+            #expect(entries.map(\.result) == [.refused, .done])
+            #expect(entries.map(\.detail) == ["The device is revoked.", ""])
+        }
+    }
+
+    @Test func `R-863: the audit forgets what it names of a deleted account's data, and no other's`() async throws {
+        try await run { _, admin, alice in
+            for target in ["alice Notes", "alicia Notes", "alice"] {
+                let id = try await admin.beginAudit(AuditAction(who: "root", action: "zones delete", target: target))
+                try await admin.endAudit(id, failure: "no zone Notes")
+            }
+            try await admin.deleteAccount(alice)
+            let entries = try await all(admin)
+            #expect(entries.map(\.target) == ["alice", "alicia Notes", "alice"])
+            #expect(entries.map(\.detail) == ["no zone Notes", "no zone Notes", ""])
         }
     }
 

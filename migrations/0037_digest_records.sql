@@ -1,14 +1,6 @@
--- A digest of the names and versions of a zone's living records, so that a device can compare what it has with what is stored
--- (R-844). It is kept as records are written. digest_number is the change number to which it belongs: a server that does not keep
--- the digest moves only change_number on, and then the digest counts as unknown, for good. So start the new servers at once.
--- Reads every living record once and updates every living zone. Writes wait meanwhile, so on a large store do it at a quiet hour.
+-- Computes the digests of zones (0036) whose records were there before. Reads every living record once and updates every living
+-- zone. Reads go on, but writes wait meanwhile: on a large store do it at a quiet hour.
 LOCK TABLE zone IN EXCLUSIVE MODE;
-
-ALTER TABLE zone
-    ADD COLUMN record_count  bigint NOT NULL DEFAULT 0,
-    ADD COLUMN digest_high   bigint NOT NULL DEFAULT 0,
-    ADD COLUMN digest_low    bigint NOT NULL DEFAULT 0,
-    ADD COLUMN digest_number bigint NOT NULL DEFAULT 0;
 
 UPDATE zone SET record_count = coalesce(r.record_count, 0), digest_high = coalesce(r.digest_high, 0),
                 digest_low = coalesce(r.digest_low, 0), digest_number = z.change_number
