@@ -9,7 +9,7 @@ internal import TidemarkSockets
 /// Connections for reads that take about equally long, shared among their owners. They are opened with the first
 /// read.
 final class FairConnections: Sendable {
-    /// How long a read waits for its owner's turn.
+    /// How long a read waits for its owner's turn, here and among those of all event loops together.
     static let patience = Duration.seconds(6)
 
     private let url: String
@@ -44,17 +44,14 @@ final class FairConnections: Sendable {
     }
 
     /// Lends a connection for a read, in the owner's turn. The owner is charged for the time that the connection was its
-    /// own.
+    /// own, and not for what others did meanwhile.
     ///
     /// - Throws: `crowded` if the turn does not come.
     func run<Value>(
         for owner: WorkOwner, _ read: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(StorageError) -> Value {
-        try await gate.run(for: owner) { () async throws(StorageError) -> Value in
-            guard let processGate else { return try await lend(read) }
-            return try await processGate.run(for: owner) { () async throws(StorageError) -> Value in
-                try await lend(read)
-            }
+        try await gate.run(for: owner, then: processGate) { () async throws(StorageError) -> Value in
+            try await lend(read)
         }
     }
 

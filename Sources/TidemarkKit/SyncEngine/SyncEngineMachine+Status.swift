@@ -68,10 +68,7 @@ extension SyncEngineMachine {
     }
 
     private func progress(of send: SyncEngineSend) -> TidemarkSyncStatus.SendProgress {
-        let scope = send.context.options.scope
-        let open =
-            scope.covers(.all)
-            ? snapshot.pendingRecords.count : snapshot.pendingRecords.elements.count(where: scope.contains)
+        let open = snapshot.pendingRecords.count(in: send.context.options.scope)
         let inFlight = snapshot.inFlightRecords.count(where: { !snapshot.pendingRecords.contains(key: $0.recordID) })
         return .init(sentCount: send.successCount, total: send.successCount + open + inFlight)
     }
@@ -146,12 +143,12 @@ extension SyncEngineFetch {
 extension SyncEngineSnapshot {
     /// What the server has not acknowledged. A record that was changed again while it is being sent counts once.
     fileprivate var unacknowledgedRecords: (saveCount: Int, deleteCount: Int) {
-        var counts = (saveCount: 0, deleteCount: 0)
-        func add(_ change: CKSyncEngine.PendingRecordZoneChange) {
-            if case .saveRecord = change { counts.saveCount += 1 } else { counts.deleteCount += 1 }
+        let saveCount = pendingRecords.saveCount
+        var counts = (saveCount: saveCount, deleteCount: pendingRecords.count - saveCount)
+        // At most as many as one request has.
+        for change in inFlightRecords where !pendingRecords.contains(key: change.recordID) {
+            if change.isCountedSave { counts.saveCount += 1 } else { counts.deleteCount += 1 }
         }
-        pendingRecords.forEach(add)
-        for change in inFlightRecords where !pendingRecords.contains(key: change.recordID) { add(change) }
         return counts
     }
 }

@@ -43,8 +43,10 @@ package final class FairGate: Sendable {
     /// Call ``leave(_:charge:)`` when the work has ended, whatever becomes of it.
     ///
     /// - Throws: why the work may not begin; `cancelled` if the task is cancelled while it waits.
+    ///
+    /// - Parameter patience: nil for the gate's.
     package func enter(
-        _ owner: WorkOwner, room: Int = 1, charge: Int = 1
+        _ owner: WorkOwner, room: Int = 1, charge: Int = 1, within patience: Duration? = nil
     ) async throws(WorkRefusal) -> WorkTicket {
         let (answer, waiter, isBehind) = state.withLock { state -> (FairQueue.Answer, Waiter?, isBehind: Bool) in
             let answer = state.queue.ask(for: owner, room: room, charge: charge)
@@ -67,7 +69,7 @@ package final class FairGate: Sendable {
         case (.refuse(let refusal), _): throw refusal
         case (.wait(let ticket, let gaveWay), let waiter?):
             if let gaveWay { dismiss(gaveWay) }
-            try await turn(of: ticket, waiter)
+            try await turn(of: ticket, waiter, within: patience ?? self.patience)
             return ticket
         case (.wait, nil): preconditionFailure("Whoever waits is known.")
         }
@@ -75,19 +77,29 @@ package final class FairGate: Sendable {
 
     /// Does a work in its owner's turn. The owner is charged for the time that it takes.
     ///
+    /// - Parameter other: another gate at which it needs a turn afterwards. To wait there is no work, so nobody is charged
+    ///   for it. Both waits together take no longer than one at this gate.
     /// - Throws: what the work throws, and `crowded` if the turn does not come.
     package func run<Value>(
-        for owner: WorkOwner, _ work: () async throws(StorageError) -> Value
+        for owner: WorkOwner, then other: FairGate? = nil, _ work: () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
-        let ticket: WorkTicket
+        let asked = scheduler.now
+        let ticket = try await ticket(for: owner, within: patience)
+        var time = Duration.zero
+        defer { leave(ticket, charge: Self.charge(for: time)) }
+        let otherTicket = try await other?.ticket(for: owner, within: max(.zero, asked + patience - scheduler.now))
+        defer { if let other, let otherTicket { other.leave(otherTicket, charge: Self.charge(for: time)) } }
+        let start = scheduler.now
+        defer { time = scheduler.now - start }
+        return try await work()
+    }
+
+    private func ticket(for owner: WorkOwner, within patience: Duration) async throws(StorageError) -> WorkTicket {
         do {
-            ticket = try await enter(owner)
+            return try await enter(owner, within: patience)
         } catch {
             throw StorageError(error)
         }
-        let start = scheduler.now
-        defer { leave(ticket, charge: Self.charge(for: scheduler.now - start)) }
-        return try await work()
     }
 
     /// What a work costs that is charged by its time.
@@ -107,7 +119,9 @@ package final class FairGate: Sendable {
         state.withLock { $0.comingCount -= 1 }
     }
 
-    private func turn(of ticket: WorkTicket, _ waiter: Waiter) async throws(WorkRefusal) {
+    private func turn(
+        of ticket: WorkTicket, _ waiter: Waiter, within patience: Duration
+    ) async throws(WorkRefusal) {
         let timer = scheduler.schedule(after: patience) { [weak self] in self?.giveUp(ticket, .waitedTooLong) }
         let refusal = await withTaskCancellationHandler {
             await waiter.value()

@@ -10,6 +10,8 @@ struct KeptProgress: Sendable {
 }
 
 /// The SQL of what servers know of devices (R-850).
+///
+/// NB: with a plain join PostgreSQL may read the whole table, as long as it believes that it is empty.
 struct DeviceStatements: Sendable {
     /// Nil: another version wrote what is kept.
     let progress = DeclaredStatement<[AccountDevice], (of: AccountDevice, progress: DeviceProgress?)>(
@@ -17,7 +19,10 @@ struct DeviceStatements: Sendable {
         """
         SELECT p.account_id, p.device_id, p.progress
           FROM unnest(\(\.self, \.account), \(\.self, \.device)) AS k (account_id, device_id)
-          JOIN device_progress p ON p.account_id = k.account_id AND p.device_id = k.device_id
+         CROSS JOIN LATERAL (
+               SELECT * FROM device_progress
+                WHERE account_id = k.account_id AND device_id BETWEEN k.device_id AND k.device_id
+                ORDER BY account_id, device_id LIMIT 1) AS p
         """
     ) { row throws(PostgresError) in
         let bytes: [UInt8] = try row["progress"]
@@ -34,7 +39,10 @@ struct DeviceStatements: Sendable {
         SELECT d.account_id, d.id, \(\.now), k.progress
           FROM unnest(\(\.rows, \.of.account), \(\.rows, \.of.device), \(\.rows, \.bytes))
                AS k (account_id, device_id, progress)
-          JOIN device d ON d.account_id = k.account_id AND d.id = k.device_id
+         CROSS JOIN LATERAL (
+               SELECT account_id, id FROM device
+                WHERE account_id = k.account_id AND id BETWEEN k.device_id AND k.device_id
+                ORDER BY account_id, id LIMIT 1) AS d
             ON CONFLICT (account_id, device_id) DO UPDATE
            SET noted_at = excluded.noted_at, progress = excluded.progress
         """)

@@ -115,6 +115,83 @@ import TidemarkTestSupport
         #expect(gate.waitingCount == 0)
     }
 
+    // MARK: Two gates
+
+    /// Works at both gates until the work has been let go.
+    private func run(_ owner: WorkOwner, _ name: String, _ first: FairGate, _ second: FairGate, until end: Answered) {
+        scheduler.run { [journal] in
+            do throws(StorageError) {
+                try await first.run(for: owner, then: second) { () async throws(StorageError) in
+                    journal.add(name)
+                    await end.wait()
+                }
+            } catch {
+                journal.add("\(name) \(error.code)")
+            }
+        }
+    }
+
+    @Test func `R-711: nobody is charged for waiting behind another's long work at a second gate`() {
+        let (gate, shared) = (gate(), gate())
+        let (long, ends) = (Answered(), (0..<4).map { _ in Answered() })
+        // Somebody of another loop has the second gate for a while.
+        enter(shared, .account(3), "long", until: long)
+        scheduler.runUntilIdle()
+        run(bob, "bob", gate, shared, until: ends[0])
+        scheduler.runUntilIdle()
+        scheduler.advance(by: .seconds(3))
+        run(bob, "bob", gate, shared, until: ends[1])
+        run(alice, "alice", gate, shared, until: ends[2])
+        run(alice, "alice", gate, shared, until: ends[3])
+        scheduler.runUntilIdle()
+        #expect(journal.all == ["long"])
+        long.give()
+        for end in ends {
+            end.give()
+            scheduler.runUntilIdle()
+        }
+        #expect(journal.all == ["long", "bob", "alice", "bob", "alice"], "they take turns, work by work")
+    }
+
+    @Test func `R-711: who works long is charged for it, and others come first`() {
+        let (gate, shared) = (gate(), gate())
+        let ends = (0..<4).map { _ in Answered() }
+        run(bob, "bob", gate, shared, until: ends[0])
+        scheduler.runUntilIdle()
+        run(bob, "bob", gate, shared, until: ends[1])
+        run(alice, "alice", gate, shared, until: ends[2])
+        run(alice, "alice", gate, shared, until: ends[3])
+        scheduler.runUntilIdle()
+        scheduler.advance(by: .seconds(3))
+        for end in ends {
+            end.give()
+            scheduler.runUntilIdle()
+        }
+        #expect(journal.all == ["bob", "alice", "alice", "bob"])
+    }
+
+    @Test func `R-712: the waits at two gates together take no longer than one`() {
+        let (gate, shared) = (gate(), gate())
+        let end = Answered()
+        enter(gate, alice, "alice", until: end)
+        enter(shared, .account(3), "long", until: Answered())
+        scheduler.runUntilIdle()
+        run(bob, "bob", gate, shared, until: Answered())
+        scheduler.runUntilIdle()
+        scheduler.advance(by: .seconds(3))
+        end.give()
+        scheduler.runUntilIdle()
+        #expect(gate.waitingCount == 0 && shared.waitingCount == 1)
+        scheduler.advance(by: .seconds(1))
+        #expect(shared.waitingCount == 1)
+        scheduler.advance(by: .milliseconds(1_001))
+        #expect(journal.all == ["alice", "long", "bob crowded"] && shared.waitingCount == 0)
+        // Its place at the first gate is free again.
+        enter(gate, alice, "again", until: Answered())
+        scheduler.runUntilIdle()
+        #expect(journal.all.last == "again")
+    }
+
     // MARK: Turns
 
     /// Enters, and stays aside until the wait has ended. Then it goes on, and ends.

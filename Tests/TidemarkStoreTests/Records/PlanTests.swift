@@ -13,6 +13,7 @@ import TidemarkTestSupport
     private static let tables = [
         "zone", "record", "request_memory", "feed_entry", "record_reference", "client_token", "asset", "asset_use",
         "subscription", "zone_key", "share", "share_participant", "share_link", "share_link_target", "shared_zone",
+        "device", "device_progress",
     ]
 
     private static let fill = record(zone: "1", from: 1, to: 20_000) + ";" + refer
@@ -167,6 +168,12 @@ import TidemarkTestSupport
         (sql.sharedFeeds.numberZones, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
         (sql.sharedFeeds.pointViewer, ["using shared_zone_pkey", "using feed_entry_pkey"] + access),
         (sql.sharedFeeds.marks, ["(database_id >= k.database_id)", "(id >= shared_zone.zone_id)"] + access),
+        // as many devices as one statement has.
+        (
+            sql.devices.progress,
+            ["using device_progress_pkey", "(account_id = k.account_id) AND (device_id >= k.device_id)"]
+        ),
+        (sql.devices.keep, ["using device_pkey", "(account_id = k.account_id) AND (id >= k.device_id)"]),
         (sql.scan.page, ["using record_pkey", "(database_id = $2) AND (ROW(zone_id, name) > ROW($3, $4))"]),
     ]
 
