@@ -12,15 +12,6 @@ struct RequestContext: Sendable {
     let message: ClientMessage
     let session: Session
     let member: SessionMember
-    /// When it began to wait for its turn. Zero if nobody wants to know.
-    let began: Duration
-
-    init(message: ClientMessage, session: Session, member: SessionMember) {
-        self.message = message
-        self.session = session
-        self.member = member
-        began = session.hub.settings.devices == nil ? .zero : session.hub.scheduler.now
-    }
 
     var id: UInt64 { message.id }
 
@@ -28,6 +19,13 @@ struct RequestContext: Sendable {
     func note(_ failure: FailureReason?) {
         if let failure { message.failure = failure }
     }
+}
+
+/// The answer to a request.
+struct RequestAnswer: Sendable {
+    var bytes: [UInt8]
+    /// Why it was refused as a whole; nil: it was not.
+    var refusal: Refusal?
 }
 
 /// From a request to the bytes of its answer: the one list of all requests.
@@ -40,22 +38,24 @@ struct RequestRouter: Sendable {
     let requestBudget: RequestBudget
 
     /// Does not throw: what goes wrong is an answer as well.
-    func answer(_ context: RequestContext) async -> [UInt8] {
+    func answer(_ context: RequestContext) async -> RequestAnswer {
+        let refusal: Refusal
         do {
-            let answer = try await answerOrRefuse(context)
-            context.session.noteAnswer(to: context, nil)
-            return answer
-        } catch let refusal as Refusal {
-            context.session.noteAnswer(to: context, refusal)
-            context.note(refusal.code)
-            return ServerMessage.failure(context.id, refusal.within(limits))
+            return RequestAnswer(bytes: try await answerOrRefuse(context))
+        } catch let thrown as Refusal {
+            refusal = thrown
         } catch {
-            context.session.noteAnswer(to: context, Refusal(.serverFault))
-            context.note(.serverFault)
+            refusal = Refusal(.serverFault)
             FailureLog.shared.note(
                 .error, "a handler failed", cause: "\(type(of: error))", ["error": "\(error)"])
-            return ServerMessage.failure(context.id, .serverFault)
         }
+        return refuse(context, refusal)
+    }
+
+    /// The answer to a request that is refused as a whole.
+    func refuse(_ context: RequestContext, _ refusal: Refusal) -> RequestAnswer {
+        context.note(refusal.code)
+        return RequestAnswer(bytes: ServerMessage.failure(context.id, refusal.within(limits)), refusal: refusal)
     }
 
     private func answerOrRefuse(_ context: RequestContext) async throws -> [UInt8] {

@@ -70,7 +70,7 @@ import TidemarkTestSupport
             }
             let refused = lines(place.server, "a device was refused")
             #expect(refused.allSatisfy { $0.contains(" debug ") && $0.contains("address=127.0.0.1:") }, "\(refused)")
-            #expect(refused.allSatisfy { $0.contains("tidemark admin credentials issue") }, "\(refused)")
+            #expect(refused.allSatisfy { $0.contains("tidemark admin credentials create") }, "\(refused)")
             #expect(!place.server.output.contains("tm_nobody"))
             // Not TLS, and no message of a device.
             let loop = try EventLoop(name: "peer")

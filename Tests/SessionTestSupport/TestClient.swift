@@ -21,6 +21,7 @@ package final class TestClient: SessionPeer {
         var lastID: UInt64 = 0
         var counter: UInt64 = 0
         var onMessage: (@Sendable (WireServerEnvelope) -> Void)?
+        var mayBeNobody = true
     }
 
     private let state = Mutex(State())
@@ -74,6 +75,11 @@ package final class TestClient: SessionPeer {
     package func onMessage(_ hook: @escaping @Sendable (WireServerEnvelope) -> Void) {
         state.withLock { $0.onMessage = hook }
     }
+
+    /// From now on the client is a web page that the operator does not know.
+    package func becomeForeignPage() { state.withLock { $0.mayBeNobody = false } }
+
+    package var mayBeNobody: Bool { state.withLock { $0.mayBeNobody } }
 
     package func forgetInbox() { state.withLock { $0.inbox = [] } }
 

@@ -37,4 +37,19 @@ import TidemarkWebSocket
         await server.stop()
         try await eventually { metrics.open.value(.admin) <= open }
     }
+
+    @Test func `R-810: handshakes of the HTTP server count, and those that fail`() async throws {
+        let metrics = TransportMetrics.shared
+        try await HTTPScene.run(.tls) { scene in
+            let failed = metrics.handshakes.value(.failed)
+            let done = metrics.handshakes.value(.full) + metrics.handshakes.value(.resumed)
+            let (times, cut) = (metrics.handshakeTime.count, metrics.failed.value)
+            try await scene.expectService()
+            #expect(metrics.handshakes.value(.full) + metrics.handshakes.value(.resumed) > done)
+            #expect(metrics.handshakeTime.count > times)
+            let stranger = try await scene.peer(isEncrypted: false, sending: HTTPScene.get("/hello"))
+            await stranger.receiveAll()
+            try await eventually { metrics.handshakes.value(.failed) > failed && metrics.failed.value > cut }
+        }
+    }
 }

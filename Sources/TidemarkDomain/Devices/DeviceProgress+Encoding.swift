@@ -27,6 +27,7 @@ extension DeviceProgress {
             writer.write(signed: refusal.count)
             writer.write(refusal.at)
         }
+        writer.write(sentAt) { $0.write($1) }
         writer.write(push) { writer, push in
             writer.write(push.sentAt)
             writer.write(push.heardAt) { $0.write($1) }
@@ -51,6 +52,7 @@ extension DeviceProgress {
             refusal = try reader.optional { reader throws(DeviceProgressFault) in
                 RecordsRefusal(code: try reader.code(), count: try reader.signed(), at: try reader.time())
             }
+            sentAt = try reader.optional { reader throws(DeviceProgressFault) in try reader.time() }
             push = try reader.optional { reader throws(DeviceProgressFault) in
                 var push = PushProgress(sentAt: try reader.time())
                 push.heardAt = try reader.optional { reader throws(DeviceProgressFault) in try reader.time() }

@@ -88,7 +88,9 @@ extension DeviceProgress {
     // MARK: Records
 
     /// All records that the device sent were taken, or some were refused.
-    package mutating func sentRecords(refused refusal: RecordsRefusal?) { self.refusal = refusal }
+    package mutating func sentRecords(refused refusal: RecordsRefusal?, at now: Timestamp) {
+        (self.refusal, sentAt) = (refusal, now)
+    }
 
     // MARK: Pushes
 
@@ -122,10 +124,12 @@ extension FeedProgress {
 extension DeviceProgress {
     /// Takes over what another server knew and this one does not know, or knows less well: of each fact the newer one.
     package mutating func merge(_ other: DeviceProgress) {
-        link = [link, other.link].compactMap(\.self).max { $0.notedAt < $1.notedAt }
+        if let otherLink = other.link, link?.isOlder(than: otherLink) ?? true { link = otherLink }
         throttle = [throttle, other.throttle].compactMap(\.self).max { $0.at < $1.at }
         // That nothing was refused is news too.
-        if other.lastSend > lastSend { refusal = other.refusal }
+        if let otherSentAt = other.sentAt, sentAt.map({ $0 < otherSentAt }) ?? true {
+            (refusal, sentAt) = (other.refusal, otherSentAt)
+        }
         push = [push, other.push].compactMap(\.self).max { $0.sentAt < $1.sentAt }
         pending = [pending, other.pending].compactMap(\.self).max { $0.at < $1.at }
         for feed in other.feeds { merge(feed) }
@@ -147,12 +151,4 @@ extension DeviceProgress {
             feeds[oldest] = feed
         }
     }
-
-    /// When the device last sent records, as far as this server knows.
-    private var lastSend: Timestamp {
-        let sends = requests.lazy.filter { $0.kind == Self.sendKind }.map(\.at)
-        return [refusal?.at, sends.max()].compactMap(\.self).max() ?? Timestamp(milliseconds: .min)
-    }
-
-    private static let sendKind = "modify_records"
 }

@@ -18,6 +18,8 @@ package struct DeviceProgress: Sendable, Equatable {
     package internal(set) var throttle: Throttling?
     /// What was refused of the records that the device sent last. Nil: nothing.
     package internal(set) var refusal: RecordsRefusal?
+    /// When that was: the end of the last request with records. Nil: none is known.
+    package internal(set) var sentAt: Timestamp?
     package internal(set) var push: PushProgress?
     package var pending: PendingReport?
 
@@ -47,8 +49,13 @@ package struct DeviceLink: Sendable, Equatable {
         self.isDeviceTaken = isDeviceTaken
     }
 
-    /// The moment to which it is known.
-    var notedAt: Timestamp { endedAt ?? since }
+    /// Whether the other one is a later connection, or the same one with its end. When a connection ended says nothing about
+    /// its place among others: a server may learn of that long after the device has another one.
+    func isOlder(than other: DeviceLink) -> Bool {
+        if since != other.since { return since < other.since }
+        guard server == other.server, let otherEnd = other.endedAt else { return false }
+        return endedAt.map { $0 < otherEnd } ?? true
+    }
 }
 
 /// A change feed, as a device reads it.

@@ -51,7 +51,7 @@ extension AccountFacts {
             findings.append(
                 SyncFinding(
                     .noCredential, "Locked out: the account has no valid credential.",
-                    "Issue one and sign in with it: tidemark admin credentials issue."))
+                    "Create one and sign in with it: tidemark admin credentials create."))
         }
         for use in uses where use.byteCount >= use.bytesMax {
             let what = use.isOfAccount ? "The account's databases hold" : "A database of the account holds"
@@ -110,12 +110,12 @@ extension DeviceFacts {
         if let revokedAt = credential.revokedAt {
             return SyncFinding(
                 .credentialRevoked, "Locked out: \(name) was revoked \(age(revokedAt, now)) ago.",
-                "Issue another one, and sign in with it on this device: tidemark admin credentials issue.")
+                "Create another one, and sign in with it on this device: tidemark admin credentials create.")
         }
         guard let expiresAt = credential.expiresAt, credential.isExpired(at: now) else { return nil }
         return SyncFinding(
             .credentialExpired, "Locked out: \(name) expired \(age(expiresAt, now)) ago.",
-            "Issue another one, and sign in with it on this device: tidemark admin credentials issue.")
+            "Create another one, and sign in with it on this device: tidemark admin credentials create.")
     }
 
     private func takenFinding(_ progress: DeviceProgress, at now: Timestamp) -> SyncFinding? {

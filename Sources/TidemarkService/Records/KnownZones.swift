@@ -81,14 +81,18 @@ struct KnownZones {
             guard snapshot.storageUse == nil, snapshot.accountUse == nil, read.users.isEmpty,
                 let schema = snapshot.schema
             else {
-                forget([read.key])
+                dropped.take(forget([read.key]))
                 continue
             }
             var zone = KnownZone(state, schema, in: store, snapshot.writeNumber)
-            if let (old, _) = zones.take(read.key), old.isSame(as: zone) {
-                zone = old
-                zone.isTrusted = true
-                zone.schema = schema
+            if let (old, _) = zones.take(read.key) {
+                if old.isSame(as: zone) {
+                    zone = old
+                    zone.isTrusted = true
+                    zone.schema = schema
+                } else {
+                    dropped.zones.append(old)
+                }
             }
             zone.learn(read, snapshot, changes)
             dropped.zones += keep(zone, as: read.key, of: owner)
@@ -101,11 +105,13 @@ struct KnownZones {
     struct Dropped: Sendable {
         fileprivate var zones: [KnownZone] = []
         fileprivate var all: FairCache<ZoneKey, KnownZone>?
+
+        fileprivate mutating func take(_ other: Dropped) { zones += other.zones }
     }
 
-    /// Zones that are taken out of the cache to be updated, while other loops use the rest.
+    /// Zones that are lent by the cache to be updated, while other loops use the rest.
     struct Followed {
-        fileprivate var zones: [(key: ZoneKey, zone: KnownZone, owner: WorkOwner)] = []
+        fileprivate var zones: [(zone: KnownZone, loan: FairCache<ZoneKey, KnownZone>.Loan)] = []
         fileprivate let lossCount: Int
 
         /// Takes in what a decision from the cache wrote, once that is durable. There is one change for each zone.
@@ -117,26 +123,41 @@ struct KnownZones {
         }
     }
 
-    /// NB: no other request of the queue needs them meanwhile, because a zone is in at most one of its transactions. If
-    /// shares of the zone are changed beside the queue, what is put back is out of date, and the next commit finds that.
-    mutating func take(_ keys: [ZoneKey]) -> Followed {
+    /// NB: no other request of the queue needs them meanwhile, because a zone is in at most one of its transactions. A zone
+    /// that is forgotten meanwhile, as when its shares are changed beside the queue, stays forgotten.
+    mutating func lend(_ keys: [ZoneKey]) -> Followed {
         Followed(
-            zones: keys.compactMap { key in
-                zones.take(key).map { (key: key, zone: $0.value, owner: $0.owner) }
-            }, lossCount: lossCount)
+            zones: keys.compactMap { zones.lend($0).map { (zone: $0.value, loan: $0.loan) } }, lossCount: lossCount)
     }
 
-    /// Puts the zones back, unless the whole cache was dropped meanwhile.
-    mutating func keep(_ followed: consuming Followed) -> Dropped {
+    /// Takes the zones back, unless the whole cache was dropped meanwhile.
+    mutating func takeBack(_ followed: consuming Followed) -> Dropped {
         var dropped = Dropped()
-        guard followed.lossCount == lossCount else { return dropped }
-        for (key, zone, owner) in followed.zones { dropped.zones += keep(zone, as: key, of: owner) }
+        let isLost = followed.lossCount != lossCount
+        for (zone, loan) in followed.zones {
+            if isLost {
+                dropped.zones.append(zone)
+            } else {
+                dropped.zones += takeBack(zone, loan)
+            }
+        }
         return dropped
     }
 
+    private mutating func takeBack(
+        _ zone: consuming KnownZone, _ loan: FairCache<ZoneKey, KnownZone>.Loan
+    ) -> [KnownZone] {
+        let large = limit(&zone)
+        guard let room = room(for: zone) else {
+            zones.forget(loan)
+            return [zone] + large
+        }
+        return zones.takeBack(zone, loan, room: room) + large
+    }
+
     /// Drops zones of which it is not known what was written in them.
-    mutating func forget(_ keys: [ZoneKey]) {
-        for key in keys { _ = zones.take(key) }
+    mutating func forget(_ keys: [ZoneKey]) -> Dropped {
+        Dropped(zones: keys.compactMap { zones.take($0)?.value })
     }
 
     mutating func forgetAll() -> Dropped {
@@ -145,15 +166,27 @@ struct KnownZones {
         return Dropped(all: zones)
     }
 
-    /// NB: if a zone takes a quarter of the room, its records are dropped, so that no single zone drives out all
-    /// others.
     private mutating func keep(
         _ zone: consuming KnownZone, as key: ZoneKey, of owner: WorkOwner
     ) -> [KnownZone] {
-        if zone.byteCount > zones.roomMax / 4 { zone.forgetRecords() }
-        guard zone.byteCount <= zones.roomMax / 4 else { return [] }
-        let room = zone.byteCount + Self.bytesPerZone
-        return zones.keep(zone, as: key, room: room, of: owner)
+        let large = limit(&zone)
+        guard let room = room(for: zone) else { return [zone] + large }
+        return zones.keep(zone, as: key, room: room, of: owner) + large
+    }
+
+    /// NB: if a zone takes a quarter of the room, its records are dropped, so that no single zone drives out all others.
+    ///
+    /// - Returns: the zone as it was, so that its memory goes back without the lock.
+    private func limit(_ zone: inout KnownZone) -> [KnownZone] {
+        guard zone.byteCount > zones.roomMax / 4 else { return [] }
+        let whole = zone
+        zone.forgetRecords()
+        return [whole]
+    }
+
+    /// Nil if there is none.
+    private func room(for zone: KnownZone) -> Int? {
+        zone.byteCount <= zones.roomMax / 4 ? zone.byteCount + Self.bytesPerZone : nil
     }
 
     /// The approximate memory of a zone of which nothing is known: the zone itself, its name, and its place in the cache.

@@ -153,7 +153,7 @@ final class WriteCoordinator: Sendable {
                 return .decided(decision)
             case .failure(.zoneMoved), .failure(.outdated), .failure(.rejected):
                 // The cache is wrong about one of the zones, or may be.
-                shared.knownZones.withLock { $0.forget(keys) }
+                _ = shared.knownZones.withLock { $0.forget(keys) }
             case .failure(.zoneUnknown), .failure(.recordsUnknown), .failure(.schemaUnknown),
                 .failure(.nothingToWrite), .failure(.notPlain):
                 // What the cache knows is right, as far as anybody can tell. The transaction adds to it.
@@ -168,7 +168,7 @@ final class WriteCoordinator: Sendable {
                 if isLost {
                     _ = shared.knownZones.withLock { $0.forgetAll() }
                 } else {
-                    shared.knownZones.withLock { $0.forget(keys) }
+                    _ = shared.knownZones.withLock { $0.forget(keys) }
                 }
             }
             throw error
@@ -210,9 +210,9 @@ final class WriteCoordinator: Sendable {
             }
         }
         // NB: slow work is done without the lock, because the other loops wait for it.
-        var followed = shared.knownZones.withLock { $0.take(keys) }
+        var followed = shared.knownZones.withLock { $0.lend(keys) }
         followed.follow(decision.changes)
-        _ = shared.knownZones.withLock { $0.keep(followed) }
+        _ = shared.knownZones.withLock { $0.takeBack(followed) }
         return .success(decision)
     }
 
@@ -294,7 +294,7 @@ final class WriteCoordinator: Sendable {
             }
             let isLong = visitCount > shared.settings.visitsOnLoopMax
             // The cache learns nothing: all loops would wait while it takes in so many records.
-            if isLong { shared.knownZones.withLock { $0.forget(keys) } }
+            if isLong { _ = shared.knownZones.withLock { $0.forget(keys) } }
             let decision =
                 if isLong || isMuch {
                     try await elsewhere { () async throws(StorageError) in

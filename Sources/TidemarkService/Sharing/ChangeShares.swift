@@ -163,7 +163,7 @@ extension CloudService {
         isUndecided = true
         try await transaction.commit([changes])
         // The next write of this process reads the zone again.
-        sharedWrites.knownZones.withLock { $0.forget([key]) }
+        _ = sharedWrites.knownZones.withLock { $0.forget([key]) }
         tell(of: key, growth: changes.changeNumber - before, bearer)
         return .success(true)
     }

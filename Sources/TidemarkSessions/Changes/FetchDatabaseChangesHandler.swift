@@ -35,7 +35,7 @@ extension RequestRouter {
         naming = try await self.naming(entries.users(besides: viewpoint.user), for: naming)
         context.session.noteTold(answer.page, asked: query.token)
         if let then = query.then, let key = then.key, let page = answer.zonePage {
-            context.session.noteTold(page, of: key, asked: then.token)
+            context.session.noteTold(page.token, in: page.zone, of: key, asked: then.token)
         }
         if viewpoint.access.scope == .private {
             context.session.answered { pushes in

@@ -24,22 +24,24 @@ extension RequestRouter {
             question, for: context.member.owner, on: context.session.lane
         ) { page in
             await message(of: page, in: key, query, for: asker, context)
-        }.orRefusal()
-        return try made.get()
+        }.orRefusal().get()
+        // Not before: only now it is known that the caller has access to the zone, and is told.
+        context.session.noteTold(made.end, in: made.zone, of: key, asked: query.token)
+        return made.message
     }
 
     /// The answer with a page of a zone's feed, which is dropped if it turns out that the caller lost access to the zone.
     private func message(
         of page: ZonePage, in key: ZoneKey, _ query: ZoneChangesQuery, for viewpoint: Viewpoint,
         _ context: RequestContext
-    ) async -> Result<[UInt8], Refusal> {
+    ) async -> Result<ZonePageMessage, Refusal> {
         do throws(Refusal) {
             let selected = await query.selection?.fields(of: page.entries)
             let shown = try await showing(page.entries, in: key, for: viewpoint)
             let naming = try await self.naming(page.entries.users(besides: viewpoint.user), for: shown)
-            context.session.noteTold(page, of: key, asked: query.token)
             if viewpoint.access.scope == .private { context.session.answered { $0.answered(page) } }
-            return .success(ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming))
+            let message = ZonePageEncoder.message(context.id, page, selected: selected, seenFrom: naming)
+            return .success(ZonePageMessage(message: message, zone: page.zone, end: page.token))
         } catch {
             return .failure(error)
         }
@@ -56,4 +58,11 @@ extension RequestRouter {
         guard try await service.feedsEverywhere(in: member.container).orRefusal() else { throw Refusal(reason) }
         return try await recordDatabase(scope, isWrite: false, member)
     }
+}
+
+/// An answer with a page that may not be sent.
+private struct ZonePageMessage: Sendable {
+    let message: [UInt8]
+    let zone: ZoneID
+    let end: ChangeToken
 }

@@ -14,10 +14,26 @@ final class DeviceTrail: Sendable {
         var hasNews = false
         /// When it was last written to the store; nil: never.
         var writtenAt: Duration?
+        /// Whether the store is being told what is known.
+        var isBeingWritten = false
         /// Open connections.
         var openCount = 0
+        /// When the device last asked for something, and the book was told so.
+        var usedAt: Timestamp?
         /// When it gave way to another device's. Then it is written to the store no more.
         var forgottenAt: Duration?
+
+        /// Whether the store has all of a device that is not here.
+        var isAtRest: Bool { openCount == 0 && !hasNews && !isBeingWritten }
+    }
+
+    /// What follows from an event.
+    enum Standing: Equatable {
+        case kept
+        /// The book must be told that the device is in use. That costs a lock of all loops, so it is done once a minute.
+        case isToUse
+        /// It has given way.
+        case forgotten(Duration)
     }
 
     let of: AccountDevice
@@ -25,20 +41,33 @@ final class DeviceTrail: Sendable {
 
     init(of device: AccountDevice) { of = device }
 
-    /// When it gave way; nil: it has not.
-    var forgottenAt: Duration? { state.withLock { $0.forgottenAt } }
-
     func forget(at now: Duration) { state.withLock { $0.forgottenAt = now } }
 
     // MARK: Events
 
+    /// In milliseconds.
+    private static let useGap: Int64 = 60_000
+
     /// Something happened to the device.
     ///
-    /// - Parameter isNews: whether it is worth a write of its own.
-    func note(isNews: Bool = true, _ event: (inout DeviceProgress) -> Void) {
+    /// - Parameters:
+    ///   - isNews: whether it is worth a write of its own.
+    ///   - usedAt: when the device asked for something; nil: it did not.
+    @discardableResult
+    func note(
+        isNews: Bool = true, usedAt: Timestamp? = nil, _ event: (inout DeviceProgress) -> Void
+    ) -> Standing {
         state.withLock { state in
             event(&state.progress)
             if isNews { state.hasNews = true }
+            if let forgottenAt = state.forgottenAt { return .forgotten(forgottenAt) }
+            guard let usedAt else { return .kept }
+            // A clock may be set back.
+            if let last = state.usedAt, (0..<Self.useGap).contains(usedAt.milliseconds - last.milliseconds) {
+                return .kept
+            }
+            state.usedAt = usedAt
+            return .isToUse
         }
     }
 
@@ -78,13 +107,32 @@ final class DeviceTrail: Sendable {
     func takeForWriting(_ kept: DeviceProgress?, at now: Duration) -> DeviceProgress {
         state.withLock { state in
             if let kept { state.progress.merge(kept) }
-            (state.hasNews, state.writtenAt) = (false, now)
+            (state.hasNews, state.isBeingWritten, state.writtenAt) = (false, true, now)
             return state.progress
         }
     }
 
-    /// The store does not have it.
-    func notWritten() { state.withLock { $0.hasNews = true } }
+    /// The store has taken it, or has not.
+    func written(_ isKept: Bool) {
+        state.withLock { state in
+            state.isBeingWritten = false
+            if !isKept { state.hasNews = true }
+        }
+    }
+
+    /// Whether nobody needs it.
+    var isAtRest: Bool { state.withLock { $0.isAtRest } }
+
+    /// It leaves the book, if nobody needs it.
+    ///
+    /// - Returns: whether it does.
+    func leave(at now: Duration) -> Bool {
+        state.withLock { state in
+            guard state.isAtRest else { return false }
+            state.forgottenAt = now
+            return true
+        }
+    }
 
     /// What is known, for tests and for whoever asks this server.
     var progress: DeviceProgress { state.withLock { $0.progress } }

@@ -14,11 +14,10 @@ extension Session {
     func openTrail(of member: SessionMember, isDeviceTaken: Bool) {
         guard let book = hub.settings.devices, let identity = member.identity else { return }
         let device = AccountDevice(account: identity.account, device: member.device)
-        guard let opened = book.trail(of: device, at: hub.scheduler.now) else { return }
+        let link = DeviceLink(
+            server: book.server, since: hub.now, credential: identity.credential, isDeviceTaken: isDeviceTaken)
+        let opened = book.trail(of: device, opening: link, at: hub.scheduler.now)
         trail.withLock { $0 = opened }
-        opened.opened(
-            DeviceLink(
-                server: book.server, since: hub.now, credential: identity.credential, isDeviceTaken: isDeviceTaken))
     }
 
     /// The connection is gone. Doing so again does nothing.
@@ -32,12 +31,19 @@ extension Session {
 
     /// Something happened to the device.
     ///
-    /// - Parameter isNews: as ``DeviceTrail/note(isNews:_:)``.
-    func note(isNews: Bool = true, _ event: (inout DeviceProgress, _ now: Timestamp) -> Void) {
+    /// - Parameters:
+    ///   - isNews: as ``DeviceTrail/note(isNews:usedAt:_:)``.
+    ///   - isUse: whether the device asked for something.
+    func note(
+        isNews: Bool = true, isUse: Bool = false, _ event: (inout DeviceProgress, _ now: Timestamp) -> Void
+    ) {
         guard let trail = trail.withLock({ $0 }) else { return }
         let now = hub.now
-        trail.note(isNews: isNews) { event(&$0, now) }
-        if let forgottenAt = trail.forgottenAt { findPlace(forgottenAt) }
+        switch trail.note(isNews: isNews, usedAt: isUse ? now : nil, { event(&$0, now) }) {
+        case .kept: break
+        case .isToUse: hub.settings.devices?.use(trail.of)
+        case .forgotten(let forgottenAt): findPlace(forgottenAt)
+        }
     }
 
     /// The device gave way to others, and is still here: it has a place again after a while. Not at once, or many devices
@@ -47,25 +53,28 @@ extension Session {
             let identity = member.identity
         else { return }
         let device = AccountDevice(account: identity.account, device: member.device)
-        guard let found = book.trail(of: device, at: hub.scheduler.now) else { return }
-        let old = trail.withLock { trail in
-            defer { if trail != nil { trail = found } }
-            return trail
-        }
+        let old = trail.withLock { $0 }
         guard let old else { return }
-        if let link = old.progress.link { found.opened(link) }
-        found.note { $0.merge(old.progress) }
+        let known = old.progress
+        let found = book.trail(of: device, opening: known.link, at: hub.scheduler.now)
+        let isOpen = trail.withLock { trail in
+            defer { if trail != nil { trail = found } }
+            return trail != nil
+        }
+        found.note { $0.merge(known) }
+        if !isOpen { found.closed(at: hub.now) }
     }
 
     // MARK: Requests
 
-    /// A request was answered, or refused as a whole.
-    func noteAnswer(to context: RequestContext, _ refusal: Refusal?) {
-        guard let request = context.message.request else { return }
-        let (seconds, attoseconds) = (hub.scheduler.now - context.began).components
+    /// A request has its answer.
+    ///
+    /// - Parameter refusal: why it was refused as a whole; nil: it was not.
+    func noteAnswer(to message: ClientMessage, _ uuid: RequestUUID, _ refusal: Refusal?, after time: Duration) {
+        guard let request = message.request else { return }
+        let (seconds, attoseconds) = time.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        let uuid = uuid(of: context.id)
-        note { progress, now in
+        note(isUse: true) { progress, now in
             progress.answered(
                 RequestSummary(
                     mark: RequestBits(high: uuid.high, low: uuid.low), kind: request.name, at: now,
@@ -98,11 +107,13 @@ extension Session {
     }
 
     /// The device is answered a page of a zone's feed.
-    func noteTold(_ page: ZonePage, of key: ZoneKey, asked token: [UInt8]) {
-        guard case .zone(_, _, _, _, let position) = page.token else { return }
+    ///
+    /// - Parameter end: where it ends.
+    func noteTold(_ end: ChangeToken, in zone: ZoneID, of key: ZoneKey, asked token: [UInt8]) {
+        guard case .zone(_, _, _, _, let position) = end else { return }
         note { progress, now in
             progress.told(
-                .zone(page.zone, key), asked: FeedName.of(token: token)?.number, to: position.number, at: now)
+                .zone(zone, key), asked: FeedName.of(token: token)?.number, to: position.number, at: now)
         }
     }
 
@@ -182,7 +193,7 @@ struct SentRecords {
         let (reason, count) = (firstReason, refusedCount)
         session.note { progress, now in
             progress.sentRecords(
-                refused: reason.map { RecordsRefusal(code: $0.rawValue, count: Int64(count), at: now) })
+                refused: reason.map { RecordsRefusal(code: $0.rawValue, count: Int64(count), at: now) }, at: now)
         }
     }
 }

@@ -18,6 +18,7 @@ extension RequestRouter {
             ? try await service.sharedKeys(
                 zones: zones, by: viewpoint.access, in: context.member.container.identifier
             ).orRefusal() : try await service.keys(of: try viewpoint.keyHolder, zones: zones).orRefusal()
+        context.note(Self.firstFailure(in: found.zones, of: keys))
         let answer = WireFetchKeysAnswer(found.account, found.zones, of: keys)
         guard request.inPages || answer.zones.count == keys.count else {
             throw Refusal(
@@ -25,6 +26,19 @@ extension RequestRouter {
                 "The keys of these zones do not fit into one answer. Ask for fewer at once, or update the client.")
         }
         return ServerMessage.answer(context.id, .fetchKeys(answer))
+    }
+
+    /// In the order of the answer, which ends before the first zone that was not read.
+    private static func firstFailure(
+        in found: [Result<[WrappedZoneKey], FailureReason>], of keys: [ZoneKey?]
+    ) -> FailureReason? {
+        var rest = found[...]
+        for key in keys {
+            guard key != nil else { return .zoneNotFound }
+            guard let zone = rest.popFirst() else { return nil }
+            if let failure = zone.failure { return failure }
+        }
+        return nil
     }
 
     /// Saves the account's key, or returns the one that it has.

@@ -12,6 +12,7 @@ extension RequestRouter {
         viewpoint = try await knowingOwners(of: request.zones.lazy.map(\.zone), for: viewpoint, context.member)
         let query = try RecordsQuery(request, by: viewpoint, limits: limits)
         var answer = RecordsFetchAnswer(viewpoint: viewpoint, selection: query.selection, limits: limits)
+        defer { context.note(answer.failure) }
         var turns = SelectionTurns()
         for part in query.zones where !part.names.isEmpty {
             guard let key = part.key else {

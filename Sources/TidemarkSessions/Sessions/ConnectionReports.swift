@@ -22,7 +22,7 @@ enum ConnectionReports {
             switch self {
             case .credential:
                 "list valid ones with: tidemark admin credentials list ACCOUNT; make one with: tidemark admin "
-                    + "credentials issue ACCOUNT"
+                    + "credentials create ACCOUNT"
             case .noCredential: "sign in on the device, or serve everybody: without --require-credential"
             case .foreignPage: "sign in on the page, or name it: --allowed-origins"
             }

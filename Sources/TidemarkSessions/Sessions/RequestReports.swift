@@ -32,7 +32,7 @@ struct RequestReports: Sendable {
 
     /// Nil: no request is slow.
     private let slowTime: Duration?
-    /// Whether somebody wants to know how long requests take. Otherwise no clock is read.
+    /// Whether somebody wants to know of each request.
     let wantsTimes: Bool
 
     /// - Parameter slowTime: as ``SessionSettings/slowRequestTime``.

@@ -86,7 +86,7 @@ package final class Session: Sendable {
 
     /// A binary message came.
     package func received(_ bytes: [UInt8]) {
-        let message = try? ClientMessage(bytes, at: hub.reports.wantsTimes ? hub.scheduler.now : .zero)
+        let message = try? ClientMessage(bytes, at: hub.scheduler.now)
         if let message {
             if message.pushesHeard > 0 { acknowledged(message.pushesHeard) }
             if let report = message.pendingReport { noteReport(report) }
@@ -316,25 +316,23 @@ struct SeenPages: Sendable {
 
 extension Session {
     private func greet(_ id: UInt64, _ hello: WireHello) {
+        let greeting = GreetingUnderWay(id: id, began: hub.scheduler.now)
+        SessionMetrics.shared.underWay.add(1)
         if hello.credential.isEmpty, let peer = state.withLock({ $0.peer }), !peer.mayBeNobody {
             tellRefusal(of: id, .foreignPage, hello)
-            return refuse(id, Refusal(.notAuthenticated, Self.foreignPage), .notAuthenticated)
+            return refuse(greeting, .foreignPage, .notAuthenticated)
         }
         let task = hub.scheduler.run { [self] in
             let trace = RequestTrace(uuid(of: id))
-            let (start, metrics) = (hub.scheduler.now, SessionMetrics.shared)
-            metrics.underWay.add(1)
             switch await RequestTrace.$current.withValue(trace, operation: { await greetInTurn(id, hello) }) {
             case .welcome(let member, let answer):
-                metrics.answered(.hello, .ok, after: hub.scheduler.now - start)
                 state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }
-                open(id, member, answer)
+                open(greeting, member, answer)
             case .refused(let refusal, let why):
-                metrics.answered(.hello, RequestResult(refusal.code), after: hub.scheduler.now - start)
                 if why == .notAuthenticated {
                     tellRefusal(of: id, hello.credential.isEmpty ? .noCredential : .credential, hello)
                 }
-                refuse(id, refusal, why)
+                refuse(greeting, refusal, why)
             }
         }
         state.withLock { if $0.machine.phase == .authenticating { $0.cancellable[id] = task } }
@@ -348,19 +346,14 @@ extension Session {
         do {
             ticket = try await turn(of: owner, at: gate, for: id)
         } catch {
-            let text = "Too many devices connect at the same time. Connect again after the delay."
-            let refusal = Refusal(.tooManyRequests, text, retryAfter: error.retryAfter / .seconds(1))
-            return .refused(refusal, .tryAgainLater)
+            return .refused(.crowded(retryAfter: error.retryAfter), .tryAgainLater)
         }
         defer { gate.leave(ticket) }
         return await hub.authentication.answer(hello, from: state.withLock { $0.peer?.host ?? "" })
     }
 
-    private static let foreignPage =
-        "This page may not connect without a credential. The server's operator names the pages that may: "
-        + "--allowed-origins."
-
-    private func open(_ id: UInt64, _ member: SessionMember, _ answer: WireHelloAnswer) {
+    private func open(_ greeting: GreetingUnderWay, _ member: SessionMember, _ answer: WireHelloAnswer) {
+        let id = greeting.id
         let lane = hub.lanes.lane(of: member.owner)
         let now = hub.scheduler.now
         let timer = state.withLock { state in
@@ -372,15 +365,15 @@ extension Session {
             defer { state.timer = nil }
             return state.timer
         }
-        guard let timer else { return }
+        guard let timer else { return count(greeting, .disconnected) }
         timer.cancel()
         SessionMetrics.shared.sessions.add(-1, .newcomer)
         SessionMetrics.shared.sessions.add(1, .init(member))
         let admission = hub.admit(self, member)
         guard admission != .refused else {
-            return refuse(id, Refusal(.tooManyRequests, "The account has too many connections."), .tooMany)
+            return refuse(greeting, .tooManyOfAccount, .tooMany)
         }
-        guard takePlace(id, member) else { return }
+        guard takePlace(greeting, member) else { return }
         var answer = answer
         answer.deviceTaken = admission == .deviceTaken
         answer.requestSession = requestSession
@@ -388,36 +381,41 @@ extension Session {
         openTrail(of: member, isDeviceTaken: answer.deviceTaken)
         if answer.deviceTaken { logCopy(of: member) }
         hub.reports.opened(uuid(of: id), session: number, member)
+        count(greeting, .ok)
         send { [answer] in $0.send(ServerMessage.answer(id, .hello(answer))) }
         if member.identity == nil { watchIdling() } else { watchExpiry(member) }
         hub.pushes.join(self, member)
     }
 
     /// Lets the connection count as what it is now, and lets it send messages of the size that it may.
-    private func takePlace(_ id: UInt64, _ member: SessionMember) -> Bool {
-        guard let peer = state.withLock({ $0.peer }) else { return false }
-        switch peer.takePlace(of: member.identity?.account) {
-        case .taken:
-            peer.limitMessages(to: hub.settings.messageBytesMax(isAnonymous: member.identity == nil))
-            // It may have had to give way meanwhile.
-            return state.withLock { $0.peer != nil }
-        case .tooManyOfAddress:
-            let text = "This address has too many connections without a credential. Try again later."
-            refuse(id, noPlace(text), .tooMany)
-        case .tooManyInAll:
-            refuse(id, noPlace("The server has too many connections. Try again later."), .noPlace)
+    private func takePlace(_ greeting: GreetingUnderWay, _ member: SessionMember) -> Bool {
+        let place = state.withLock { $0.peer }.map { peer in
+            let place = peer.takePlace(of: member.identity?.account)
+            if place == .taken {
+                peer.limitMessages(to: hub.settings.messageBytesMax(isAnonymous: member.identity == nil))
+            }
+            return place
+        }
+        switch place {
+        // It may have had to give way meanwhile.
+        case .taken? where state.withLock { $0.peer != nil }: return true
+        case nil, .taken?: count(greeting, .disconnected)
+        case .tooManyOfAddress?: refuse(greeting, .noPlace(ofAddress: true, hub.settings), .tooMany)
+        case .tooManyInAll?: refuse(greeting, .noPlace(ofAddress: false, hub.settings), .noPlace)
         }
         return false
     }
 
-    private func noPlace(_ detail: String) -> Refusal {
-        Refusal(.tooManyRequests, detail, retryAfter: hub.settings.noPlaceRetrySeconds)
+    /// The answer to a `Hello` that is refused. Its client learns by it how the refusal is named.
+    private func refuse(_ greeting: GreetingUnderWay, _ refusal: Refusal, _ why: SessionClose) {
+        count(greeting, RequestResult(refusal.code))
+        send { $0.send(ServerMessage.refusedHello(greeting.id, refusal, requestSession: requestSession)) }
+        end(why)
     }
 
-    /// The answer to a `Hello` that is refused. Its client learns by it how the refusal is named.
-    private func refuse(_ id: UInt64, _ refusal: Refusal, _ why: SessionClose) {
-        send { $0.send(ServerMessage.refusedHello(id, refusal, requestSession: requestSession)) }
-        end(why)
+    /// Each `Hello` counts once, before its answer is sent.
+    private func count(_ greeting: GreetingUnderWay, _ result: RequestResult) {
+        SessionMetrics.shared.answered(.hello, result, after: hub.scheduler.now - greeting.began)
     }
 
     private func tellRefusal(of id: UInt64, _ cause: ConnectionReports.Refused, _ hello: WireHello) {
@@ -466,23 +464,21 @@ extension Session {
             return finish(message.id)
         }
         let gate = message.request?.gate
-        let start = hub.scheduler.now
         let kind = SessionMetrics.shared.begins(message)
         let task = lane.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
             let trace = RequestTrace(uuid(of: message.id), notes: hub.reports.notes(for: message))
             var turn: Duration?
-            let bytes = await RequestTrace.$current.withValue(trace) {
+            var answer = await RequestTrace.$current.withValue(trace) {
                 if let gate {
                     await answerInTurn(context, at: gate, &turn)
                 } else {
                     await hub.router.answer(context)
                 }
             }
-            let answer = counting(bytes)
-            report(context, trace, turn, answer)
-            SessionMetrics.shared.answered(kind, result(of: message), after: hub.scheduler.now - start)
-            send { $0.send(answer) }
+            answer.bytes = counting(answer.bytes)
+            report(context, kind, trace, turn, answer)
+            send { [bytes = answer.bytes] in $0.send(bytes) }
             finish(message.id)
         }
         guard gate != nil || message.request?.isQuery == true else { return }
@@ -495,13 +491,22 @@ extension Session {
         if let notes = RequestTrace.current?.notes { notes.turn = hub.scheduler.now }
     }
 
-    /// Before the answer is sent, so that who has the answer finds the line.
-    private func report(_ context: RequestContext, _ trace: RequestTrace, _ turn: Duration?, _ answer: [UInt8]) {
-        guard hub.reports.wantsTimes else { return }
-        hub.reports.answered(
-            AnsweredRequest(
-                message: context.message, uuid: trace.uuid, member: context.member, turn: turn, notes: trace.notes,
-                answer: answer, end: hub.scheduler.now))
+    /// Tells the log, the metrics and the notes of the device. Before the answer is sent, so that who has the answer finds
+    /// the line.
+    private func report(
+        _ context: RequestContext, _ kind: RequestKind, _ trace: RequestTrace, _ turn: Duration?,
+        _ answer: RequestAnswer
+    ) {
+        let (message, end) = (context.message, hub.scheduler.now)
+        let time = end - message.receivedAt
+        if hub.reports.wantsTimes {
+            hub.reports.answered(
+                AnsweredRequest(
+                    message: message, uuid: trace.uuid, member: context.member, turn: turn, notes: trace.notes,
+                    answer: answer.bytes, end: end))
+        }
+        SessionMetrics.shared.answered(kind, result(of: message), after: time)
+        noteAnswer(to: message, trace.uuid, answer.refusal, after: time)
     }
 
     /// What became of a request that has its answer.
@@ -517,24 +522,22 @@ extension Session {
     /// - Parameter turn: when that was.
     private func answerInTurn(
         _ context: RequestContext, at kind: RequestGates.Kind, _ turn: inout Duration?
-    ) async -> [UInt8] {
+    ) async -> RequestAnswer {
         let gate = hub.gates[kind]
         let ticket: WorkTicket
         do {
             let room = min(context.message.request?.answerRoom ?? 1, hub.settings.fetches.roomPerOwner)
             ticket = try await self.turn(of: context.member.owner, at: gate, room: room, for: context.id)
         } catch {
-            let refusal = Refusal(.tooManyRequests, kind.refusal, retryAfter: error.retryAfter / .seconds(1))
-            context.note(.tooManyRequests)
-            noteAnswer(to: context, refusal)
-            return ServerMessage.failure(context.id, refusal)
+            let delay = error.retryAfter / .seconds(1)
+            return hub.router.refuse(context, Refusal(.tooManyRequests, kind.refusal, retryAfter: delay))
         }
         let start = hub.scheduler.now
         turn = start
         var byteCount = context.message.valueBytes
         defer { gate.leave(ticket, charge: kind.charge(for: hub.scheduler.now - start, byteCount: byteCount)) }
         let answer = await hub.router.answer(context)
-        byteCount += answer.count
+        byteCount += answer.bytes.count
         return answer
     }
 

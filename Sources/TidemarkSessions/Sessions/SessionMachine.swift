@@ -275,7 +275,7 @@ struct SessionMachine {
 
 extension WireClientEnvelope.OneOfRequest {
     /// For logs.
-    var name: String { kind.text }
+    var name: String { kind.name }
 
     /// By which it is counted.
     var kind: RequestKind {

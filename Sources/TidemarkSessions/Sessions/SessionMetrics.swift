@@ -41,7 +41,7 @@ package final class SessionMetrics: Sendable {
         "Requests that were answered. The result is ok, or the code of the first failure of the request or of an item.")
     let requestTime = HistogramFamily<RequestKind>(
         "tidemark_request_seconds",
-        "Time from the start of a request to its answer, with the wait for its account's turn and for PostgreSQL.",
+        "Time from the arrival of a request to its answer, with the wait for its account's turn and for PostgreSQL.",
         .times)
     let underWay = Gauge("tidemark_requests_under_way", "Requests that have begun and have no answer yet.")
     let pushes = CounterFamily<PushContent>("tidemark_pushes_sent_total", "Pushes that were sent to devices.")

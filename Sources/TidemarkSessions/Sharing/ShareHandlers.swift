@@ -15,6 +15,7 @@ extension RequestRouter {
             ofLinks: request.links.map(ShareLink.secret(in:)), for: try viewpoint.linkBearer,
             askedBy: context.session.asker
         ).orRefusal()
+        context.note(found.lazy.compactMap(\.failure).first)
         var answer = WireFetchShareMetadataAnswer()
         answer.results = try await results(found, for: viewpoint)
         return ServerMessage.answer(context.id, .fetchShareMetadata(answer))
@@ -58,6 +59,7 @@ extension RequestRouter {
             throw Refusal(.tooManyRequests, text, retryAfter: delay / .seconds(1))
         }
         let found = try await service.findPersons(lookups, in: context.member.container).orRefusal()
+        context.note(found.lazy.compactMap(\.failure).first)
         return ServerMessage.answer(context.id, .fetchShareParticipants(WireFetchShareParticipantsAnswer(found)))
     }
 

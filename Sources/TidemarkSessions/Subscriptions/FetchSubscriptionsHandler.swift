@@ -30,6 +30,7 @@ extension RequestRouter {
                 .tooManyItems,
                 "The subscriptions do not fit into one answer. Ask for fewer by their IDs, or update the client.")
         }
+        context.note(wanted.prefix(answer.count).lazy.compactMap(\.failure).first)
         let isCut = request.ids.isEmpty && answer.count < rest.count
         let last = isCut ? rest.prefix(answer.count).last : nil
         return answer.message(context.id, then: last.map { SubscriptionsCursor(lastID: $0.id) })

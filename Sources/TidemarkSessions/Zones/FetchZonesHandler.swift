@@ -27,6 +27,7 @@ extension RequestRouter {
                 return zone
             }
         }
+        context.note(results.lazy.compactMap(\.failure).first)
         let living = results.compactMap { try? $0.get() }
         let hasDefaultZone = living.contains { $0.key.name == ZoneName.default }
         let feedsEverywhere =

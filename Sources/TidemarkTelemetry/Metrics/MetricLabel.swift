@@ -12,6 +12,7 @@ package protocol MetricLabel: RawRepresentable<Int>, CaseIterable, Sendable {
 }
 
 extension MetricLabel {
+    /// NB: made anew each time, from what Swift keeps of the type. Keep ``texts`` if it is asked for often.
     package var text: String {
         "\(self)".reduce(into: "") { text, character in
             if character.isUppercase { text += "_" }
@@ -20,7 +21,7 @@ extension MetricLabel {
     }
 
     /// The texts of all values, in the order of their places.
-    static var texts: [String] {
+    package static var texts: [String] {
         let all = Array(allCases)
         precondition(all.map(\.rawValue) == Array(all.indices), "the raw values of a label are its places")
         return all.map(\.text)

@@ -54,6 +54,8 @@ package struct RecordsFetchAnswer {
     private var body = WireWriter(capacity: 1_024)
     /// How many names the answer covers.
     private var count: UInt32 = 0
+    /// Why the first of the records that are not there is not. Nil: all are.
+    package private(set) var failure: FailureReason?
 
     package init(viewpoint: Viewpoint, selection: FieldSelection?, limits: Limits) {
         self.selection = selection
@@ -84,6 +86,7 @@ package struct RecordsFetchAnswer {
             WireRecordResult.begin(record: length, to: &body)
             records.write(record, fields, to: &body)
         case .failure(let reason):
+            if failure == nil { failure = reason }
             var result = WireRecordResult()
             result.failure = reason.wire()
             WireFetchRecordsAnswer.begin(results: result.size, to: &body)

@@ -21,6 +21,14 @@ final class HTTPConnection: @unchecked Sendable {
         case ended
     }
 
+    /// Why a connection can be spared, what is spared first before the rest.
+    enum Sparing: Int {
+        /// It was answered, and asks for nothing.
+        case idle
+        /// Nothing of its request is complete.
+        case arriving
+    }
+
     let group: HTTPConnectionGroup
     let peer: HTTPPeer
     /// The position in the group's list; -1 outside it.
@@ -41,6 +49,8 @@ final class HTTPConnection: @unchecked Sendable {
     private var isProceeding = false
     private var lingerByteCount = 0
 
+    /// Whether the head of a request was read.
+    private var hasAsked = false
     /// The request that is being received.
     private var head: RequestHead?
     private var body: [UInt8] = []
@@ -87,6 +97,15 @@ final class HTTPConnection: @unchecked Sendable {
 
     var loop: EventLoop { group.loop }
 
+    /// Nil if it cannot be spared.
+    var sparing: Sparing? {
+        switch (phase, awaited) {
+        case (.serving, .request): .idle
+        case (.securing, _), (.serving, .head): .arriving
+        case (.serving, _), (.lingering, _), (.ended, _): nil
+        }
+    }
+
     // MARK: Requests
 
     /// Does what the machine says, until it needs more bytes, an answer, or room for one.
@@ -103,6 +122,7 @@ final class HTTPConnection: @unchecked Sendable {
     private func perform(_ step: HTTPServerMachine.Step) {
         switch step {
         case .request(let head):
+            hasAsked = true
             waitStart = loop.now
             decide(head)
         case .send(let bytes): queue(bytes)
@@ -249,6 +269,7 @@ final class HTTPConnection: @unchecked Sendable {
     /// Releases everything.
     func end() {
         guard phase != .ended else { return }
+        count()
         phase = .ended
         registration?.cancel()
         registration = nil
@@ -261,6 +282,13 @@ final class HTTPConnection: @unchecked Sendable {
         answering = nil
         resumeWriters(TransportError(.connectionLost))
         group.remove(self)
+    }
+
+    /// As the connections of devices count.
+    private func count() {
+        let metrics = TransportMetrics.shared
+        if phase == .securing { metrics.handshakes.increment(.failed) }
+        if !hasAsked, stopStart == nil { metrics.failed.increment() }
     }
 }
 
@@ -319,6 +347,9 @@ extension HTTPConnection: EventHandler {
         }
         if phase == .securing, tls.isEstablished {
             phase = .serving
+            let metrics = TransportMetrics.shared
+            metrics.handshakes.increment(tls.wasResumed ? .resumed : .full)
+            metrics.handshakeTime.observe(loop.now - waitStart)
             waitStart = loop.now
         }
         if tls.outputCount > 0 {
@@ -332,7 +363,10 @@ extension HTTPConnection: EventHandler {
     /// The alert that tells the peer why is sent if the kernel has room for it.
     private func fail(_ tls: TLSSession, _ error: TLSError) {
         sendOnce(tls)
-        HandshakeReports.failed(TransportError(.tlsFailed, underlying: error), from: peer.address)
+        // Later it is the end of a connection like any other, and not that of a handshake.
+        if phase == .securing {
+            HandshakeReports.failed(TransportError(.tlsFailed, underlying: error), from: peer.address)
+        }
         end()
     }
 

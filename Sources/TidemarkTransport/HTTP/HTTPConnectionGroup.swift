@@ -46,6 +46,21 @@ final class HTTPConnectionGroup: @unchecked Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// Ends the connection that can best be spared, if one can: it has asked for nothing that it would miss.
+    ///
+    /// - Returns: whether one has ended.
+    func endOneThatWaits() -> Bool {
+        let waiting = connections.lazy.filter { $0.sparing != nil }
+        guard
+            let spared = waiting.min(by: { one, other in
+                (one.sparing?.rawValue ?? 0, one.waitStart) < (other.sparing?.rawValue ?? 0, other.waitStart)
+            })
+        else { return false }
+        TransportMetrics.shared.crowdedOut.increment()
+        spared.end()
+        return true
+    }
+
     /// Returns when the last connection has ended. From any thread.
     func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in

@@ -66,19 +66,30 @@ package final class HTTPServer: Sendable {
     private static func admit(
         _ descriptor: FileDescriptor, from peer: SocketAddress, to groups: [HTTPConnectionGroup], _ tls: TLSContext?
     ) {
-        guard let group = groups.min(by: { $0.counter.value < $1.counter.value }), group.counter.add() else {
-            TransportMetrics.shared.refused.increment(.admin)
-            return descriptor.close()
-        }
-        TransportMetrics.shared.accepted.increment(.admin)
-        group.loop.execute {
-            do {
-                try HTTPConnection.accept(descriptor, from: peer, group: group, context: tls)
-            } catch {
-                // The peer is already gone, or there is no memory for another connection.
-                group.counter.remove()
-                descriptor.close()
+        if let group = groups.min(by: { $0.counter.value < $1.counter.value }), group.counter.add() {
+            group.loop.execute { take(descriptor, from: peer, to: group, tls) }
+        } else if let group = groups.max(by: { $0.counter.value < $1.counter.value }) {
+            // There are as many as may be: another one must give way.
+            group.loop.execute {
+                guard group.endOneThatWaits(), group.counter.add() else {
+                    TransportMetrics.shared.refused.increment(.admin)
+                    return descriptor.close()
+                }
+                take(descriptor, from: peer, to: group, tls)
             }
+        }
+    }
+
+    private static func take(
+        _ descriptor: FileDescriptor, from peer: SocketAddress, to group: HTTPConnectionGroup, _ tls: TLSContext?
+    ) {
+        TransportMetrics.shared.accepted.increment(.admin)
+        do {
+            try HTTPConnection.accept(descriptor, from: peer, group: group, context: tls)
+        } catch {
+            // The peer is already gone, or there is no memory for another connection.
+            group.counter.remove()
+            descriptor.close()
         }
     }
 

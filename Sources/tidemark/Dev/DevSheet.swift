@@ -14,7 +14,7 @@ struct DevSheet: Encodable {
     /// Of the admin listener, such as `http://127.0.0.1:9464`.
     let admin: String
     /// Not for programs: they have the URL.
-    private let context: Context, admin: String
+    private let context: Context
 
     /// How commands of an operator find the database.
     enum Context {

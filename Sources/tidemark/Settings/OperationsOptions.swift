@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import TidemarkAdmin
 internal import TidemarkServer
+internal import TidemarkSockets
 
 /// Where operators ask a server, and how long it serves on when it is to stop.
 struct OperationsOptions: ParsableArguments {

@@ -47,7 +47,7 @@ import TidemarkTestSupport
     @Test func `R-809: after SIGTERM a server is not ready at once and serves on, and a second signal ends it`()
         async throws
     {
-        try await Served.with(["--drain-seconds", "3600"]) { served in
+        try await Served.with(["--drain-seconds", "3600"]) { (served: Served) async throws in
             let database = served.site.makeContainer().privateCloudDatabase
             try await database.save(CKRecordZone(zoneName: "Before"))
             #expect(try await served.ask("/readyz").hasPrefix("HTTP/1.1 200 "))
@@ -64,7 +64,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-809: when the time is over it stops as always`() async throws {
-        try await Served.with(["--drain-seconds", "1"]) { served in
+        try await Served.with(["--drain-seconds", "1"]) { (served: Served) async throws in
             served.program.signal(SIGTERM)
             #expect(try await served.program.exit() == 0)
             #expect(served.program.output.contains(" stopped"))
@@ -72,7 +72,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-809: who types Ctrl-C does not wait`() async throws {
-        try await Served.with(["--drain-seconds", "3600"]) { served in
+        try await Served.with(["--drain-seconds", "3600"]) { (served: Served) async throws in
             served.program.signal(SIGINT)
             #expect(try await served.program.exit() == 0)
         }

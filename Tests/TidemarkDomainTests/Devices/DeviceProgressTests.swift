@@ -25,7 +25,7 @@ import TidemarkDomain
         progress.answered(request(1, at: 3))
         progress.answered(request(2, at: 4, code: FailureReason.zoneBusy.rawValue))
         progress.throttled(Throttling(kind: "fetch_zones", limit: "Too many.", at: 4, until: 5_000))
-        progress.sentRecords(refused: RecordsRefusal(code: 12, count: 2, at: 3))
+        progress.sentRecords(refused: RecordsRefusal(code: 12, count: 2, at: 3), at: 3)
         progress.pushed(at: 2)
         progress.heardPushes(at: 3)
         progress.missedPushes(2)
@@ -105,7 +105,7 @@ import TidemarkDomain
         early.told(Self.feed, asked: nil, to: 5, at: 5)
         early.told(.database(DatabaseID(8)), asked: nil, to: 2, at: 4)
         early.answered(request(1, at: 2))
-        early.sentRecords(refused: RecordsRefusal(code: 12, count: 1, at: 2))
+        early.sentRecords(refused: RecordsRefusal(code: 12, count: 1, at: 2), at: 2)
         var late = DeviceProgress()
         late.link = DeviceLink(server: "b", since: 6, credential: CredentialID(1))
         late.told(Self.feed, asked: 5, to: 9, at: 7)
@@ -113,6 +113,7 @@ import TidemarkDomain
         late.answered(
             RequestSummary(
                 mark: RequestBits(high: 1, low: 3), kind: "modify_records", at: 8, microseconds: 1, code: 0))
+        late.sentRecords(refused: nil, at: 8)
         for (one, other) in [(early, late), (late, early)] {
             var merged = one
             merged.merge(other)
@@ -124,5 +125,54 @@ import TidemarkDomain
             again.merge(other)
             #expect(again == merged, "once is enough")
         }
+    }
+
+    @Test func `R-852: a refusal that is over does not come back, however much was asked since`() throws {
+        var refused = DeviceProgress()
+        refused.sentRecords(refused: RecordsRefusal(code: 12, count: 1, at: 2), at: 2)
+        // Nothing that it sent is among its last requests.
+        var taken = DeviceProgress()
+        taken.sentRecords(refused: nil, at: 3)
+        for number in 1...16 { taken.answered(request(UInt64(number), at: 4)) }
+        for (one, other) in [(refused, taken), (taken, refused)] {
+            var merged = one
+            merged.merge(try #require(DeviceProgress(decoding: other.encoded)))
+            #expect(merged.refusal == nil)
+            #expect(merged.sentAt == 3)
+        }
+        // It was refused again since.
+        var again = DeviceProgress()
+        again.sentRecords(refused: RecordsRefusal(code: 13, count: 1, at: 5), at: 5)
+        taken.merge(again)
+        #expect(taken.refusal?.code == 13)
+    }
+
+    @Test
+    func `R-852: the later connection is the device's, whenever a server learns that the one before it has ended`() {
+        func link(_ server: String, since: Timestamp, endedAt: Timestamp? = nil) -> DeviceProgress {
+            var progress = DeviceProgress()
+            progress.link = DeviceLink(server: server, since: since, endedAt: endedAt, credential: CredentialID(1))
+            return progress
+        }
+        func merged(_ one: DeviceProgress, _ other: DeviceProgress) -> DeviceLink? {
+            var merged = one
+            merged.merge(other)
+            return merged.link
+        }
+        // The device lost its network at 5, and was at another server at 10. The first one noticed at 60.
+        let (first, second) = (link("one", since: 1, endedAt: 60), link("two", since: 10))
+        #expect(merged(first, second) == second.link)
+        #expect(merged(second, first) == second.link)
+        // It ends there too.
+        let ended = link("two", since: 10, endedAt: 70)
+        #expect(merged(second, ended) == ended.link)
+        #expect(merged(ended, second) == ended.link)
+        #expect(merged(first, ended) == ended.link)
+        // And comes back to the first.
+        let back = link("one", since: 65)
+        #expect(merged(ended, back) == back.link)
+        #expect(merged(back, ended) == back.link)
+        #expect(merged(DeviceProgress(), back) == back.link)
+        #expect(merged(back, DeviceProgress()) == back.link)
     }
 }

@@ -85,14 +85,16 @@ import TidemarkDomain
             device(
                 progress {
                     $0.sentRecords(
-                        refused: RecordsRefusal(code: FailureReason.fieldsInvalid.rawValue, count: 3, at: ago(4)))
+                        refused: RecordsRefusal(code: FailureReason.fieldsInvalid.rawValue, count: 3, at: ago(4)),
+                        at: ago(4))
                 }), account, .recordRefused, ["4 min ago", "3 changes were refused", "fieldsInvalid"]
         ),
         (
             device(
                 progress {
                     $0.sentRecords(
-                        refused: RecordsRefusal(code: FailureReason.quotaExceeded.rawValue, count: 1, at: ago(4)))
+                        refused: RecordsRefusal(code: FailureReason.quotaExceeded.rawValue, count: 1, at: ago(4)),
+                        at: ago(4))
                 }), account, .quotaExceeded, ["1 change was refused", "quotaExceeded"]
         ),
         (

@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import TidemarkDomain
+import TidemarkLocalPostgres
 import TidemarkPostgres
 import TidemarkServer
 import TidemarkSockets
@@ -19,7 +20,7 @@ import TidemarkTestSupport
 
     @Test func `R-806: on loopback anybody gets metrics, health and readiness, and nothing else`() async throws {
         try await withLiveWorld { world in
-            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { server in
+            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { (server: Server) async throws in
                 _ = try await world.enter(server: server)
                 let metrics = try await world.ask(server, "/metrics")
                 #expect(metrics.status == "200")
@@ -41,7 +42,7 @@ import TidemarkTestSupport
 
     @Test func `R-806: a page that leads its own name to this machine reads nothing`() async throws {
         try await withLiveWorld { world in
-            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { server in
+            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { (server: Server) async throws in
                 for host in ["evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example"] {
                     #expect(try await world.ask(server, "/metrics", host: host).status == "403", "\(host)")
                     #expect(try await world.ask(server, "/readyz", host: host).status == "403", "\(host)")
@@ -55,10 +56,10 @@ import TidemarkTestSupport
 
     @Test func `R-806: two servers never share an admin address`() async throws {
         try await withLiveWorld { world in
-            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { server in
+            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { (server: Server) async throws in
                 var configuration = world.configuration
                 configuration.admin.addresses = server.adminAddresses
-                do {
+                do throws(ServerError) {
                     let second = try await Server.start(configuration)
                     await second.stop(patience: .zero)
                     Issue.record("the address is shared")
@@ -76,7 +77,7 @@ import TidemarkTestSupport
             try await world.withServer({
                 listenEverywhere(&$0)
                 $0.admin.tokenFile = file
-            }) { server in
+            }) { (server: Server) async throws in
                 let bearer = "Authorization: Bearer \(LiveWorld.token)\r\n"
                 // In the clear it is no TLS.
                 #expect(try await !world.ask(server, "/metrics", fields: bearer).text.contains("HTTP/"))
@@ -115,7 +116,7 @@ import TidemarkTestSupport
             try await world.withServer({
                 $0.admin.addresses = [.loopback(port: 0)]
                 $0.admin.tokenFile = file
-            }) { server in
+            }) { (server: Server) async throws in
                 #expect(try await world.ask(server, "/metrics").status == "401")
                 let bearer = "Authorization: Bearer \(LiveWorld.token)\r\n"
                 #expect(try await world.ask(server, "/metrics", fields: bearer).status == "200")
@@ -133,7 +134,7 @@ import TidemarkTestSupport
             try await world.withServer({
                 listenEverywhere(&$0)
                 $0.admin.clientAuthorityFile = file
-            }) { server in
+            }) { (server: Server) async throws in
                 let friend = try world.client(of: operators)
                 for target in ["/metrics", "/readyz"] {
                     #expect(try await world.ask(server, target, tls: friend).status == "200")
@@ -181,7 +182,7 @@ import TidemarkTestSupport
 
     @Test func `R-808: a server that is to stop is not ready at once, and serves on`() async throws {
         try await withLiveWorld { world in
-            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { server in
+            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { (server: Server) async throws in
                 let client = try await world.enter(server: server)
                 #expect(try await world.ask(server, "/readyz").status == "200")
                 server.beginDraining()
@@ -196,6 +197,25 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-804, R-808: 32 connections that ask for nothing shut out no load balancer`() async throws {
+        try await withLiveWorld { world in
+            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { server in
+                let address = try #require(server.adminAddresses.first)
+                let request = Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+                var idle: [RawPeer] = []
+                for _ in 0..<32 {
+                    let peer = try await RawPeer.connect(
+                        to: .loopback(port: address.port), on: world.loop, tls: nil, .none, sending: request)
+                    await peer.receive { $0.suffix(3) == Array("ok\n".utf8)[...] }
+                    idle.append(peer)
+                }
+                #expect(try await world.ask(server, "/readyz").status == "200")
+                await idle[0].receiveAll()
+                for peer in idle { await peer.close() }
+            }
+        }
+    }
+
     @Test func `R-808: a server is not ready without its tables, or without its store, and newer tables do no harm`()
         async throws
     {
@@ -204,7 +224,7 @@ import TidemarkTestSupport
                 configuration.admin.addresses = [.loopback(port: 0)]
                 configuration.admin.tablesInterval = .milliseconds(20)
             }
-            try await world.withServer(change) { server in
+            try await world.withServer(change) { (server: Server) async throws in
                 func becomes(_ text: String) async throws {
                     try await eventually { try await world.ask(server, "/readyz").text.hasSuffix("\n\(text)\n") }
                 }

@@ -395,7 +395,7 @@ import TidemarkTestSupport
         }
         let known = (0..<1_000).count { zones.knowledge(for: [read($0)]) != nil }
         #expect((20...80).contains(known), "\(known) of 1,300 bytes each")
-        zones.forget((0..<1_000).map(key))
+        _ = zones.forget((0..<1_000).map(key))
         #expect((0..<1_000).allSatisfy { zones.knowledge(for: [read($0)]) == nil })
         // One zone alone never takes most of the room; where there is none, nothing is known.
         for (bytesMax, byteCount, unknownNames) in [(100_000, 30_000, ["r"]), (0, 1, nil)] as [(Int, Int, [String]?)] {
@@ -447,11 +447,11 @@ import TidemarkTestSupport
             _ = zones.learn(
                 reads, keys.enumerated().map { snapshot($1, id: Int64($0 + 1)) }, try changes(1),
                 of: [.account(1), .account(2)], in: StoreIncarnation(1))
-            var followed = zones.take(keys)
+            var followed = zones.lend(keys)
             #expect(zones.knowledge(for: reads) == nil)
             if isLost { _ = zones.forgetAll() }
             followed.follow(try changes(2))
-            _ = zones.keep(followed)
+            _ = zones.takeBack(followed)
             let known = zones.knowledge(for: reads)
             #expect(known?.snapshots.map { $0.records["r"]?.changeNumber } == (isLost ? nil : [2, 2]))
             #expect(known?.moments.map(\.writeNumber) == (isLost ? nil : [2, 2]))

@@ -37,7 +37,7 @@ import TidemarkWire
         let refused = Self.lines(process.standardErrorContent, "a device was refused")
         try #require(refused.count == 2, "\(refused)")
         #expect(refused[0].contains(" info ") && refused[0].contains("unknown, expired or revoked"), "\(refused)")
-        #expect(refused[0].contains("tidemark admin credentials issue") && refused[0].contains(" request="))
+        #expect(refused[0].contains("tidemark admin credentials create") && refused[0].contains(" request="))
         #expect(refused[1].contains(" repeats=2 "), "\(refused)")
         let created = Self.lines(process.standardErrorContent, "a container was created")
         try #require(created.count == 2, "\(created)")
@@ -56,7 +56,7 @@ import TidemarkWire
         #expect(refused.count == 3 && refused.allSatisfy { $0.contains(" debug ") }, "\(refused)")
         for (number, line) in refused.enumerated() {
             #expect(line.contains("device=\"device \(number + 1)\"") && line.contains("address=none"), "\(line)")
-            #expect(line.contains("tidemark admin credentials issue") && line.contains(" request="), "\(line)")
+            #expect(line.contains("tidemark admin credentials create") && line.contains(" request="), "\(line)")
             #expect(!line.contains("mallory"), "a credential is a secret: \(line)")
         }
         let created = Self.lines(process.standardErrorContent, "a container was created")

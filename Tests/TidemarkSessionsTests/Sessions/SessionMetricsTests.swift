@@ -71,6 +71,74 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-814: a fetch in which something was not found counts with the code of that`() async {
+        await #expect(processExitsWith: .success) {
+            let world = SessionWorld()
+            let alice = try world.enter()
+            try alice.makeZone("notes")
+            try alice.save("a", in: "notes")
+            var part = WireZoneRecordNames()
+            (part.zone, part.names) = (TestClient.zone("notes"), ["a", "none"])
+            var records = WireFetchRecords()
+            (records.database, records.zones) = (.private, [part])
+            var zones = WireFetchZones()
+            (zones.database, zones.zones) = (.private, [TestClient.zone("notes"), TestClient.zone("none")])
+            var keys = WireFetchKeys()
+            (keys.database, keys.zones) = (.private, [TestClient.zone("none")])
+            var subscriptions = WireFetchSubscriptions()
+            (subscriptions.database, subscriptions.ids) = (.private, ["none"])
+            var metadata = WireFetchShareMetadata()
+            metadata.links = ["no link"]
+            var lookup = WireParticipantLookup()
+            lookup.user = "_nobody"
+            var people = WireFetchShareParticipants()
+            people.lookups = [lookup]
+            let questions: [(WireClientEnvelope.OneOfRequest, RequestKind, RequestResult)] = [
+                (.fetchRecords(records), .fetchRecords, .unknownItem),
+                (.fetchZones(zones), .fetchZones, .zoneNotFound),
+                (.fetchKeys(keys), .fetchKeys, .zoneNotFound),
+                (.fetchSubscriptions(subscriptions), .fetchSubscriptions, .unknownItem),
+                (.fetchShareMetadata(metadata), .fetchShareMetadata, .unknownItem),
+                (.fetchShareParticipants(people), .fetchShareParticipants, .unknownItem),
+            ]
+            let requests = SessionMetrics.shared.requests
+            for (request, kind, result) in questions {
+                let answer = try alice.ask(request)
+                if case .failure? = answer { preconditionFailure("\(kind) was refused as a whole") }
+                precondition(requests.value(kind, result) == 1, "\(kind)")
+                precondition(requests.value(kind, .ok) == 0, "\(kind)")
+            }
+            records.zones[0].names = ["a"]
+            _ = try alice.ask(.fetchRecords(records))
+            precondition(requests.value(.fetchRecords, .ok) == 1)
+        }
+    }
+
+    @Test func `R-814: each Hello counts once, with the answer that it gets`() async {
+        await #expect(processExitsWith: .success) {
+            let world = SessionWorld { $0.sessionsPerAccountMax = 1 }
+            let metrics = SessionMetrics.shared
+            let first = try world.enter()
+            let second = world.connect()
+            _ = try second.ask(.hello(SessionWorld.hello("alice", device: 2)))
+            precondition(metrics.requests.value(.hello, .ok) == 1, "the second one has no place")
+            precondition(metrics.requests.value(.hello, .requestRateLimited) == 1)
+            let page = world.connect()
+            page.becomeForeignPage()
+            _ = try page.ask(.hello(SessionWorld.hello("")))
+            precondition(metrics.requests.value(.hello, .notAuthenticated) == 1)
+            let gone = world.connect()
+            gone.post(.hello(SessionWorld.hello("bob")))
+            gone.disconnect()
+            world.scheduler.runUntilIdle()
+            let counts = RequestResult.allCases.map { metrics.requests.value(.hello, $0) }
+            precondition(counts.reduce(0, +) == 4, "\(counts)")
+            precondition(metrics.requests.value(.hello, .ok) == 1)
+            precondition(metrics.underWay.value == 0)
+            first.disconnect()
+        }
+    }
+
     @Test func `R-814: sessions are counted by who is here, from the connection to its end`() async {
         await #expect(processExitsWith: .success) {
             let world = SessionWorld()
@@ -127,6 +195,12 @@ import TidemarkWire
 }
 
 @Suite struct RequestKindTests {
+    @Test func `R-810: the name of each kind of request is that of its label, and is made once`() {
+        #expect(RequestKind.allCases.map(\.name) == RequestKind.allCases.map(\.text))
+        #expect(RequestKind.fetchZoneChanges.name == "fetch_zone_changes")
+        #expect(RequestKind.hello.name == "hello" && RequestKind.unread.name == "unread")
+    }
+
     @Test func `R-814: each code that a failure has is a result of its own`() {
         #expect(RequestResult(nil) == .ok)
         for reason in FailureReason.allCases {

@@ -18,7 +18,7 @@ import TidemarkTestSupport
     @Test func `R-861: a disabled account opens no session and its credentials are void, until it is enabled`()
         async throws
     {
-        try await SharingFixture.run { fixture in
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
             let admin = AdminStore(fixture.storage)
             let (alice, credentials) = (fixture.alice, [fixture.alice.credential, fixture.bob.credential])
             func void() async throws -> [CredentialID] {
@@ -63,7 +63,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-866: a revoked device is not let in, stays in the list, and others are`() async throws {
-        try await SharingFixture.run { fixture in
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
             let (admin, storage, account) = (AdminStore(fixture.storage), fixture.storage, fixture.alice.account)
             func enter(_ number: UInt64, atMost countMax: Int = 9) async throws -> Bool {
                 try await storage.noteDevice(
@@ -90,7 +90,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-862: an account is shown in numbers`() async throws {
-        try await SharingFixture.run { fixture in
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
             try await fixture.share(with: fixture.bobs(.accepted))
             try await fixture.point()
             let admin = AdminStore(fixture.storage)
@@ -109,7 +109,7 @@ import TidemarkTestSupport
     @Test func `R-863: a user from before shared databases existed is a user of the account like all others`()
         async throws
     {
-        try await SharingFixture.run { fixture in
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
             let user = fixture.alice.user.rawValue
             try fixture.execute("DELETE FROM database WHERE user_id = \(user) AND scope = 3")
             let users = try await AdminStore(fixture.storage).users(of: fixture.alice.account)
@@ -121,7 +121,7 @@ import TidemarkTestSupport
     @Test func `R-863: what a session makes after its account was deleted is ended, and others keep their zones`()
         async throws
     {
-        try await SharingFixture.run { fixture in
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
             let admin = AdminStore(fixture.storage)
             func living() async throws -> [Int64] {
                 try await fixture.numbers("SELECT count(*) FROM zone WHERE removal IS NULL")
@@ -142,7 +142,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-863: all parts that an account has in shares are found, and no others`() async throws {
-        try await SharingFixture.run { fixture in
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
             let carol = try await SharingFixture.identity("carol", in: fixture.storage)
             var carols = fixture.bobs(.pending, id: 2)
             carols.user = carol.user
@@ -161,7 +161,7 @@ import TidemarkTestSupport
     @Test func `R-863: a deleted account leaves nothing but a row without a name, and others keep what is theirs`()
         async throws
     {
-        try await SharingFixture.run { fixture in
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
             try await fixture.share(with: fixture.bobs(.accepted))
             try await fixture.point()
             _ = try await fixture.advance()
@@ -206,7 +206,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-863: participants of a deleted account's zones hear that these have ended`() async throws {
-        try await SharingFixture.run { fixture in
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
             try await fixture.share(with: fixture.bobs(.accepted))
             try await fixture.point()
             let before = try await fixture.advance()

@@ -15,7 +15,8 @@ import TidemarkTestSupport
             let indexes = relations.filter { $0.table != nil }
             #expect(Migrations.indexNames.count > 20)
             #expect(Migrations.indexNames.isSubset(of: Set(indexes.map(\.name))))
-            #expect(indexes.allSatisfy { $0.isValid })
+            let areValid = indexes.allSatisfy { $0.isValid }
+            #expect(areValid)
             #expect(relations.contains { $0.name == "record" && $0.table == nil })
             await storage.stop()
         }

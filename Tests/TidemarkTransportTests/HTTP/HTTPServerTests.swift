@@ -216,20 +216,55 @@ internal import TidemarkTransport
         }
     }
 
+    /// A client whose request is under way: the server waits for its body.
+    private func busyPeer(_ scene: HTTPScene) async throws -> RawPeer {
+        let head = HTTPScene.post("/echo", "Expect: 100-continue\r\nConnection: close\r\nContent-Length: 4", "")
+        let peer = try await scene.peer(sending: head)
+        await peer.receive(until: has(1, "100 Continue\r\n\r\n"))
+        return peer
+    }
+
+    private func expectAnswer(to peer: RawPeer) async {
+        await peer.send(Array("busy".utf8))
+        #expect(await peer.receiveAllText().hasSuffix("\r\n\r\nbusy"))
+    }
+
     @Test func `I-7: a server has so many connections`() async throws {
         var limits = HTTPLimits.patient
         limits.connectionsMax = 2
         try await HTTPScene.run(.plain, limits: limits) { scene in
-            var peers: [RawPeer] = []
-            for count in 1...2 {
-                let peer = try await scene.peer(sending: get("/hello"))
-                await peer.receive(until: has(1, "hello\n"))
-                #expect(await !peer.receive { _ in true }.isEmpty, "\(count)")
-                peers.append(peer)
-            }
+            // Nobody whose request is under way gives way.
+            let peers = [try await busyPeer(scene), try await busyPeer(scene)]
             let third = try await scene.peer(sending: get("/hello"))
             #expect(await third.receiveAll().isEmpty)
-            for peer in peers { await peer.close() }
+            for peer in peers { await expectAnswer(to: peer) }
+        }
+    }
+
+    @Test(arguments: Wire.allCases)
+    func `R-804: in a full server the connection gives way that has waited longest for a request`(
+        _ wire: Wire
+    ) async throws {
+        var limits = HTTPLimits.patient
+        limits.connectionsMax = 3
+        try await HTTPScene.run(wire, limits: limits) { scene in
+            // The first of them says nothing, and the others were answered.
+            let silent = try await scene.peer(isEncrypted: false)
+            var idle: [RawPeer] = []
+            for _ in 0..<2 {
+                let peer = try await scene.peer(sending: get("/hello"))
+                await peer.receive(until: has(1, "hello\n"))
+                idle.append(peer)
+            }
+            var busy: [RawPeer] = []
+            for gone in idle {
+                busy.append(try await busyPeer(scene))
+                #expect(answers(await gone.receiveAllText()).count == 1, "it ends, and nothing more comes")
+            }
+            // Now only the silent one can give way.
+            try await scene.expectService()
+            #expect(await silent.receiveAll().isEmpty)
+            for peer in busy { await expectAnswer(to: peer) }
         }
     }
 

@@ -4,8 +4,6 @@ import Testing
 import TidemarkFairness
 import TidemarkTestSupport
 
-@testable import TidemarkService
-
 /// A bounded cache from which goes what is not used (I-7), first of whoever has most.
 @Suite struct FairCacheTests {
     private let flood = WorkOwner.account(1)
@@ -81,6 +79,51 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `what is lent is found by nobody, and comes back with its room, unless it has left meanwhile`() {
+        var cache = FairCache<Int, Int>(roomMax: 100)
+        for number in 0..<3 { cache.keep(number, as: number, room: 10, of: flood) }
+        func lend(_ key: Int) -> FairCache<Int, Int>.Loan? { cache.lend(key)?.loan }
+        guard let loan = lend(0) else {
+            Issue.record("nothing was lent")
+            return
+        }
+        #expect(lend(0) == nil && cache.use(0) == nil && cache.value(of: 0) == nil)
+        #expect(cache.room == 30 && cache.values.sorted() == [1, 2])
+        #expect(cache.takeBack(70, loan, room: 40) == [])
+        #expect(cache.value(of: 0) == 70 && cache.room == 60)
+        // It was used last, so it is the last to go.
+        #expect(cache.keep(3, as: 3, room: 55, of: flood) == [1, 2])
+        // Another value has its key, or it was forgotten.
+        for isReplaced in [true, false] {
+            guard let lost = lend(0) else {
+                Issue.record("nothing was lent")
+                return
+            }
+            if isReplaced {
+                cache.keep(8, as: 0, room: 10, of: other)
+            } else {
+                #expect(cache.take(0) == nil)
+            }
+            let room = cache.room
+            #expect(cache.takeBack(7, lost, room: 10) == [7], "it stays out")
+            cache.forget(lost)
+            #expect(cache.value(of: 0) == (isReplaced ? 8 : nil) && cache.room == room)
+        }
+        // What is never given back gives way as everything does.
+        _ = lend(3)
+        #expect(cache.keep(9, as: 9, room: 90, of: other) == [])
+        #expect(cache.count == 1 && cache.room == 90)
+    }
+
+    @Test func `the value that an owner used longest ago can be taken`() {
+        var cache = FairCache<Int, Int>(roomMax: 100)
+        for number in 0..<4 { cache.keep(number, as: number, room: 10, of: number == 0 ? other : flood) }
+        #expect(cache.use(1) == 1)
+        #expect(cache.takeOldest(of: flood) == 2)
+        #expect(cache.room(of: flood) == 20 && cache.room(of: other) == 10)
+        #expect(cache.takeOldest(of: .nobody) == nil)
+    }
+
     /// Each value that goes is the oldest of an owner that has most, or the oldest of all while nobody has much.
     @Test func `R-780: in any history the one that goes is the right one`() {
         var random = SeededRandom()
@@ -97,13 +140,21 @@ import TidemarkTestSupport
             for _ in 0..<400 {
                 let key = Int.random(in: 0..<200, using: &random)
                 let place = known.firstIndex { $0.key == key }
-                switch Int.random(in: 0..<6, using: &random) {
+                switch Int.random(in: 0..<7, using: &random) {
                 case 0:
                     #expect(cache.use(key) == place.map { known[$0].key }, "\(random.seed)")
                     if let place { known.append(known.remove(at: place)) }
                 case 1:
                     #expect(cache.take(key)?.owner == place.map { known[$0].owner }, "\(random.seed)")
                     if let place { known.remove(at: place) }
+                case 2:
+                    // With the room that it had, so nothing must give way.
+                    let lent = cache.lend(key)
+                    #expect(lent?.value == place.map { known[$0].key }, "\(random.seed)")
+                    if let lent, let place {
+                        #expect(cache.takeBack(key, lent.loan, room: known[place].room) == [], "\(random.seed)")
+                        known.append(known.remove(at: place))
+                    }
                 default:
                     if let place { known.remove(at: place) }
                     let owner = random.pick(owners)

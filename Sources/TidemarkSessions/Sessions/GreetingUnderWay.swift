@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+internal import TidemarkTranslation
+
+/// A `Hello` that has no answer yet.
+struct GreetingUnderWay: Sendable {
+    /// That of the request.
+    let id: UInt64
+    /// When its answering began.
+    let began: Duration
+}
+
+// Why a `Hello` is refused, but for what its credential is.
+extension Refusal {
+    static let foreignPage = Refusal(
+        .notAuthenticated,
+        "This page may not connect without a credential. The server's operator names the pages that may: "
+            + "--allowed-origins.")
+
+    static let tooManyOfAccount = Refusal(.tooManyRequests, "The account has too many connections.")
+
+    static func crowded(retryAfter delay: Duration) -> Refusal {
+        Refusal(
+            .tooManyRequests, "Too many devices connect at the same time. Connect again after the delay.",
+            retryAfter: delay / .seconds(1))
+    }
+
+    /// - Parameter isOfAddress: whether others could have a place, because this address has too many.
+    static func noPlace(ofAddress isOfAddress: Bool, _ settings: SessionSettings) -> Refusal {
+        let text =
+            isOfAddress
+            ? "This address has too many connections without a credential. Try again later."
+            : "The server has too many connections. Try again later."
+        return Refusal(.tooManyRequests, text, retryAfter: settings.noPlaceRetrySeconds)
+    }
+}
