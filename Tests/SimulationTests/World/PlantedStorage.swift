@@ -434,7 +434,7 @@ final class PlantedStorage: Storage {
         _ key: WrappedZoneKey, in zone: ZoneKey, after newest: [UInt8]?, atMost countMax: Int, rowsMax: Int,
         now: Timestamp
     ) async throws(StorageError) -> ZoneKeysRead {
-        try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, now: now)
+        try await base.saveZoneKey(key, in: zone, after: newest, atMost: countMax, rowsMax: rowsMax, now: now)
     }
 
     func keepAsset(
