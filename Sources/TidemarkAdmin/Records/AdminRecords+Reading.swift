@@ -106,7 +106,7 @@ extension AdminRecords {
             "export", abstract: "Write the records of a zone to standard output.",
             discussion: """
                 jsonl: each record with all fields and their types, as `records save` reads it. csv: the fields that --field \
-                names, as `tidemark admin import` reads it. Encrypted values are left out: only the user's devices can read \
+                names, as `tidemark admin import` reads it (jsonl with types is for `records save`). Encrypted values are left out: only the user's devices can read \
                 them. Records that change meanwhile may be in it before or after the change.
                 """,
             examples: "tidemark admin records export alice Notes > notes.jsonl",

@@ -9,8 +9,9 @@ internal import TidemarkStore
 extension AdminRecords {
     struct Save: AdminCommand {
         static let configuration = CommandConfiguration(
-            "save", abstract: "Save records from JSON lines, as export and get write them.",
+            "save", abstract: "Save records from JSON lines, as records export, get and accounts export write them.",
             discussion: """
+                Of an account's archive, the records of the zone with this name are saved; `accounts import` reads all of it. \
                 The rules and the schema apply as for apps, and devices are told. Grants do not apply. Records that exist are \
                 left alone, so a command that was cut off can be repeated. --replace saves the fields over them. Assets must \
                 be there already.
@@ -46,12 +47,13 @@ extension AdminRecords {
             let saver = RecordSaver(console, service, zone: zone.key, user: user.id, replaces: replace)
             var reader = JSONLinesReader(
                 try console.screen.open(file), lineBytesMax: InputLimits.recordLineBytesMax)
+            var source = SavedLines(container: try? console.container(), zone: zone.key.name)
             var (lineNumber, encrypted) = (0, 0)
             while let line = try reader.nextLine() {
                 lineNumber += 1
                 if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
                 do {
-                    let record = try RecordLine(parsing: line)
+                    guard let record = try source.record(in: line) else { continue }
                     encrypted += record.encryptedCount
                     try await saver.save(record)
                 } catch let mistake as InputMistake {

@@ -67,6 +67,16 @@ import TidemarkTestSupport
             // A second time nothing is changed.
             let repeated = try await place.perform("accounts", "import", "alice", "-", input: first)
             #expect(repeated.terminal.messages.contains("skipped 3 that existed, refused 0"))
+            // What overwrites asks first.
+            let asked = try await place.perform("accounts", "import", "alice", "-", "--replace", input: first)
+            #expect(asked.status == .usage && asked.terminal.messages.contains("It has 3 records."))
+            let replaced = try await place.perform(
+                "accounts", "import", "alice", "-", "--replace", "--yes", input: first)
+            #expect(replaced.status == .ok, "\(replaced.terminal.messages)")
+            let line = try #require(Self.records.split(separator: "\n").first)
+            let saved = try await place.perform(
+                "records", "save", "alice", "Notes", "-", "--replace", input: "\(line)\n")
+            #expect(saved.status == .usage && saved.terminal.messages.contains("The zone has 3 records."))
         }
     }
 

@@ -65,6 +65,24 @@ import TidemarkTestSupport
         #expect(try back.fieldMap() == FieldMap([Field("f", value)]), "\(line)")
     }
 
+    @Test func `R-868: of an account's archive the records of the zone are taken, and of no other place`() throws {
+        let key = ContainerKey(identifier: "iCloud.a", environment: .development)
+        var lines = SavedLines(container: key, zone: "Notes")
+        func name(_ text: String) throws -> String? { try lines.record(in: Array(text.utf8))?.recordName }
+        func record(_ name: String) -> String { #"{"recordName":"\#(name)","recordType":"N","fields":{}}"# }
+        #expect(try name(record("alone")) == "alone")
+        #expect(try name(#"{"account":{"account":"x","version":1}}"#) == nil)
+        for container in ["iCloud.b", "iCloud.a"] {
+            _ = try name(#"{"container":{"container":"\#(container)","environment":"development","user":"_x"}}"#)
+            for zone in ["Other", "Notes"] {
+                _ = try name(#"{"zone":{"zone":"\#(zone)","isPerZone":false}}"#)
+                let found = try name(#"{"record":\#(record("a"))}"#)
+                #expect((found == "a") == (container == "iCloud.a" && zone == "Notes"))
+            }
+        }
+        #expect(throws: InputMistake.self) { try name("{}") }
+    }
+
     @Test func `R-868: an exact date that has no milliseconds comes back as it was`() throws {
         let date = try #require(FieldDate(secondsSince2001: 0.1 + 1e-9))
         let line = try RecordLine(try record([Field("f", .date(date))]), zone: nil).text

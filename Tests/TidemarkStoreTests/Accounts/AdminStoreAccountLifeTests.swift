@@ -71,7 +71,8 @@ import TidemarkTestSupport
                     now: SharingFixture.now)
             }
             let lost = AccountDevice(account: account, device: DeviceID(high: 0, low: 1))
-            #expect(try await admin.revokeDevice(lost) == .missing)
+            let early = try await admin.revokeDevice(lost)
+            #expect(early == .missing)
             #expect(try await enter(1))
             #expect(try await admin.revokeDevice(lost) == .done)
             #expect(try await admin.revokeDevice(lost) == .unchanged)
