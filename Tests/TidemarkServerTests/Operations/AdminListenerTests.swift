@@ -148,35 +148,51 @@ import TidemarkTestSupport
         }
     }
 
+    /// A configuration that listens for operators at every address.
+    private func exposed(
+        _ world: LiveWorld, _ change: (inout ServerConfiguration) -> Void = { _ in }
+    ) -> ServerConfiguration {
+        var configuration = world.configuration
+        listenEverywhere(&configuration)
+        change(&configuration)
+        return configuration
+    }
+
+    /// Why a server does not start; nil if it does.
+    private static func refusal(_ configuration: ServerConfiguration) async -> ServerError? {
+        do throws(ServerError) {
+            try await Server.start(configuration).stop(patience: .zero)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     @Test func `R-807: beyond loopback, a server without TLS, or without token and certificates, does not start`()
         async throws
     {
         try await withLiveWorld { world in
             let token = try world.writeToken()
-            func refusal(_ change: (inout ServerConfiguration) -> Void) async -> ServerError? {
-                var configuration = world.configuration
-                listenEverywhere(&configuration)
-                change(&configuration)
-                do {
-                    try await Server.start(configuration).stop(patience: .zero)
-                    return nil
-                } catch {
-                    return error
-                }
-            }
-            let open = try #require(await refusal { _ in })
+            let open = try #require(await Self.refusal(exposed(world)))
             #expect(open.code == .adminUnprotected && open.description.contains("--admin-token-file"))
-            let plain = await refusal {
-                $0.certificate = nil
-                $0.admin.tokenFile = token
-            }
+            let plain = await Self.refusal(
+                exposed(world) {
+                    $0.certificate = nil
+                    $0.admin.tokenFile = token
+                })
             #expect(plain?.code == .adminUnprotected)
             for text in ["", "short\n", "with spaces in its middle", "0123456789abcdef\u{e9}"] {
                 let bad = try world.write(text, to: "bad")
-                #expect(await refusal { $0.admin.tokenFile = bad }?.code == .adminTokenUnusable, "\(text)")
+                #expect(
+                    await Self.refusal(
+                        exposed(world) { $0.admin.tokenFile = bad })?.code == .adminTokenUnusable, "\(text)")
             }
-            #expect(await refusal { $0.admin.tokenFile = "/nowhere" }?.code == .adminTokenUnusable)
-            #expect(await refusal { $0.admin.clientAuthorityFile = token }?.code == .certificateUnusable)
+            #expect(
+                await Self.refusal(
+                    exposed(world) { $0.admin.tokenFile = "/nowhere" })?.code == .adminTokenUnusable)
+            #expect(
+                await Self.refusal(
+                    exposed(world) { $0.admin.clientAuthorityFile = token })?.code == .certificateUnusable)
         }
     }
 
