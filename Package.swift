@@ -348,8 +348,9 @@ let package = Package(
         tests(
             "TidemarkAdminTests",
             [
-                "TidemarkAdmin", "TidemarkStore", "TidemarkDomain", "TidemarkFields", "TidemarkSockets",
-                "TidemarkPostgres", "TidemarkTestSupport", arguments,
+                "TidemarkAdmin", "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkDomain",
+                "TidemarkFields",
+                "TidemarkSockets", "TidemarkPostgres", "TidemarkTestSupport", arguments,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

@@ -6,14 +6,14 @@ internal import Synchronization
 /// users.
 package enum StatementTrace {
     /// Is told a statement's text, on the thread that sends it.
-    package typealias Listener = @Sendable (_ text: String) -> Void
+    package typealias Hearer = @Sendable (_ text: String) -> Void
 
-    @TaskLocal private static var listener: Listener?
+    @TaskLocal private static var listener: Hearer?
     /// Whether anybody has ever listened. Servers that nobody debugs pay for one load of this.
     private static let isUsed = Atomic<Bool>(false)
 
     /// Runs `body`, and tells `listener` what it sends, also in the tasks that it starts.
-    package static func with<Value>(_ listener: @escaping Listener, _ body: () async throws -> Value) async rethrows
+    package static func with<Value>(_ listener: @escaping Hearer, _ body: () async throws -> Value) async rethrows
         -> Value
     {
         isUsed.store(true, ordering: .relaxed)

@@ -12,7 +12,7 @@ import TidemarkTestSupport
 
 /// Commands on a real database, in this process.
 @Suite struct AdminProgramTests {
-    private static let template = TestTemplate(name: "admin") { url in
+    private static let template = TestTemplate(name: "admin-program") { url in
         let loop = try EventLoop(name: "migrate")
         defer { loop.stop() }
         _ = try await Migrator(url: url, loop: loop).migrate()

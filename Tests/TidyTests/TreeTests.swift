@@ -194,13 +194,14 @@ import Testing
         }
     }
 
-    /// A nested name of one word says something together with the type around it. One of more words says it alone.
+    /// A nested name of one word says something together with the type around it. One of more words says it alone. `CodingKeys`
+    /// is Codable's.
     @Test func `no two nested types have one name of several words`() throws {
         var places: [Substring: [String]] = [:]
         for file in try SourceFile.all where file.path.hasPrefix("Sources/") && !file.isGenerated {
             for (number, line) in file.code where line.hasSuffix("{") || line.contains("typealias ") {
                 guard file.lines[number - 1].hasPrefix(" "), !line.hasPrefix("public "),
-                    let name = Self.declaredType(line[...]), name.contains(/[a-z][A-Z]/)
+                    let name = Self.declaredType(line[...]), name.contains(/[a-z][A-Z]/), name != "CodingKeys"
                 else { continue }
                 places[name, default: []].append("\(file.path):\(number)")
             }
@@ -227,7 +228,8 @@ import Testing
             && !["private ", "fileprivate ", "public "].contains(where: line.hasPrefix)
     }
 
-    /// TestKit is for tests. Of a name that is declared several times, nobody here knows who uses which.
+    /// TestKit is for tests. Of a name that is declared several times, nobody here knows who uses which. A library's factory of
+    /// metrics is called by swift-metrics.
     @Test func `what only tests call is in no library`() throws {
         var uses: [Substring: Int] = [:]
         var tested: Set<Substring> = []
@@ -241,7 +243,7 @@ import Testing
         #expect(uses.count > 5_000 && tested.count > 5_000, "the files cannot be read")
         for file in try SourceFile.all
         where file.path.hasPrefix("Sources/Tidemark") && !file.path.hasPrefix("Sources/TidemarkTestKit/")
-            && !file.isGenerated
+            && !file.path.hasPrefix("Sources/TidemarkTelemetry/Metrics/Library") && !file.isGenerated
         {
             for (number, line) in file.code {
                 guard let name = Self.declaredMember(line), uses[name] == 1, tested.contains(name) else { continue }

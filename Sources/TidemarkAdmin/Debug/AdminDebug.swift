@@ -73,7 +73,7 @@ struct BundleTexts: Sendable {
     func all() async throws -> [(name: String, text: String)] {
         let store = console.store
         let facts = try await store.databaseFacts()
-        var findings: [Finding] = []
+        var findings: [DoctorFinding] = []
         try await Doctor(console: console, places: Doctor.Places(), isDeep: false).run { findings += $0 }
         let settings = facts.settings.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)\n" }.joined()
         return [

@@ -40,7 +40,7 @@ struct AdminDoctor: AdminCommand {
         if ci { throw AdminFailure(.failedCheck, "\(Amount.text(count, "finding")).") }
     }
 
-    static let columns: [Column<Finding>] = [
+    static let columns: [Column<DoctorFinding>] = [
         Column("CODE", key: "code", isName: true) { .text($0.code.rawValue) },
         Column("SEVERITY", key: "severity") { .text($0.severity.rawValue) },
         Column("FINDING", key: "finding") { .text($0.text) },

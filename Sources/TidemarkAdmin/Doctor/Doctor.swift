@@ -35,7 +35,7 @@ struct Doctor: Sendable {
     private static let assetsOfPage = 500
     private static let certificateSecondsMin: Int64 = 14 * 86_400
 
-    func run(_ report: ([Finding]) async throws -> Void) async throws {
+    func run(_ report: ([DoctorFinding]) async throws -> Void) async throws {
         let store = console.store
         let before = console.now.milliseconds
         let facts = try await store.databaseFacts()
@@ -55,7 +55,7 @@ struct Doctor: Sendable {
         if let directory = places.assetDirectory { try await assets(in: directory, report) }
     }
 
-    private func zones(_ report: ([Finding]) async throws -> Void) async throws {
+    private func zones(_ report: ([DoctorFinding]) async throws -> Void) async throws {
         var place: (database: DatabaseID, zone: ZoneID)?
         while true {
             let zones = try await console.store.zoneSums(after: place)
@@ -67,8 +67,8 @@ struct Doctor: Sendable {
 
     // MARK: Files
 
-    private func files() -> [Finding] {
-        var findings: [Finding] = []
+    private func files() -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
         if let path = places.masterKeyFile {
             findings += Diagnosis.file(path, "master key", mode: Self.mode(of: path), forbidden: 0o077)
         }
@@ -84,12 +84,12 @@ struct Doctor: Sendable {
         return stat(path, &status) == 0 ? UInt32(status.st_mode) & 0o7777 : nil
     }
 
-    private func certificate(_ path: String) -> [Finding] {
+    private func certificate(_ path: String) -> [DoctorFinding] {
         guard let data = FileManager.default.contents(atPath: path),
             let end = try? CertificateDates.notAfter(pem: String(decoding: data, as: UTF8.self))
         else {
             return [
-                Finding(
+                DoctorFinding(
                     .certificateUnreadable, .error, "The certificate at \(path) cannot be read.",
                     remedy: "Check the path and that it is PEM.")
             ]
@@ -97,7 +97,7 @@ struct Doctor: Sendable {
         let left = end - console.now.milliseconds / 1_000
         guard left < Self.certificateSecondsMin else { return [] }
         return [
-            Finding(
+            DoctorFinding(
                 .certificateExpiring, left < 0 ? .error : .warning,
                 left < 0
                     ? "The certificate at \(path) has expired."
@@ -108,7 +108,7 @@ struct Doctor: Sendable {
 
     // MARK: Assets
 
-    private func assets(in directory: String, _ report: ([Finding]) async throws -> Void) async throws {
+    private func assets(in directory: String, _ report: ([DoctorFinding]) async throws -> Void) async throws {
         guard Self.mode(of: directory) != nil else { return }
         let files = try FileAssetStore(
             directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
@@ -140,7 +140,7 @@ struct Doctor: Sendable {
         let count = unknown.withLock { $0 }
         if count > 0 {
             try await report([
-                Finding(
+                DoctorFinding(
                     .assetRowMissing, .warning, "\(Amount.text(count, "file")) of assets are unknown to the database.",
                     remedy: "tidemark admin assets collect: they go after the grace time.")
             ])
@@ -156,8 +156,8 @@ struct Doctor: Sendable {
         }
     }
 
-    private static func missing(_ asset: AssetKey) -> Finding {
-        Finding(
+    private static func missing(_ asset: AssetKey) -> DoctorFinding {
+        DoctorFinding(
             .assetFileMissing, .error,
             "An asset of \(asset.content.byteCount) bytes of the database \(asset.database.rawValue) has no file.",
             remedy: "Restore the directory of assets from a backup of the same time.")

@@ -17,7 +17,7 @@ struct RecordLine: Codable, Equatable {
     /// Only shown: a record that is saved has the dates of the save.
     var created: String?
     var modified: String?
-    var fields: [String: FieldLine]
+    var fields: [String: RecordLineField]
 
     init(_ record: RecordState, zone: String?) throws(FieldError) {
         recordName = record.name
@@ -28,7 +28,7 @@ struct RecordLine: Codable, Equatable {
         modified = DateText.text(FieldDate(milliseconds: record.modifiedAt.milliseconds))
         fields = [:]
         for entry in record.fields {
-            fields[entry.key] = try entry.isEncrypted ? .encrypted : FieldLine(entry.value())
+            fields[entry.key] = try entry.isEncrypted ? .encrypted : RecordLineField(entry.value())
         }
     }
 
@@ -84,14 +84,14 @@ extension String {
 }
 
 /// A field with its type, as JSON.
-struct FieldLine: Codable, Equatable {
+struct RecordLineField: Codable, Equatable {
     /// `int64`, `list<date>` and so on; `list` is an empty list.
     let type: String
     /// True: the value is encrypted, and not here.
     let encrypted: Bool?
     private let content: Content?
 
-    static let encrypted = FieldLine(type: "encrypted", encrypted: true, content: nil)
+    static let encrypted = RecordLineField(type: "encrypted", encrypted: true, content: nil)
 
     private enum CodingKeys: String, CodingKey {
         case type, encrypted

@@ -197,7 +197,7 @@ extension CompactReader {
     fileprivate mutating func pending() throws(DeviceProgressFault) -> PendingReport {
         let (saves, deletes, databaseChanges) = (try small(), try small(), try small())
         // A newer reason to wait is shown as none.
-        let wait = PendingReport.Wait(rawValue: UInt8(truncatingIfNeeded: try small())) ?? .nothing
+        let wait = PendingReport.Obstacle(rawValue: UInt8(truncatingIfNeeded: try small())) ?? .nothing
         return PendingReport(
             saves: saves, deletes: deletes, databaseChanges: databaseChanges, wait: wait, lastError: try small(),
             at: try time())

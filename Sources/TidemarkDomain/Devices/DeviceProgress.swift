@@ -212,7 +212,7 @@ package struct PushProgress: Sendable, Equatable {
 /// What a device itself says that it has not sent yet. Numbers only: no names of records.
 package struct PendingReport: Sendable, Equatable {
     /// What the device waits for before it sends.
-    package enum Wait: UInt8, Sendable, CaseIterable {
+    package enum Obstacle: UInt8, Sendable, CaseIterable {
         case nothing = 0
         case connection = 1
         case account = 2
@@ -227,13 +227,13 @@ package struct PendingReport: Sendable, Equatable {
     package var saves: UInt32
     package var deletes: UInt32
     package var databaseChanges: UInt32
-    package var wait: Wait
+    package var wait: Obstacle
     /// CloudKit's number of the last error (`CKError.Code`); 0: none since the last success.
     package var lastError: UInt32
     package var at: Timestamp
 
     package init(
-        saves: UInt32, deletes: UInt32, databaseChanges: UInt32, wait: Wait, lastError: UInt32, at: Timestamp
+        saves: UInt32, deletes: UInt32, databaseChanges: UInt32, wait: Obstacle, lastError: UInt32, at: Timestamp
     ) {
         self.saves = saves
         self.deletes = deletes

@@ -3,7 +3,7 @@
 /// What the store knows of an account when an operator asks why sync is stuck.
 package struct AccountFacts: Sendable, Equatable {
     /// A credential of the account.
-    package struct Credential: Sendable, Equatable {
+    package struct CredentialFacts: Sendable, Equatable {
         package let id: CredentialID
         package let expiresAt: Timestamp?
         package let revokedAt: Timestamp?
@@ -19,11 +19,11 @@ package struct AccountFacts: Sendable, Equatable {
 
     /// Whether an operator has disabled the account.
     package var isDisabled: Bool
-    package var credentials: [Credential]
+    package var credentials: [CredentialFacts]
     /// How full the databases are that have a quota.
     package var uses: [StorageUse]
 
-    package init(isDisabled: Bool = false, credentials: [Credential] = [], uses: [StorageUse] = []) {
+    package init(isDisabled: Bool = false, credentials: [CredentialFacts] = [], uses: [StorageUse] = []) {
         self.isDisabled = isDisabled
         self.credentials = credentials
         self.uses = uses

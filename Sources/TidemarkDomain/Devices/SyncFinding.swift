@@ -203,7 +203,7 @@ extension DeviceFacts {
     }
 }
 
-extension PendingReport.Wait {
+extension PendingReport.Obstacle {
     fileprivate var sentence: String {
         switch self {
         case .nothing: "It waits for nothing."

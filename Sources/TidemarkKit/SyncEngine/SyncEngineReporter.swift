@@ -6,14 +6,14 @@ internal import TidemarkScheduling
 /// What an engine has not sent yet, as it tells its server for operators. Numbers only: no names, no data.
 package struct SyncEngineReport: Sendable, Equatable {
     /// What the engine waits for before it sends.
-    package enum Wait: Sendable, Equatable {
+    package enum Obstacle: Sendable, Equatable {
         case nothing, connection, account, delay, quota, app
     }
 
     package let saveCount: Int
     package let deleteCount: Int
     package let databaseChangeCount: Int
-    package let wait: Wait
+    package let wait: Obstacle
     /// The code of the last error; 0: what came after it succeeded.
     package let lastError: Int
 
@@ -28,12 +28,12 @@ package struct SyncEngineReport: Sendable, Equatable {
         let pendingCount = saveCount + deleteCount + databaseChangeCount
         wait =
             if failure?.error.code == .quotaExceeded, pendingCount > 0 { .quota } else {
-                status.waits.lazy.compactMap { Wait($0.reason) }.first ?? .nothing
+                status.waits.lazy.compactMap { Obstacle($0.reason) }.first ?? .nothing
             }
     }
 }
 
-extension SyncEngineReport.Wait {
+extension SyncEngineReport.Obstacle {
     /// Nil: it does not keep changes from being sent.
     fileprivate init?(_ reason: TidemarkSyncStatus.Wait.Reason) {
         switch reason {

@@ -595,6 +595,5 @@ package struct ZonesMoved: Sendable {
 /// What servers that share a store tell each other. A hint: it may be lost (I-4).
 package enum ServerNotice: Sendable, Hashable {
     case zone(ZoneNotice)
-    case credentialRevoked(CredentialID)
-    case deviceRevoked(AccountDevice)
+    case credentialRevoked(CredentialID), deviceRevoked(AccountDevice)
 }

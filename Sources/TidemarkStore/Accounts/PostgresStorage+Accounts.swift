@@ -88,8 +88,9 @@ extension PostgresStorage {
         try await read(sql.accounts.revokedDevices(accounts))
     }
 
-    /// Forgets devices that were not seen since, unless they are revoked. Nothing but the list for operators depends on them: tombstones
-    /// client tokens and remembered requests name devices by their bits.
+    /// Forgets devices that were not seen since, unless they are revoked. Nothing but the list for operators
+    /// depends on them: tombstones, client tokens and remembered requests name devices by their
+    /// bits.
     ///
     /// - Returns: how many.
     package func forgetDevices(notSeenSince deadline: Timestamp) async throws(StorageError) -> Int {

@@ -41,7 +41,7 @@ extension AdminStore {
     /// What is known of an account as a whole.
     package func accountFacts(of account: AccountID) async throws(StorageError) -> AccountFacts {
         let credentials = try await credentials(of: account).map {
-            AccountFacts.Credential(id: $0.id, expiresAt: $0.expiresAt, revokedAt: $0.revokedAt)
+            AccountFacts.CredentialFacts(id: $0.id, expiresAt: $0.expiresAt, revokedAt: $0.revokedAt)
         }
         let uses = try await storage.read(sql.devices.uses((account, Self.lookedAtMax)))
         let ofAccount = try await use(ofAccount: account)

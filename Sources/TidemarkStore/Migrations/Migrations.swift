@@ -157,12 +157,12 @@ package enum Migrations {
             PackageResources._034_create_audit_sql
         ),
         (
-            "0036_add_zone_digest", "80b44ac2404b139de7135b5271b7fa8936cd347fd90789d22f2cf1500e5dd2ea",
-            PackageResources._036_add_zone_digest_sql
+            "0035_add_zone_digest", "80b44ac2404b139de7135b5271b7fa8936cd347fd90789d22f2cf1500e5dd2ea",
+            PackageResources._035_add_zone_digest_sql
         ),
         (
-            "0037_digest_records", "cf128668d687a99c128bf3cec5c315d7413b1cc379a378e4dd7a6dadb5532f75",
-            PackageResources._037_digest_records_sql
+            "0036_digest_records", "cf128668d687a99c128bf3cec5c315d7413b1cc379a378e4dd7a6dadb5532f75",
+            PackageResources._036_digest_records_sql
         ),
     ]
 }

@@ -8,11 +8,11 @@ extension PendingReport {
     package init(_ report: WirePendingReport, at now: Timestamp) {
         self.init(
             saves: report.saves, deletes: report.deletes, databaseChanges: report.databaseChanges,
-            wait: Wait(report.waitsFor), lastError: report.lastError, at: now)
+            wait: Obstacle(report.waitsFor), lastError: report.lastError, at: now)
     }
 }
 
-extension PendingReport.Wait {
+extension PendingReport.Obstacle {
     fileprivate init(_ wait: WirePendingWait) {
         switch wait {
         // A newer client may wait for something else.

@@ -9,7 +9,7 @@ extension HTTPConnection: TickFlushable {
     /// Bytes that one connection sends in a tick. The rest follows in the next, after the other connections.
     private static let sentBytesPerTickMax = 1024 * 1024
 
-    private enum WriteStep {
+    private enum SendStep {
         case sent(Int)
         case blocked(Int)
         case nothingToSend
@@ -63,7 +63,7 @@ extension HTTPConnection: TickFlushable {
         didSend()
     }
 
-    private func writeStep(_ socket: Socket) -> WriteStep {
+    private func writeStep(_ socket: Socket) -> SendStep {
         guard let tls else {
             guard !outgoing.isEmpty else { return .nothingToSend }
             let step = outgoing.withBytes(atMost: Self.sentBytesPerTickMax) { send($0, socket) }
@@ -77,7 +77,7 @@ extension HTTPConnection: TickFlushable {
             guard tls.isEstablished, !outgoing.isEmpty else { return .nothingToSend }
             guard encrypt(tls) else { return .failed }
         }
-        var step = WriteStep.nothingToSend
+        var step = SendStep.nothingToSend
         tls.withOutput { bytes in
             step = send(bytes, socket)
             switch step {
@@ -109,7 +109,7 @@ extension HTTPConnection: TickFlushable {
     }
 
     /// A kernel that accepted only a part is full. Another call would be wasted.
-    private func send(_ bytes: UnsafeRawBufferPointer, _ socket: Socket) -> WriteStep {
+    private func send(_ bytes: UnsafeRawBufferPointer, _ socket: Socket) -> SendStep {
         switch socket.send(bytes) {
         case .bytes(let count): count == bytes.count ? .sent(count) : .blocked(count)
         case .wouldBlock: .blocked(0)

@@ -89,6 +89,8 @@ import TidemarkTestKit
         let engine = engine(on: cloud.account("alice").device("phone"), notes)
         for name in ["1", "2"] { addNote(name, to: engine) }
         try await cloud.settle()
+        // A zone that was never fetched has nothing to be fetched again.
+        try await engine.fetchChanges()
         func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zone.zoneID) }
         await notes.lose(id("1"))
         await notes.invent(id("3"))
@@ -139,6 +141,8 @@ import TidemarkTestKit
         let engine = CKSyncEngine(configuration)
         addNote("1", to: engine)
         try await engine.sendChanges()
+        // The first fetch of a zone brings what the device itself has sent.
+        try await engine.fetchChanges()
         let id = CKRecord.ID(recordName: "1", zoneID: zone.zoneID)
         // Deleted by the app, and not sent yet.
         await notes.lose(id)

@@ -31,7 +31,7 @@ import TidemarkWire
             #expect(try await place.admin("containers", "create", container).status == 0)
             #expect(try await place.admin("schema", "import", file, "--container", container).status == 0)
             let tokens = (bob: try await place.makeAccount("bob"), carol: try await place.makeAccount("carol"))
-            let grant = ["roles", "assign", "Editor", "--account", "alice", "--container", container]
+            let grant = ["roles", "assign", "alice", "Editor", "--container", container]
             #expect(try await place.admin(grant).status == 0)
             let secret = URL(fileURLWithPath: try place.write(String(repeating: "secret ", count: 9_999), to: "secret"))
             try await place.database(.public).save(record("Draft", "d", secret))

@@ -22,7 +22,7 @@ import TidemarkTestSupport
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["tar", "-xzf", path, "-C", directory.path]
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         for file in Self.files {

@@ -20,7 +20,7 @@ import TidemarkDomain
             byteCount: 1, connectionCount: 1, oldestTransactionSeconds: oldest)
     }
 
-    private func codes(_ facts: DatabaseFacts, needed: Int = 40) -> [Finding.Code] {
+    private func codes(_ facts: DatabaseFacts, needed: Int = 40) -> [DoctorFinding.Code] {
         Diagnosis.findings(of: facts, connectionsNeeded: needed).map(\.code)
     }
 
@@ -94,7 +94,7 @@ import TidemarkDomain
     }
 
     @Test func `R-870: the codes of findings are words with hyphens, each once`() {
-        let codes = Finding.Code.allCases.map(\.rawValue)
+        let codes = DoctorFinding.Code.allCases.map(\.rawValue)
         #expect(Set(codes).count == codes.count)
         #expect(codes.allSatisfy { $0.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil })
     }

@@ -33,7 +33,8 @@ import TidemarkStore
             #expect(try await place.perform("zones", "delete", "alice", "Notes", "--yes").status == .ok)
             let key = ZoneKey(database: alice.privateDatabase, name: "Notes")
             #expect(try await place.store.livingZone(key) == nil)
-            #expect(try await place.store.zones(in: alice.privateDatabase).last?.removal == .deleted)
+            let zones = try await place.store.zones(in: alice.privateDatabase)
+            #expect(zones.first { $0.name == "Notes" }?.removal == .deleted)
             for zone in ["Notes", ZoneName.default] {
                 #expect(try await place.perform("zones", "delete", "alice", zone, "--yes").status == .refused)
             }

@@ -13,7 +13,7 @@ import TidemarkDomain
         Timestamp(milliseconds: now.milliseconds - minutes * minute)
     }
 
-    private static let valid = AccountFacts.Credential(id: CredentialID(1), expiresAt: nil, revokedAt: nil)
+    private static let valid = AccountFacts.CredentialFacts(id: CredentialID(1), expiresAt: nil, revokedAt: nil)
     private static let account = AccountFacts(credentials: [valid])
 
     /// A device that is connected and has read change 10 of a zone.
@@ -46,7 +46,7 @@ import TidemarkDomain
         }
     }
 
-    private static func pending(_ wait: PendingReport.Wait, error: UInt32 = 0) -> PendingReport {
+    private static func pending(_ wait: PendingReport.Obstacle, error: UInt32 = 0) -> PendingReport {
         PendingReport(saves: 2, deletes: 1, databaseChanges: 0, wait: wait, lastError: error, at: ago(2))
     }
 
@@ -148,8 +148,8 @@ import TidemarkDomain
     }
 
     @Test func `R-855: an account that is locked out or full is the reason for all its devices`() {
-        let revoked = AccountFacts.Credential(id: CredentialID(1), expiresAt: nil, revokedAt: Self.ago(1))
-        let expired = AccountFacts.Credential(id: CredentialID(2), expiresAt: Self.ago(2), revokedAt: nil)
+        let revoked = AccountFacts.CredentialFacts(id: CredentialID(1), expiresAt: nil, revokedAt: Self.ago(1))
+        let expired = AccountFacts.CredentialFacts(id: CredentialID(2), expiresAt: Self.ago(2), revokedAt: nil)
         let full = StorageUse(byteCount: 100, bytesMax: 100, isOfAccount: true)
         let roomy = StorageUse(byteCount: 99, bytesMax: 100)
         let cases: [(AccountFacts, [SyncFinding.Code])] = [

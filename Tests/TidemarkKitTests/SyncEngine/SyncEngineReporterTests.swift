@@ -77,7 +77,7 @@ import TidemarkWire
         #expect(counts == [1, 2, 3])
         status.lastSent = date.addingTimeInterval(1)
         #expect(SyncEngineReport(status).lastError == 0)
-        let cases: [(TidemarkSyncStatus.Wait.Reason, SyncEngineReport.Wait)] = [
+        let cases: [(TidemarkSyncStatus.Wait.Reason, SyncEngineReport.Obstacle)] = [
             (.account, .account), (.network, .connection), (.throttling, .delay), (.sendRetry, .delay),
             (.batch, .app), (.cancellation, .app), (.fetchRetry, .nothing),
         ]

@@ -54,9 +54,9 @@ import TidemarkWire
         }
         #expect(names == ["a", "b", "c", "d", "e"] && numbers == [2, 3, 1, 5, 4])
 
-        try client.save("a", in: "notes")
+        try client.save("f", in: "notes")
         let later = try answer(client, request("notes"))
-        #expect(later.recordCount == 5 && later.digest != head.digest && later.token != head.token)
+        #expect(later.recordCount == 6 && later.digest != head.digest && later.token != head.token)
     }
 
     @Test func `R-844: only custom zones of one's own databases have one`() throws {

@@ -150,7 +150,7 @@ import TidemarkTestSupport
 
     /// The digests are those of another implementation, by `sha256sum`.
     @Test func `R-844: records that were there before digests were kept are in them`() async throws {
-        try await withDatabase(before: "0036_add_zone_digest") { url, loop, _ in
+        try await withDatabase(before: "0035_add_zone_digest") { url, loop, _ in
             let time = "'2026-01-01', 1, '2026-01-01', 1, '00000000-0000-0000-0000-000000000001'"
             try PostgresAdministration.execute(
                 [

@@ -9,7 +9,7 @@ import TidemarkWire
 
 @Suite struct PendingReportTranslationTests {
     @Test func `R-853: what a device says of itself is read, and a wait that the server does not know is none`() {
-        let waits: [(WirePendingWait, PendingReport.Wait)] = [
+        let waits: [(WirePendingWait, PendingReport.Obstacle)] = [
             (.waitsForNothing, .nothing), (.waitsForConnection, .connection), (.waitsForAccount, .account),
             (.waitsForDelay, .delay), (.waitsForQuota, .quota), (.waitsForApp, .app), (.unrecognized(99), .nothing),
         ]
@@ -22,7 +22,7 @@ import TidemarkWire
                 PendingReport(report, at: now)
                     == PendingReport(saves: 1, deletes: 2, databaseChanges: 3, wait: wait, lastError: 4, at: now))
         }
-        #expect(Set(waits.map(\.1)).count == PendingReport.Wait.allCases.count)
+        #expect(Set(waits.map(\.1)).count == PendingReport.Obstacle.allCases.count)
     }
 
     @Test func `R-853: a report may come without a request, and an empty message may not`() throws {

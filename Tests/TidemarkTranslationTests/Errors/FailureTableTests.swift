@@ -45,7 +45,7 @@ import TidemarkWire
         (.participantInvalid, .invalidArguments), (.participantsFixed, .invalidArguments),
         (.tooManyParticipants, .tooManyParticipants), (.notShareAdministrator, .permissionFailure),
         (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments), (.tooManySharedZones, .limitExceeded),
-        (.tooManySharedZoneKeys, .limitExceeded),
+        (.tooManySharedZoneKeys, .limitExceeded), (.tooMuchShared, .limitExceeded),
     ]
 
     @Test func `R-370, R-376: every reason has the code that the rules name, and a text`() {

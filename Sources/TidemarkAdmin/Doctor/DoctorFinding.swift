@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Something that `tidemark admin doctor` found wrong.
-struct Finding: Sendable, Equatable {
+struct DoctorFinding: Sendable, Equatable {
     /// How bad it is.
     enum Severity: String, Sendable, CaseIterable {
         /// It may do harm later, or costs room or time.

@@ -6,7 +6,7 @@ import TidemarkStore
 
 @testable import TidemarkAdmin
 
-@Suite struct DeviceArgumentTests {
+@Suite struct AdminDevicesAccessTests {
     private static let text = "0000000000000001000000000000000a"
 
     @Test func `R-866: a device is read as the list shows it, or as a UUID`() {
