@@ -325,7 +325,8 @@ import TidemarkTestSupport
                 environment: a.site.environment().merging(["TIDEMARK_TOKEN": "mistyped"]) { $1 },
                 directory: a.directory.path)
             try await eventually("it says so") {
-                mistyped.output.contains("The credential is unknown, expired or revoked. Trying again")
+                mistyped.output.contains("The credential is unknown, expired or revoked.")
+                    && mistyped.output.contains("Trying again until it works.")
             }
             #expect(try await mistyped.stop() == 0)
             let zone = try await Program.run(

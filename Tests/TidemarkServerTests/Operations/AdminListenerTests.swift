@@ -242,7 +242,7 @@ import TidemarkTestSupport
             }
             try await world.withServer(change) { (server: Server) async throws in
                 func becomes(_ text: String) async throws {
-                    try await eventually { try await world.ask(server, "/readyz").text.hasSuffix("\n\(text)\n") }
+                    try await eventually { try await world.ask(server, "/readyz").text.hasSuffix("\r\n\r\n\(text)\n") }
                 }
                 func execute(_ statement: String) throws {
                     try PostgresAdministration.execute([statement], url: world.database.url)

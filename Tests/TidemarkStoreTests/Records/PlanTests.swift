@@ -137,7 +137,10 @@ import TidemarkTestSupport
         (sql.subscriptions.delete, ["(user_id = $1) AND (scope = $2)"] + subscribed),
         (
             sql.keys.readZoneKeys,
-            ["(database_id = k.database_id) AND (name >= k.zone_name)", "(database_id = k.database_id) AND (zone_id >= zone.id)"]
+            [
+                "(database_id = k.database_id) AND (name >= k.zone_name)",
+                "(database_id = k.database_id) AND (zone_id >= zone.id)",
+            ]
         ),
         (
             sql.sharing.readAccess,

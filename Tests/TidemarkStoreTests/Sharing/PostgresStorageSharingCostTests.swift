@@ -144,7 +144,7 @@ import TidemarkTestSupport
         return entries.map { entry in
             entry.replacing(/\\x([0-9a-f]*)/) { "bytes \(String(repeating: "o", count: $0.1.count / 2))" }
                 // A time of a whole second has no fraction.
-                .replacing(/-?\d+(\.\d+)?/, with: "#")
+                .replacing(/'-(?=\d)/, with: "'").replacing(/\d+(\.\d+)?/, with: "#")
         }
     }
 
