@@ -14,6 +14,11 @@ import TidemarkTestSupport
         let site: Site
         let adminPort: UInt16
 
+        /// An app saves something. The program stops in order only once it has started.
+        func use() async throws {
+            try await site.makeContainer().privateCloudDatabase.save(CKRecordZone(zoneName: "Used"))
+        }
+
         static func with(_ options: [String], _ body: (Served) async throws -> Void) async throws {
             let directory = try TestDirectory()
             defer { directory.remove() }
@@ -65,6 +70,7 @@ import TidemarkTestSupport
 
     @Test func `R-809: when the time is over it stops as always`() async throws {
         try await Served.with(["--drain-seconds", "1"]) { (served: Served) async throws in
+            try await served.use()
             served.program.signal(SIGTERM)
             #expect(try await served.program.exit() == 0)
             #expect(served.program.output.contains(" stopped"))
@@ -73,6 +79,7 @@ import TidemarkTestSupport
 
     @Test func `R-809: who types Ctrl-C does not wait`() async throws {
         try await Served.with(["--drain-seconds", "3600"]) { (served: Served) async throws in
+            try await served.use()
             served.program.signal(SIGINT)
             #expect(try await served.program.exit() == 0)
         }
