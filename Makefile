@@ -5,7 +5,7 @@ TSAN ?= .build-tsan
 help: ## What there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Install what is missing (libssl-dev, libpq-dev, zlib1g-dev, libsqlite3-dev, PostgreSQL) with apt-get
+setup: ## Install what is missing (libssl-dev, libpq-dev, zlib1g-dev, libedit-dev, libsqlite3-dev, PostgreSQL) with apt-get
 	deploy/setup
 
 # `swift run` and `swift build --product` leave a plan behind in which the programs of other packages count as ours. A build of
@@ -36,6 +36,11 @@ format: ## Format in place
 
 api: ## Accept the public API as it is now (Tests/PublicAPI.txt); look at the difference before you commit it
 	TIDEMARK_ACCEPT_API=1 swift test $(OWN_PLAN) --filter PublicAPITests
+
+manual: ## Make the pages of deploy/man anew, from the help of the commands
+	swift build $(OWN_PLAN) --product tidemark
+	mkdir -p deploy/man
+	.build/debug/tidemark generate-manual deploy/man
 
 checks: ## What CI checks beside the tests: style, scripts, imports, releases, documentation
 	.ci/checks

@@ -54,6 +54,7 @@ let package = Package(
     ],
     targets: [
         // C: headers of the kernel and of the libraries that are wrapped; OpenSSL's start; fork and exec; SHA-256 in vectors.
+        .systemLibrary(name: "CTidemarkEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
         .systemLibrary(name: "CTidemarkEpoll"),
         .systemLibrary(name: "CTidemarkOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CTidemarkLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -128,7 +129,7 @@ let package = Package(
                 "TidemarkAssets", "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkService",
                 "TidemarkSessions",
                 "TidemarkSockets", "TidemarkStore", "TidemarkTransport", "TidemarkTLS", "TidemarkHTTP",
-                "TidemarkPostgres", "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry",
+                "TidemarkPostgres", "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkWire",
             ]),
 
         // For apps.
@@ -157,14 +158,15 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres", "TidemarkDomain",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkAssets", "TidemarkFairness",
-                "TidemarkFields", "TidemarkKit", "TidemarkTranslation", "TidemarkTLS", "CTidemarkZlib", arguments,
+                "TidemarkFields", "TidemarkKit", "TidemarkTranslation", "TidemarkTLS", "TidemarkTransport",
+                "TidemarkWebSocket", "TidemarkWire", "CTidemarkZlib", arguments,
             ]),
         executable(
             "tidemark",
             [
                 "TidemarkAdmin", "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
                 "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkTelemetry", "TidemarkTLS",
-                "TidemarkTransport", arguments,
+                "TidemarkTransport", "CTidemarkEdit", arguments,
             ]),
         // An app, which imports what every app can: OpenSSL's digests are from the system.
         .systemLibrary(name: "CFolderSyncDigest", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -348,9 +350,9 @@ let package = Package(
         tests(
             "TidemarkAdminTests",
             [
-                "TidemarkAdmin", "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkDomain",
-                "TidemarkFields",
-                "TidemarkSockets", "TidemarkPostgres", "TidemarkTestSupport", arguments,
+                "TidemarkAdmin", "TidemarkStore", "TidemarkDomain", "TidemarkFields", "TidemarkSockets",
+                "TidemarkPostgres", "TidemarkServer", "TidemarkService", "TidemarkTestSupport", "TidemarkWire",
+                arguments,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),
         tests("TidyTests", []),

@@ -8,12 +8,14 @@ package struct Admin: ParsableCommand {
         abstract: "See and repair what is stored.",
         subcommands: [
             AdminAccounts.self, AdminAddresses.self, AdminAssets.self, AdminAudit.self, AdminCompact.self,
-            AdminContainers.self, AdminContextCommand.self, AdminCredentials.self, AdminDatabases.self, AdminDebug.self,
-            AdminDevices.self, AdminDoctor.self, AdminExplain.self, AdminImport.self, AdminIndexes.self, AdminKeys.self,
-            AdminLimits.self, AdminRecords.self, AdminRoles.self, AdminSchema.self, AdminShares.self, AdminStats.self,
-            AdminStoreCommand.self, AdminSubscriptions.self, AdminTail.self, AdminXray.self,
+            AdminConnections.self, AdminConsole.self, AdminContainers.self, AdminContextCommand.self,
+            AdminCredentials.self, AdminDatabases.self, AdminDebug.self, AdminDevices.self, AdminDoctor.self,
+            AdminExplain.self, AdminImport.self, AdminIndexes.self, AdminKeys.self, AdminLimits.self,
+            AdminOperators.self, AdminRecords.self, AdminRoles.self, AdminSchema.self, AdminShares.self,
+            AdminStats.self, AdminStoreCommand.self, AdminSubscriptions.self, AdminTail.self, AdminXray.self,
             AdminZones.self,
-        ])
+        ],
+        defaultSubcommand: AdminConsole.self)
 
     package init() {}
 

@@ -8,7 +8,9 @@ package struct AdminOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             "The context that says where to go.",
-            discussion: "Or TIDEMARK_CONTEXT. Default: what `tidemark admin context select` chose.", valueName: "name"))
+            discussion: "Or TIDEMARK_CONTEXT. Default: what `tidemark admin context select` chose.",
+            valueName: "context"),
+        completion: .live(.contexts))
     package var context: String?
 
     @Option(
@@ -21,7 +23,8 @@ package struct AdminOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             "The container's identifier.", discussion: "Or TIDEMARK_CONTAINER, or the context.", valueName: "identifier"
-        ))
+        ),
+        completion: .live(.containers))
     package var container: String?
 
     @Option(

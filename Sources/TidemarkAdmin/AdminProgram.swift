@@ -12,28 +12,39 @@ package enum AdminProgram {
         await ending(console.screen) { try await Auditor.run(command, on: console) }
     }
 
-    /// Runs a command in this process, on the database that its options, the variables or a context name.
+    /// Runs a command where its options, the variables or a context say: in this process, on a database, or over a server.
     ///
-    /// - Parameter variables: of the environment.
+    /// - Parameters:
+    ///   - arguments: as they were typed after `tidemark admin`. A server gets these.
+    ///   - variables: of the environment.
+    ///   - kept: a connection to a database that outlives the command; nil: it has its own.
     package static func run(
-        _ command: any AdminCommand, terminal: any OperatorTerminal, variables: [String: String]
+        _ command: any AdminCommand, arguments: [String] = [], terminal: any OperatorTerminal,
+        variables: [String: String], over kept: KeptConnection? = nil
     ) async -> ExitStatus {
         let screen = Screen(command.options, terminal)
         if let url = command.options.databaseURL, PostgresURL.hasPassword(url) {
             screen.say(AdminTarget.passwordWarning)
         }
-        return await ending(screen) {
+        var status = ExitStatus.ok
+        let ending = await ending(screen) {
             let contexts = ContextFile(variables: variables)
             let target = try AdminTarget(command.options, variables: variables) { () throws(AdminFailure) in
                 try contexts.read()
             }
+            if let server = try OperatorTarget(target, variables: variables) {
+                let sent = SentCommand(command, arguments: arguments, target, terminal)
+                status = try await CommandSender.run(sent, on: server, terminal)
+                return
+            }
             try await withConsole(
                 target, screen, as: .ofProcess(variables: variables),
-                needsMigrations: type(of: command).needsMigrations
+                needsMigrations: type(of: command).needsMigrations, over: kept
             ) {
                 try await Auditor.run(command, on: $0)
             }
         }
+        return ending == .ok ? status : ending
     }
 
     /// Runs a command that needs no store.
@@ -52,19 +63,25 @@ package enum AdminProgram {
 
     /// Opens the store for as long as `body` runs, after checking that the database belongs to Tidemark.
     ///
-    /// - Parameter needsMigrations: whether it must have this version's tables.
+    /// - Parameters:
+    ///   - needsMigrations: whether it must have this version's tables.
+    ///   - kept: a connection that outlives the call; nil: it has its own.
     package static func withConsole(
         _ target: AdminTarget, _ screen: Screen, as identity: OperatorIdentity = OperatorIdentity(name: ""),
-        needsMigrations: Bool = true, _ body: (Console) async throws -> Void
+        needsMigrations: Bool = true, over kept: KeptConnection? = nil, _ body: (Console) async throws -> Void
     ) async throws {
         let url = try target.databaseURL()
+        func use(_ connection: AdminConnection) async throws {
+            if needsMigrations { try connection.requireMigrations() }
+            try await body(console(connection, target, screen, identity))
+        }
+        func opening() async throws {
+            guard let kept else { return try await withConnection(to: url) { try await use($0) } }
+            try await use(try await kept.connection(to: url))
+        }
         do {
-            guard screen.isDebugging else {
-                return try await open(url, target, screen, identity, needsMigrations, body)
-            }
-            try await StatementTrace.with({ screen.say($0) }) {
-                try await open(url, target, screen, identity, needsMigrations, body)
-            }
+            guard screen.isDebugging else { return try await opening() }
+            try await StatementTrace.with({ screen.say($0) }) { try await opening() }
         } catch {
             let failure = AdminFailure(error)
             guard failure.status == .unreachable, let advice = target.advice else { throw error }
@@ -72,34 +89,29 @@ package enum AdminProgram {
         }
     }
 
-    private static func open(
-        _ url: String, _ target: AdminTarget, _ screen: Screen, _ identity: OperatorIdentity,
-        _ needsMigrations: Bool, _ body: (Console) async throws -> Void
+    private static func withConnection(
+        to url: String, _ body: (AdminConnection) async throws -> Void
     ) async throws {
-        let loop = try EventLoop(name: "admin")
-        defer { loop.stop() }
-        let isMigrated = try await Migrator(url: url, loop: loop).isCurrent()
-        guard isMigrated || !needsMigrations else {
-            throw AdminFailure(
-                .refused,
-                "The database does not have this version's tables: run `tidemark migrate` with the same database URL "
-                    + "first.")
-        }
-        let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
-        let console = Console(
-            storage, loop: loop, screen: screen, container: target.container, environment: target.environment,
-            operatorIdentity: identity, isMigrated: isMigrated)
+        let connection = try await AdminConnection(url: url)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(console))
+            result = .success(try await body(connection))
         } catch {
             result = .failure(error)
         }
-        await storage.stop()
+        await connection.close()
         try result.get()
     }
 
-    private static func ending(_ screen: Screen, _ body: () async throws -> Void) async -> ExitStatus {
+    private static func console(
+        _ connection: AdminConnection, _ target: AdminTarget, _ screen: Screen, _ identity: OperatorIdentity
+    ) -> Console {
+        Console(
+            connection.storage, loop: connection.loop, screen: screen, container: target.container,
+            environment: target.environment, operatorIdentity: identity, isMigrated: connection.isMigrated)
+    }
+
+    static func ending(_ screen: Screen, _ body: () async throws -> Void) async -> ExitStatus {
         do {
             try await body()
         } catch is CommandEnd {
@@ -114,7 +126,7 @@ package enum AdminProgram {
 }
 
 extension Screen {
-    fileprivate convenience init(_ options: AdminOptions, _ terminal: any OperatorTerminal) {
+    convenience init(_ options: AdminOptions, _ terminal: any OperatorTerminal) {
         self.init(
             output: options.output, isDryRun: options.dryRun, isConfirmed: options.yes, isDebugging: options.debug,
             terminal: terminal)

@@ -89,8 +89,8 @@ package struct AdminTarget: Sendable, Equatable {
         case .server(let url, _):
             throw AdminFailure(
                 .refused,
-                "The context \(context?.name ?? "") is the server \(url), and this version sends no commands to servers. "
-                    + "Give --database-url, or select a context of a database.")
+                "The context \(context?.name ?? "") is the server \(url), and this needs a database. Give --database-url, "
+                    + "or select a context of a database.")
         }
     }
 

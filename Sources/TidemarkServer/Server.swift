@@ -27,10 +27,13 @@ package final class Server: Sendable {
     package let healthAddresses: [SocketAddress]
     /// The addresses on which it answers operators.
     package let adminAddresses: [SocketAddress]
+    /// The addresses on which it takes commands of operators.
+    package let operatorAddresses: [SocketAddress]
     private let parts: [ServerLoop]
     private let transport: TransportServer
     private let healthTransport: TransportServer?
     private let admin: AdminListener?
+    private let operators: OperatorListener?
     private let state: ServingState
     private let tls: TLSContext?
     private let assets: FileAssetStore?
@@ -52,6 +55,8 @@ package final class Server: Sendable {
         healthTransport = listeners.health
         admin = listeners.admin
         adminAddresses = admin?.addresses ?? []
+        operators = listeners.operators
+        operatorAddresses = operators?.addresses ?? []
         healthAddresses = healthTransport?.localAddresses ?? []
         self.tls = tls
         self.assets = assets
@@ -144,6 +149,7 @@ package final class Server: Sendable {
         await transport.stopListening()
         await withTaskGroup { group in
             for part in parts { group.addTask { await part.stopSessions(patience: patience) } }
+            group.addTask { [operators] in await operators?.stop() }
         }
         for part in parts { await part.stopWriting() }
         await transport.stop(.goingAway, reason: "server stops")
@@ -257,6 +263,7 @@ package final class Server: Sendable {
         let transport: TransportServer
         let health: TransportServer?
         let admin: AdminListener?
+        let operators: OperatorListener?
     }
 
     /// Devices come last: whoever asks for `/readyz` hears that the server starts.
@@ -267,13 +274,16 @@ package final class Server: Sendable {
         let handler = AdminHandler(token: protection.token, state: state) { parts[0].storeAnswers }
         let admin = try await AdminListener.start(configuration.admin, protection, handler)
         var health: TransportServer?
+        var operators: OperatorListener?
         do throws(ServerError) {
             health = try await listenForHealth(parts, configuration)
+            operators = try await OperatorListener.start(configuration, tls)
             let transport = try await listenForDevices(parts, configuration, tls)
             state.serve()
-            return Listeners(transport: transport, health: health, admin: admin)
+            return Listeners(transport: transport, health: health, admin: admin, operators: operators)
         } catch {
             await health?.stop()
+            await operators?.stop()
             await admin?.stop()
             throw error
         }

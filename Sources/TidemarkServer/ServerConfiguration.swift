@@ -32,6 +32,16 @@ package struct ServerConfiguration: Sendable {
         package var tablesInterval = Duration.seconds(30)
     }
 
+    /// Where operators give commands, and who carries them out.
+    package struct OperatorSettings: Sendable {
+        /// None: no commands are taken.
+        package var addresses: [SocketAddress] = []
+        /// Nil: no commands are taken.
+        package var commands: (any OperatorCommands)?
+        /// How often the credentials of open channels are looked at.
+        package var checkInterval = Duration.seconds(5)
+    }
+
     /// Port 0 stands for any free port.
     package var addresses: [SocketAddress]
     /// Nil: without TLS, which is allowed on loopback only.
@@ -91,6 +101,7 @@ package struct ServerConfiguration: Sendable {
     /// Where `/healthz` is answered besides, without TLS, and nothing else. It has connections of its own.
     package var healthAddresses: [SocketAddress] = []
     package var admin = AdminSettings()
+    package var operators = OperatorSettings()
     /// Memory of all requests under way (``RequestBudget``).
     package var requestBytesUnderWayMax = 134_217_728
     /// How long a connection may take until its `Hello` is answered. Then it is closed with 4408.

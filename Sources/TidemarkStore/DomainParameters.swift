@@ -9,6 +9,8 @@ extension AccountID: PostgresNumber {}
 extension ContainerID: PostgresNumber {}
 extension CredentialID: PostgresNumber {}
 extension DatabaseID: PostgresNumber {}
+extension OperatorCredentialID: PostgresNumber {}
+extension OperatorID: PostgresNumber {}
 extension ShareNumber: PostgresNumber {}
 extension UserID: PostgresNumber {}
 extension ZoneID: PostgresNumber {}
@@ -25,6 +27,7 @@ extension ContainerEnvironment: PostgresCode {}
 extension DatabaseScope: PostgresCode {}
 extension EncryptionMode: PostgresCode {}
 extension FieldMarks: PostgresCode {}
+extension OperatorRole: PostgresCode {}
 extension SharePermission: PostgresCode {}
 extension Subscription.Kind: PostgresCode {}
 extension ZoneRemovalReason: PostgresCode {}

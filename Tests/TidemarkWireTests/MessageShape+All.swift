@@ -332,6 +332,97 @@ extension MessageShape {
                 FieldShape(1, "keys", .message("WireZoneKeys")),
             ]),
         MessageShape(
+            "WireOperatorClientMessage", TidemarkWire.WireOperatorClientMessage.self, WireJudge.WireOperatorClientMessage.self,
+            [
+                FieldShape(1, "hello", .message("WireOperatorHello"), oneof: 0),
+                FieldShape(2, "command", .message("WireOperatorCommand"), oneof: 0),
+                FieldShape(3, "answer", .message("WireOperatorAnswer"), oneof: 0),
+                FieldShape(4, "file_opened", .message("WireOperatorFileOpened"), oneof: 0),
+                FieldShape(5, "file_part", .message("WireOperatorFilePart"), oneof: 0),
+                FieldShape(6, "taken", .message("WireOperatorTaken"), oneof: 0),
+                FieldShape(7, "cancel", .message("WireOperatorCancel"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireOperatorHello", TidemarkWire.WireOperatorHello.self, WireJudge.WireOperatorHello.self,
+            [
+                FieldShape(1, "credential", .bytes, bytesMax: 4096),
+                FieldShape(2, "client", .string, bytesMax: 256),
+            ]),
+        MessageShape(
+            "WireOperatorCommand", TidemarkWire.WireOperatorCommand.self, WireJudge.WireOperatorCommand.self,
+            [
+                FieldShape(1, "arguments", .string, elementsMax: 512, bytesMax: 65536),
+                FieldShape(2, "container", .string, bytesMax: 1024),
+                FieldShape(3, "environment", .string, bytesMax: 64),
+                FieldShape(4, "has_color", .bool),
+                FieldShape(5, "can_ask", .bool),
+                FieldShape(6, "shows_progress", .bool),
+                FieldShape(7, "credit", .uint32),
+            ]),
+        MessageShape(
+            "WireOperatorAnswer", TidemarkWire.WireOperatorAnswer.self, WireJudge.WireOperatorAnswer.self,
+            [
+                FieldShape(1, "is_missing", .bool),
+                FieldShape(2, "text", .string, bytesMax: 4096),
+            ]),
+        MessageShape(
+            "WireOperatorFileOpened", TidemarkWire.WireOperatorFileOpened.self, WireJudge.WireOperatorFileOpened.self,
+            [
+                FieldShape(1, "failure", .string, bytesMax: 4096),
+                FieldShape(2, "name", .string, bytesMax: 4096),
+                FieldShape(3, "byte_count", .int64),
+            ]),
+        MessageShape(
+            "WireOperatorFilePart", TidemarkWire.WireOperatorFilePart.self, WireJudge.WireOperatorFilePart.self,
+            [
+                FieldShape(1, "failure", .string, bytesMax: 4096),
+                FieldShape(2, "content", .bytes, bytesMax: 65536),
+            ]),
+        MessageShape(
+            "WireOperatorTaken", TidemarkWire.WireOperatorTaken.self, WireJudge.WireOperatorTaken.self,
+            [
+                FieldShape(1, "byte_count", .uint32),
+            ]),
+        MessageShape(
+            "WireOperatorCancel", TidemarkWire.WireOperatorCancel.self, WireJudge.WireOperatorCancel.self,
+            [
+            ]),
+        MessageShape(
+            "WireOperatorServerMessage", TidemarkWire.WireOperatorServerMessage.self, WireJudge.WireOperatorServerMessage.self,
+            [
+                FieldShape(1, "output", .message("WireOperatorOutput"), oneof: 0),
+                FieldShape(2, "question", .message("WireOperatorQuestion"), oneof: 0),
+                FieldShape(3, "open_file", .message("WireOperatorOpenFile"), oneof: 0),
+                FieldShape(4, "read_file", .message("WireOperatorReadFile"), oneof: 0),
+                FieldShape(5, "end", .message("WireOperatorEnd"), oneof: 0),
+            ]),
+        MessageShape(
+            "WireOperatorOutput", TidemarkWire.WireOperatorOutput.self, WireJudge.WireOperatorOutput.self,
+            [
+                FieldShape(1, "stream", .choice),
+                FieldShape(2, "content", .bytes, bytesMax: 65536),
+            ]),
+        MessageShape(
+            "WireOperatorQuestion", TidemarkWire.WireOperatorQuestion.self, WireJudge.WireOperatorQuestion.self,
+            [
+                FieldShape(1, "text", .string, bytesMax: 16384),
+            ]),
+        MessageShape(
+            "WireOperatorOpenFile", TidemarkWire.WireOperatorOpenFile.self, WireJudge.WireOperatorOpenFile.self,
+            [
+                FieldShape(1, "path", .string, bytesMax: 65536),
+            ]),
+        MessageShape(
+            "WireOperatorReadFile", TidemarkWire.WireOperatorReadFile.self, WireJudge.WireOperatorReadFile.self,
+            [
+                FieldShape(1, "file", .uint32),
+            ]),
+        MessageShape(
+            "WireOperatorEnd", TidemarkWire.WireOperatorEnd.self, WireJudge.WireOperatorEnd.self,
+            [
+                FieldShape(1, "status", .int32),
+            ]),
+        MessageShape(
             "WireQuery", TidemarkWire.WireQuery.self, WireJudge.WireQuery.self,
             [
                 FieldShape(1, "record_type", .string, bytesMax: 65536),

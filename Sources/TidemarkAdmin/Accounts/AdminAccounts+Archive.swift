@@ -20,7 +20,7 @@ extension AdminAccounts {
         static let role = OperatorRole.viewer
         static let readsAllData = true
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup var assets: AssetOptions
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
@@ -57,7 +57,7 @@ extension AdminAccounts {
             "tidemark admin accounts import alice alice.jsonl.gz --asset-directory /var/lib/tidemark/assets")
         static let role = OperatorRole.owner
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "The archive, gzipped or not; - for standard input.") var file: String
         @Flag(help: "Also save records that exist already.") var replace = false
         @OptionGroup var assets: AssetOptions

@@ -15,7 +15,7 @@ extension AdminAccounts {
             examples: "tidemark admin accounts disable alice")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -29,7 +29,7 @@ extension AdminAccounts {
             examples: "tidemark admin accounts enable alice")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -65,7 +65,7 @@ extension AdminAccounts {
             case keep, delete
         }
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Option(help: "keep or delete the records that it made in public databases.")
         var publicRecords: PublicRecords = .keep
         @OptionGroup(title: "Options of all commands") var options: AdminOptions

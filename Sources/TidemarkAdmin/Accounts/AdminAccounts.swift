@@ -31,7 +31,7 @@ struct AdminAccounts: ParsableCommand {
             examples: "tidemark admin accounts show alice")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -103,7 +103,7 @@ extension AdminAccounts {
             "tidemark admin accounts set-name alice --clear")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Option(help: ArgumentHelp("The given name.", valueName: "name")) var given: String?
         @Option(help: ArgumentHelp("The family name.", valueName: "name")) var family: String?
         @Flag(help: "Remove the name.") var clear = false
@@ -146,7 +146,7 @@ extension AdminAccounts {
             "tidemark admin accounts set-encryption alice escrowed --reset --dry-run")
         static let role = OperatorRole.owner
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "escrowed or end-to-end.") var mode: EncryptionArgument
         @Flag(
             help: ArgumentHelp(

@@ -14,7 +14,7 @@ struct AdminAddresses: ParsableCommand {
             "list", abstract: "List an account's addresses.", examples: "tidemark admin addresses list alice")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -38,7 +38,7 @@ struct AdminAddresses: ParsableCommand {
             examples: "tidemark admin addresses create alice alice@example.org")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "An e-mail address, or a telephone number such as +3545550100.") var address: AddressArgument
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
@@ -62,7 +62,7 @@ struct AdminAddresses: ParsableCommand {
             examples: "tidemark admin addresses delete alice alice@example.org")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "The address.") var address: AddressArgument
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 

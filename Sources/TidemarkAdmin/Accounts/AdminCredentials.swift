@@ -15,7 +15,7 @@ struct AdminCredentials: ParsableCommand {
             "list", abstract: "List an account's credentials.", examples: "tidemark admin credentials list alice")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -39,7 +39,7 @@ struct AdminCredentials: ParsableCommand {
             "TOKEN=$(tidemark admin credentials create alice -o name)")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Option(
             help: ArgumentHelp(
                 "How long it is valid, such as 12h or 30d.", discussion: "Default: for ever.", valueName: "time"))

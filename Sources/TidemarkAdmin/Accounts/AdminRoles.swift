@@ -38,7 +38,7 @@ struct AdminRoles: ParsableCommand {
             examples: "tidemark admin roles assign alice editors --container iCloud.com.example.notes")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "The role, as the schema names it.") var name: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
@@ -56,7 +56,7 @@ struct AdminRoles: ParsableCommand {
             examples: "tidemark admin roles revoke alice editors --container iCloud.com.example.notes")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "The role, as the schema names it.") var name: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 

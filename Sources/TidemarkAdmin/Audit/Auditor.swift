@@ -4,24 +4,43 @@ internal import ArgumentParser
 internal import TidemarkDomain
 internal import TidemarkStore
 
-/// Carries out commands, and writes those that may change something, or give away all that a user has, to the audit: before they act, and what became
-/// of them. If that cannot be written, nothing is done.
+/// Carries out commands, and writes those that may change something, or give away all that a user has, to the audit:
+/// before they act, and what became of them. If that cannot be written, nothing is done.
 enum Auditor {
     static func run(_ command: any AdminCommand, on console: Console) async throws {
-        guard let action = action(command, by: console.operatorIdentity), !console.isDryRun else {
-            return try await command.run(console)
+        let action = console.isDryRun ? nil : action(command, by: console.operatorIdentity)
+        try await run(action, on: console, keeping: { withoutPersons($0, of: command) }) {
+            try await command.run(console)
         }
+    }
+
+    /// Does what `body` does.
+    ///
+    /// - Parameters:
+    ///   - action: nil if it only reads.
+    ///   - kept: what the audit keeps of a failure's text.
+    static func run(
+        _ action: AuditAction?, on console: Console, keeping kept: (String) -> String = { $0 },
+        _ body: () async throws -> Void
+    ) async throws {
+        guard let action else { return try await body() }
         let id = try await console.store.beginAudit(action)
         do {
-            try await command.run(console)
+            try await body()
         } catch let end as CommandEnd {
             try await console.store.endAudit(id, failure: nil)
             throw end
         } catch {
-            try await console.store.endAudit(id, failure: withoutPersons(AdminFailure(error).description, of: command))
+            try await console.store.endAudit(id, failure: kept(AdminFailure(error).description))
             throw error
         }
         try await console.store.endAudit(id, failure: nil)
+    }
+
+    /// Writes that a command was not carried out, because its sender may not give it. With `--dry-run` too: somebody tried.
+    static func refuse(_ command: any AdminCommand, on console: Console, _ failure: AdminFailure) async throws {
+        guard let action = action(command, by: console.operatorIdentity) else { return }
+        try await console.store.endAudit(try await console.store.beginAudit(action), failure: failure.description)
     }
 
     /// Nil if the command only reads some things.

@@ -7,6 +7,8 @@ package protocol OperatorTerminal: Sendable {
     var hasColor: Bool { get }
     /// Whether somebody can be asked.
     var canAsk: Bool { get }
+    /// Whether progress is shown.
+    var showsProgress: Bool { get }
     /// Whether the operator's files and the program's are on one machine.
     var hasLocalFiles: Bool { get }
     /// Writes data, to standard output.
@@ -19,6 +21,13 @@ package protocol OperatorTerminal: Sendable {
     func showProgress(_ text: String?)
     /// Asks, and returns the line that is answered; nil if there is none.
     func ask(_ question: String) async -> String?
+    /// Whether a command may read what the operator names; `-` is standard input, which a console reads itself.
+    func mayRead(_ path: String) -> Bool
     /// Opens a file that the operator names; `-` for standard input.
     func open(_ path: String) throws(AdminFailure) -> InputFile
+}
+
+extension OperatorTerminal {
+    package var showsProgress: Bool { canAsk }
+    package func mayRead(_ path: String) -> Bool { true }
 }

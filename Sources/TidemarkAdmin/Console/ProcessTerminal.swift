@@ -8,9 +8,11 @@ package final class ProcessTerminal: OperatorTerminal {
     package let hasColor: Bool
     package let canAsk: Bool
     package var hasLocalFiles: Bool { true }
-    private let showsProgress: Bool
+    package let showsProgress: Bool
     private let hasProgress = Mutex(false)
 
+    /// How often a question looks whether it was taken back.
+    private static let askMilliseconds: Int32 = 100
     private static let clearLine = "\r\u{1B}[K"
 
     /// - Parameter variables: of the environment; a `NO_COLOR` that is not empty turns colours off (no-color.org).
@@ -51,7 +53,12 @@ package final class ProcessTerminal: OperatorTerminal {
     package func ask(_ question: String) async -> String? {
         showProgress(nil)
         Self.writeError(question)
-        return readLine()
+        // A console takes the question back by cancelling the command. Nobody else may then read the next line.
+        var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        while poll(&descriptor, 1, Self.askMilliseconds) == 0 {
+            if Task.isCancelled { return nil }
+        }
+        return Task.isCancelled ? nil : readLine()
     }
 
     package func open(_ path: String) throws(AdminFailure) -> InputFile { try InputFile(path: path) }

@@ -27,7 +27,7 @@ struct AdminContainers: ParsableCommand {
             examples: "tidemark admin containers show iCloud.com.example.notes --environment production")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The container's identifier.") var identifier: String
+        @Argument(help: "The container's identifier.", completion: .live(.containers)) var identifier: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -102,7 +102,7 @@ extension AdminContainers {
             examples: "tidemark admin containers set-feeds iCloud.com.example.notes everywhere")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The container's identifier.") var identifier: String
+        @Argument(help: "The container's identifier.", completion: .live(.containers)) var identifier: String
         @Argument(help: "custom-zones or everywhere.") var places: FeedPlaces
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
@@ -122,7 +122,7 @@ extension AdminContainers {
             examples: "tidemark admin containers set-limit iCloud.com.example.notes --references 2000")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The container's identifier.") var identifier: String
+        @Argument(help: "The container's identifier.", completion: .live(.containers)) var identifier: String
         @Option(
             help: ArgumentHelp(
                 "References with the action deleteSelf that may point to one record; 0 for the server's limit.",

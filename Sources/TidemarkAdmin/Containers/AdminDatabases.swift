@@ -69,7 +69,7 @@ extension AdminContainers {
             "tidemark admin containers set-quota iCloud.com.example.notes --public-megabytes none")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The container's identifier.") var identifier: String
+        @Argument(help: "The container's identifier.", completion: .live(.containers)) var identifier: String
         @Option(
             help: ArgumentHelp(
                 "The quota of each private database.", discussion: "In megabytes, or none.", valueName: "megabytes"))
@@ -110,7 +110,9 @@ extension AdminAccounts {
             "tidemark admin accounts set-quota --megabytes 500")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name. Without it: every account that has no quota of its own.")
+        @Argument(
+            help: "The account's name. Without it: every account that has no quota of its own.",
+            completion: .live(.accounts))
         var account: String?
         @Option(help: ArgumentHelp("The quota.", discussion: "In megabytes, or none.", valueName: "megabytes"))
         var megabytes: Megabytes

@@ -6,13 +6,16 @@ package struct AdminContext: Codable, Sendable, Equatable {
     package var target: AdminContextTarget
     package var container: String?
     package var environment: EnvironmentName?
+    /// PEM: further authorities whose certificates a server may have; nil: only those of the system.
+    var authorityFile: String?
     /// How its server is started, if somebody on this machine can start it; a whole command.
     package var start: String?
 
     package init(
         name: String, target: AdminContextTarget, container: String? = nil, environment: EnvironmentName? = nil,
-        start: String? = nil
+        start: String? = nil, authorityFile: String? = nil
     ) {
+        self.authorityFile = authorityFile
         self.name = name
         self.target = target
         self.container = container

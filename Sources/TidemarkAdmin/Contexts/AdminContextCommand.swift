@@ -37,7 +37,8 @@ struct AdminContextCommand: ParsableCommand {
             "show", abstract: "Show a context, without its password or credential.",
             examples: "tidemark admin context show dev")
 
-        @Argument(help: "The context's name. Default: the selected one.") var name: String?
+        @Argument(help: "The context's name. Default: the selected one.", completion: .live(.contexts)) var name:
+            String?
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ screen: Screen, _ contexts: ContextFile) async throws {
@@ -64,13 +65,19 @@ struct AdminContextCommand: ParsableCommand {
                 """,
             examples:
                 "tidemark admin context add home --database-url postgresql:///tidemark --container iCloud.com.example.notes",
-            "tidemark admin context add work --server wss://cloud.example.org --credential-file operator.token")
+            "tidemark admin context add work --server wss://cloud.example.org:8444 --credential-file operator.token")
 
         @Argument(help: "A name for it.") var name: String
         @Option(help: ArgumentHelp("The server's URL.", valueName: "wss://host")) var server: String?
         @Option(
             help: ArgumentHelp("The file with the operator's credential; - for standard input.", valueName: "file"))
         var credentialFile: String?
+        @Option(
+            name: .customLong("ca"),
+            help: ArgumentHelp(
+                "PEM file: a further authority of servers' certificates.", discussion: "Or TIDEMARK_CA.",
+                valueName: "file"))
+        var authorityFile: String?
         @Flag(help: "Select it too.") var select = false
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
@@ -86,8 +93,13 @@ struct AdminContextCommand: ParsableCommand {
             guard (server == nil) == (credentialFile == nil) else {
                 throw ValidationError("--server and --credential-file belong together. Give both.")
             }
-            if let server, !server.hasPrefix("wss://") {
-                throw ValidationError("--server takes a URL that begins with wss://, not \(server).")
+            if let server, OperatorURL(server) == nil {
+                throw ValidationError(
+                    "--server takes a URL such as wss://cloud.example.org:8444, or ws:// for this machine, not \(server)."
+                )
+            }
+            guard authorityFile == nil || server != nil else {
+                throw ValidationError("--ca is for servers. Give --server too.")
             }
             if let url = options.databaseURL, PostgresURL.redacted(url) == nil {
                 throw ValidationError("--database-url is not a connection string of libpq.")
@@ -96,7 +108,8 @@ struct AdminContextCommand: ParsableCommand {
 
         func run(_ screen: Screen, _ contexts: ContextFile) async throws {
             let context = AdminContext(
-                name: name, target: try target(screen), container: options.container, environment: options.environment)
+                name: name, target: try target(screen), container: options.container, environment: options.environment,
+                authorityFile: authorityFile)
             try screen.plan("add the context \(name)")
             let isSelected = try contexts.change { list throws(AdminFailure) in
                 list.set(context)
@@ -121,7 +134,7 @@ struct AdminContextCommand: ParsableCommand {
             "select", abstract: "Let commands go where the context says.",
             examples: "tidemark admin context select home")
 
-        @Argument(help: "The context's name.") var name: String
+        @Argument(help: "The context's name.", completion: .live(.contexts)) var name: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ screen: Screen, _ contexts: ContextFile) async throws {
@@ -139,7 +152,7 @@ struct AdminContextCommand: ParsableCommand {
             "remove", abstract: "Remove a context. What it names stays as it is.",
             examples: "tidemark admin context remove home")
 
-        @Argument(help: "The context's name.") var name: String
+        @Argument(help: "The context's name.", completion: .live(.contexts)) var name: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ screen: Screen, _ contexts: ContextFile) async throws {

@@ -29,7 +29,7 @@ extension AdminDevices {
             examples: "tidemark admin devices revoke alice 5d1f4e8a9b3c4d2e8f7a6b5c4d3e2f1a")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "The device, as devices list shows it.") var device: DeviceArgument
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
@@ -53,7 +53,7 @@ extension AdminDevices {
             examples: "tidemark admin devices delete alice 5d1f4e8a9b3c4d2e8f7a6b5c4d3e2f1a")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "The device, as devices list shows it.") var device: DeviceArgument
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 

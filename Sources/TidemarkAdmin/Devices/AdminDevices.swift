@@ -16,7 +16,7 @@ struct AdminDevices: ParsableCommand {
             examples: "tidemark admin devices list alice")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {

@@ -35,7 +35,8 @@ struct AdminImport: AdminCommand {
         "tidemark admin import alice notes.jsonl --type Note --name recordName --zone Notes --dry-run")
     static let role = OperatorRole.editor
 
-    @Argument(help: "public, or an account's name for its private database.") var database: DatabaseArgument
+    @Argument(help: "public, or an account's name for its private database.", completion: .live(.databases))
+    var database: DatabaseArgument
     @Argument(help: "The file; - for standard input.") var file: String
     @Option(help: ArgumentHelp("A file that says how columns become fields.", valueName: "file")) var mapping: String?
     @Option(help: ArgumentHelp("The type of the records.", valueName: "type")) var type: String?
@@ -53,9 +54,11 @@ struct AdminImport: AdminCommand {
     var delimiter = ","
     @Flag(help: "Also save records that exist already.") var replace = false
     @Option(
-        help: ArgumentHelp("The account that becomes the creator. Needed for the public database.", valueName: "name"))
+        help: ArgumentHelp(
+            "The account that becomes the creator. Needed for the public database.", valueName: "account"),
+        completion: .live(.accounts))
     var account: String?
-    @Option(help: "The zone.") var zone = ZoneName.default
+    @Option(help: "The zone.", completion: .live(.zones)) var zone = ZoneName.default
     @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
     var interruption: String? { "\nInterrupted. \(Importer.advice)" }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
-
 /// The bytes of a file, one after the other, decompressed if they are gzip.
 package final class InputFile {
     /// The name as it was given, for messages.
@@ -10,28 +8,20 @@ package final class InputFile {
     let byteCount: Int?
     /// Counted before decompression.
     private(set) var byteCountRead = 0
-    private let handle: FileHandle
+    private let source: any ByteSource
     private var gunzip: Gunzip?
     private var buffer: [UInt8] = []
     private var place = 0
     private var isAtEnd = false
 
-    private static let chunkBytes = 262_144
+    /// - Parameter path: of this machine; `-` for standard input.
+    convenience init(path: String) throws(AdminFailure) {
+        try self.init(try LocalFile(path: path))
+    }
 
-    /// - Parameter path: `-` for standard input.
-    init(path: String) throws(AdminFailure) {
-        name = path == "-" ? "standard input" : path
-        do {
-            handle =
-                path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        } catch {
-            throw AdminFailure(.usage, "The file \(path) cannot be read. Check that it exists and who may read it.")
-        }
-        var status = stat()
-        let kind = fstat(handle.fileDescriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
-        guard kind != S_IFDIR else { throw AdminFailure(.usage, "\(path) is a folder: name one file in it.") }
-        let isFile = kind == S_IFREG
-        byteCount = isFile ? Int(status.st_size) : nil
+    init(_ source: any ByteSource) throws(AdminFailure) {
+        self.source = source
+        (name, byteCount) = (source.name, source.byteCount)
         let head = try readChunk()
         gunzip = Gunzip.isGzip(head) ? try Gunzip() : nil
         buffer = try gunzip?.inflate(head) ?? head
@@ -62,13 +52,7 @@ package final class InputFile {
 
     /// Empty at the end.
     private func readChunk() throws(AdminFailure) -> [UInt8] {
-        let chunk: Data?
-        do {
-            chunk = try handle.read(upToCount: Self.chunkBytes)
-        } catch {
-            throw AdminFailure(.usage, "\(name) cannot be read to its end: \(error.localizedDescription).")
-        }
-        let bytes = [UInt8](chunk ?? Data())
+        let bytes = try source.read()
         byteCountRead += bytes.count
         if bytes.isEmpty {
             isAtEnd = true

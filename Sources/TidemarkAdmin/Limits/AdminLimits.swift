@@ -26,7 +26,8 @@ struct AdminLimits: ParsableCommand {
             "tidemark admin limits show --container iCloud.org.example.notes --account alice -o json")
         static let role = OperatorRole.viewer
 
-        @Option(help: ArgumentHelp("Also those of this account.", valueName: "name")) var account: String?
+        @Option(help: ArgumentHelp("Also those of this account.", valueName: "account"), completion: .live(.accounts))
+        var account: String?
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {

@@ -18,12 +18,13 @@ struct AdminExplain: AdminCommand {
         "tidemark admin explain bob page-2 --type Page")
     static let role = OperatorRole.viewer
 
-    @Argument(help: "The account's name.") var account: String
+    @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
     @Argument(help: "The record's name.") var record: String
-    @Option(help: "The record's zone.") var zone = ZoneName.default
+    @Option(help: "The record's zone.", completion: .live(.zones)) var zone = ZoneName.default
     @Option(
         help: ArgumentHelp(
-            "The record's database: public, or an account's name for its private database.", valueName: "database"))
+            "The record's database: public, or an account's name for its private database.", valueName: "database"),
+        completion: .live(.databases))
     var database: DatabaseArgument = .public
     @Option(help: ArgumentHelp("The type of a record that does not exist yet.", valueName: "type")) var type: String?
     @OptionGroup(title: "Options of all commands") var options: AdminOptions

@@ -8,8 +8,9 @@ internal import TidemarkStore
 
 /// A zone of a database on a command line.
 struct ZoneArguments: ParsableArguments, Sendable {
-    @Argument(help: "public, or the account's name for its private database.") var database: DatabaseArgument
-    @Argument(help: "The zone's name.") var zone: String
+    @Argument(help: "public, or the account's name for its private database.", completion: .live(.databases))
+    var database: DatabaseArgument
+    @Argument(help: "The zone's name.", completion: .live(.zones)) var zone: String
 
     /// - Throws: ``AdminFailure`` if there is no such zone.
     func find(_ console: Console, creator: String? = nil) async throws -> (place: RecordsPlace, zone: ZoneState) {

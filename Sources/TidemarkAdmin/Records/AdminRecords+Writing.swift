@@ -25,7 +25,8 @@ extension AdminRecords {
         @Flag(help: "Also save records that exist already.") var replace = false
         @Option(
             help: ArgumentHelp(
-                "The account that becomes the creator. Needed for the public database.", valueName: "name"))
+                "The account that becomes the creator. Needed for the public database.", valueName: "account"),
+            completion: .live(.accounts))
         var account: String?
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 

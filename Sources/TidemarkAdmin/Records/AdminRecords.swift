@@ -28,7 +28,8 @@ struct AdminRecords: ParsableCommand {
                 + "--where 'distanceToLocation:fromLocation:(location, %@) < 100000' --near location:64.1466,-21.9426")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "public, or an account's name for its private database.") var database: DatabaseArgument
+        @Argument(help: "public, or an account's name for its private database.", completion: .live(.databases))
+        var database: DatabaseArgument
         @Argument(help: "The type of the records.") var recordType: String
         @Option(
             name: .customLong("where"),
@@ -44,7 +45,7 @@ struct AdminRecords: ParsableCommand {
         @Option(
             help: ArgumentHelp("The nearest first.", valueName: "field:latitude,longitude"))
         var near: String?
-        @Option(help: "Only in this zone.") var zone: String?
+        @Option(help: "Only in this zone.", completion: .live(.zones)) var zone: String?
         @Option(help: ArgumentHelp("Show only this field. May be repeated.", valueName: "field"))
         var field: [String] = []
         @Option(help: "The most records; 0 for all.") var limit = 100

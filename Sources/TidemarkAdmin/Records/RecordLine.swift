@@ -261,7 +261,7 @@ struct RecordLineField: Codable, Equatable {
 
 extension FieldValue {
     /// The elements of a list; none for any other value.
-    fileprivate var lineElements: [FieldValue] {
+    var lineElements: [FieldValue] {
         switch self {
         case .strings(let list): list.map { .string($0) }
         case .int64s(let list): list.map { .int64($0) }
@@ -276,7 +276,7 @@ extension FieldValue {
     }
 
     /// A list of values of one type.
-    fileprivate init(lineElements values: [FieldValue]) {
+    init(lineElements values: [FieldValue]) {
         switch values.first {
         case .reference:
             self = .references(values.compactMap { if case .reference(let value) = $0 { value } else { nil } })

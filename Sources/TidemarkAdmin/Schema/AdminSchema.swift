@@ -167,7 +167,7 @@ extension Console {
 
     /// A schema may be applied before an app's first device connects. A new container is reported at once, because its
     /// name may be mistyped.
-    fileprivate func findOrCreate(_ key: ContainerKey) async throws -> ContainerID {
+    func findOrCreate(_ key: ContainerKey) async throws -> ContainerID {
         if let id = try await store.container(key.identifier, key.environment) { return id }
         let id = try await store.createContainer(key.identifier, key.environment)
         say("Created container \(key.identifier) in \(key.environment.name).")
@@ -212,7 +212,7 @@ extension AdminStore {
     /// and in development if records conflict with them.
     ///
     /// - Returns: the changes.
-    fileprivate func change(
+    func change(
         _ container: ContainerID, force: Bool, _ make: @Sendable (Schema) throws -> Schema
     ) async throws -> [SchemaDifference] {
         for _ in 0..<10 {
@@ -240,7 +240,7 @@ extension AdminStore {
 
 extension SchemaDifference {
     /// Whether users may lose a role.
-    fileprivate var takesRole: Bool { if case .roleRemoved = self { true } else { false } }
+    var takesRole: Bool { if case .roleRemoved = self { true } else { false } }
 }
 
 extension AdminFailure {

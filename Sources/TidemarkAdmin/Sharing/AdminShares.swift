@@ -16,7 +16,7 @@ struct AdminShares: ParsableCommand {
             examples: "tidemark admin shares list alice --container iCloud.com.example.notes")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -51,8 +51,8 @@ struct AdminShares: ParsableCommand {
             examples: "tidemark admin shares show alice Notes --container iCloud.com.example.notes")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
-        @Argument(help: "The zone's name.") var zone: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
+        @Argument(help: "The zone's name.", completion: .live(.zones)) var zone: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -88,8 +88,8 @@ struct AdminShares: ParsableCommand {
             examples: "tidemark admin shares revoke alice Notes --container iCloud.com.example.notes")
         static let role = OperatorRole.owner
 
-        @Argument(help: "The account's name.") var account: String
-        @Argument(help: "The zone's name.") var zone: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
+        @Argument(help: "The zone's name.", completion: .live(.zones)) var zone: String
         @Option(help: ArgumentHelp("Only this participant's part, by the ID that show prints.", valueName: "id"))
         var participant: ParticipantArgument?
         @OptionGroup(title: "Options of all commands") var options: AdminOptions

@@ -28,7 +28,7 @@ struct AdminSubscriptions: ParsableCommand {
             examples: "tidemark admin subscriptions list alice --container iCloud.org.example.notes")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -55,7 +55,7 @@ struct AdminSubscriptions: ParsableCommand {
             examples: "tidemark admin subscriptions delete alice notes-changed --container iCloud.org.example.notes")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "The subscription's ID.") var id: String
         @Option(help: "private, shared or public.") var database = Scope.private
         @OptionGroup(title: "Options of all commands") var options: AdminOptions

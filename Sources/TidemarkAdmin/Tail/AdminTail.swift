@@ -18,8 +18,9 @@ struct AdminTail: AdminCommand {
         "tidemark admin tail public --type Airport --exec 'curl -sd @- http://127.0.0.1:9000/changed'")
     static let role = OperatorRole.viewer
 
-    @Argument(help: "public, or an account's name for its private database.") var database: DatabaseArgument
-    @Option(help: "Only this zone.") var zone: String?
+    @Argument(help: "public, or an account's name for its private database.", completion: .live(.databases))
+    var database: DatabaseArgument
+    @Option(help: "Only this zone.", completion: .live(.zones)) var zone: String?
     @Option(help: ArgumentHelp("Only records of this type.", valueName: "type")) var type: String?
     @Option(help: ArgumentHelp("Go on after this position. May be repeated.", valueName: "zone.change"))
     var after: [TailPosition] = []

@@ -16,7 +16,7 @@ struct AdminXray: AdminCommand {
         examples: "tidemark admin xray alice", "tidemark admin xray alice --watch")
     static let role = OperatorRole.viewer
 
-    @Argument(help: "The account's name.") var account: String
+    @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
     @Flag(help: "Go on, and show it again whenever something has changed.") var watch = false
     @OptionGroup(title: "Options of all commands") var options: AdminOptions
 

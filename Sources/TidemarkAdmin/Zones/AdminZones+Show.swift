@@ -15,8 +15,8 @@ extension AdminZones {
             examples: "tidemark admin zones show alice Notes --container iCloud.com.example.notes -o wide")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
-        @Argument(help: "The zone's name.") var zone: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
+        @Argument(help: "The zone's name.", completion: .live(.zones)) var zone: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         /// A zone, as it is shown.
@@ -69,8 +69,8 @@ extension AdminZones {
             examples: "tidemark admin zones delete alice Notes --container iCloud.com.example.notes --dry-run")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.") var account: String
-        @Argument(help: "The zone's name.") var zone: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
+        @Argument(help: "The zone's name.", completion: .live(.zones)) var zone: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {

@@ -15,7 +15,7 @@ struct AdminZones: ParsableCommand {
             examples: "tidemark admin zones list alice --container iCloud.com.example.notes")
         static let role = OperatorRole.viewer
 
-        @Argument(help: "The account's name.") var account: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -39,8 +39,8 @@ struct AdminZones: ParsableCommand {
             examples: "tidemark admin zones purge alice Notes --container iCloud.com.example.notes")
         static let role = OperatorRole.owner
 
-        @Argument(help: "The account's name.") var account: String
-        @Argument(help: "The zone's name.") var zone: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
+        @Argument(help: "The zone's name.", completion: .live(.zones)) var zone: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -57,8 +57,8 @@ struct AdminZones: ParsableCommand {
             examples: "tidemark admin zones reset-encrypted alice Notes --container iCloud.com.example.notes")
         static let role = OperatorRole.owner
 
-        @Argument(help: "The account's name.") var account: String
-        @Argument(help: "The zone's name.") var zone: String
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
+        @Argument(help: "The zone's name.", completion: .live(.zones)) var zone: String
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {

@@ -10,6 +10,26 @@ package struct SchemaPosition: Hashable, Sendable {
 package struct SchemaSyntaxError: Error, Equatable, CustomStringConvertible {
     package let position: SchemaPosition
     package let message: String
+    /// What may stand there, and what does; nil if something else is wrong.
+    package let mismatch: Mismatch?
+
+    /// A word or sign that the language does not allow at its place.
+    package struct Mismatch: Equatable, Sendable {
+        package let expected: String
+        package let found: String
+    }
+
+    init(position: SchemaPosition, message: String) {
+        self.position = position
+        self.message = message
+        mismatch = nil
+    }
+
+    init(position: SchemaPosition, expected: String, found: String) {
+        self.position = position
+        message = "expected \(expected), found \(found)"
+        mismatch = Mismatch(expected: expected, found: found)
+    }
 
     package var description: String { "\(position.line):\(position.column): \(message)" }
 }

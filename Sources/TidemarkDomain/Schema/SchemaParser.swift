@@ -45,7 +45,7 @@ private struct SchemaParser {
                 try expect("TYPE")
                 try recordType()
             } else {
-                throw error("expected CREATE ROLE or RECORD TYPE, found \(token.text)")
+                throw mismatch("CREATE ROLE or RECORD TYPE")
             }
             try expect(";")
         }
@@ -96,7 +96,7 @@ private struct SchemaParser {
             } else if try take("WRITE") {
                 permissions.insert(.write)
             } else {
-                throw error("expected READ, CREATE or WRITE, found \(token.text)")
+                throw mismatch("READ, CREATE or WRITE")
             }
         } while try take(",")
         try expect("TO")
@@ -160,7 +160,7 @@ private struct SchemaParser {
         }
         for element in SchemaFieldType.Element.allCases where try take(element.name) { return element }
         let names = SchemaFieldType.Element.allCases.map(\.name).joined(separator: ", ")
-        throw error("expected a type (\(names), LIST<…> or ENCRYPTED …), found \(token.text)")
+        throw mismatch("a type (\(names), LIST<…> or ENCRYPTED …)")
     }
 
     private mutating func marks(
@@ -192,18 +192,18 @@ private struct SchemaParser {
     }
 
     private mutating func expect(_ word: String) throws(SchemaSyntaxError) {
-        guard try take(word) else { throw error("expected \(word), found \(token.text)") }
+        guard try take(word) else { throw mismatch(word) }
     }
 
     private mutating func name(_ what: String) throws(SchemaSyntaxError) -> SchemaLexer.Token {
-        guard token.kind == .word || token.kind == .quoted else { throw error("expected \(what), found \(token.text)") }
+        guard token.kind == .word || token.kind == .quoted else { throw mismatch(what) }
         let name = token
         token = try lexer.next()
         return name
     }
 
-    private func error(_ message: String) -> SchemaSyntaxError {
-        SchemaSyntaxError(position: token.position, message: message)
+    private func mismatch(_ expected: String) -> SchemaSyntaxError {
+        SchemaSyntaxError(position: token.position, expected: expected, found: token.text)
     }
 
     private func badName(_ what: String, _ name: SchemaLexer.Token) -> SchemaSyntaxError {

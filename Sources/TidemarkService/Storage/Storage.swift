@@ -591,9 +591,3 @@ package struct ZonesMoved: Sendable {
         self.growth = growth
     }
 }
-
-/// What servers that share a store tell each other. A hint: it may be lost (I-4).
-package enum ServerNotice: Sendable, Hashable {
-    case zone(ZoneNotice)
-    case credentialRevoked(CredentialID), deviceRevoked(AccountDevice)
-}

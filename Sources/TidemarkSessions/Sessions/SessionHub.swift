@@ -104,12 +104,18 @@ package final class SessionHub: Sendable {
     package func heard(_ notices: [ServerNotice]) {
         var moved: [ZoneNotice] = []
         var revoked = RevokedAccess()
+        var closed: [(AccountID, DeviceID?)] = []
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
             case .credentialRevoked(let credential): revoked.credentials.insert(credential)
             case .deviceRevoked(let device): revoked.devices.insert(device)
+            case .connectionsClosed(let account, let device): closed.append((account, device))
             }
+        }
+        for (account, device) in closed {
+            scheduler.runAtOnce { [self] in await sendAway(account, device) }
+            siblings.each { await $0.sendAway(account, device) }
         }
         if !revoked.isEmpty {
             scheduler.runAtOnce { [self, revoked] in await cutOff(revoked) }
@@ -133,6 +139,14 @@ package final class SessionHub: Sendable {
     private func cutOff(_ revoked: RevokedAccess) async {
         await visitAll { session in
             if let member = session.member, revoked.includes(member) { session.end(.notAuthenticated) }
+        }
+    }
+
+    /// Closes connections as a server does that stops: the devices connect again, and send again what was not answered.
+    private func sendAway(_ account: AccountID, _ device: DeviceID?) async {
+        await visitAll { session in
+            guard let member = session.member, member.identity?.account == account else { return }
+            if device == nil || member.device == device { session.end(.goingAway) }
         }
     }
 

@@ -66,6 +66,28 @@ struct DeviceStatements: Sendable {
             progress: bytes.flatMap { DeviceProgress(decoding: $0) })
     }
 
+    /// What is known of devices, by account and device.
+    let links = DeclaredStatement<
+        (after: AccountDevice, first: Int64, last: Int64, countMax: Int), AdminStore.KeptLink
+    >(
+        .read, "admin_device_links",
+        """
+        SELECT p.account_id, p.device_id, a.name AS account_name, d.name AS device_name, p.noted_at, p.progress
+          FROM device_progress p
+          JOIN account a ON a.id = p.account_id
+          JOIN device d ON d.account_id = p.account_id AND d.id = p.device_id
+         WHERE (p.account_id, p.device_id) > (\(\.after.account), \(\.after.device))
+           AND p.account_id BETWEEN \(\.first) AND \(\.last)
+         ORDER BY p.account_id, p.device_id LIMIT \(\.countMax)
+        """
+    ) { row throws(PostgresError) in
+        let bytes: [UInt8] = try row["progress"]
+        return AdminStore.KeptLink(
+            of: AccountDevice(account: try row["account_id"], device: try row["device_id"]),
+            account: try row["account_name"], deviceName: try row["device_name"], notedAt: try row["noted_at"],
+            link: DeviceProgress(decoding: bytes)?.link)
+    }
+
     /// Where feeds end, and since when there is something after a place. No row: there is no such database.
     let places = DeclaredStatement<[FeedProgress], AdminStore.FeedEnd>(
         .read, "admin_feed_ends",

@@ -164,5 +164,9 @@ package enum Migrations {
             "0036_digest_records", "cf128668d687a99c128bf3cec5c315d7413b1cc379a378e4dd7a6dadb5532f75",
             PackageResources._036_digest_records_sql
         ),
+        (
+            "0037_create_operators", "09040a5273a83d084a16eb39f9d7995603bcb44a7dd246708c58c22f038e27f1",
+            PackageResources._037_create_operators_sql
+        ),
     ]
 }

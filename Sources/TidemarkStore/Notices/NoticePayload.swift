@@ -11,6 +11,7 @@ internal import TidemarkService
 ///     s <database> <device in hexadecimal digits> <name of a zone whose shares changed too>
 ///     c <credential>
 ///     d <account> <device in hexadecimal digits>
+///     x <account> <device in hexadecimal digits, or nothing for all>
 enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
     private static let bytesMax = 7_900
@@ -38,6 +39,8 @@ enum NoticePayload {
             "c\t\(credential.rawValue)\n"
         case .deviceRevoked(let revoked):
             "d\t\(revoked.account.rawValue)\t\(Hex.encode(revoked.device.bytes))\n"
+        case .connectionsClosed(let account, let device):
+            "x\t\(account.rawValue)\t\(device.map { Hex.encode($0.bytes) } ?? "")\n"
         }
     }
 
@@ -59,6 +62,11 @@ enum NoticePayload {
             case ("d", 3):
                 guard let bytes = Hex.decode(text(parts[2])), let device = DeviceID(bytes: bytes) else { return nil }
                 return .deviceRevoked(AccountDevice(account: AccountID(id), device: device))
+            case ("x", 3) where parts[2].isEmpty:
+                return .connectionsClosed(AccountID(id), nil)
+            case ("x", 3):
+                guard let bytes = Hex.decode(text(parts[2])), let device = DeviceID(bytes: bytes) else { return nil }
+                return .connectionsClosed(AccountID(id), device)
             default:
                 return nil
             }

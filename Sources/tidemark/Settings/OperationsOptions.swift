@@ -31,6 +31,14 @@ struct OperationsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Address and port that take commands of operators (tidemark admin context add --server). May be repeated.",
+            discussion:
+                "Default: none. With TLS if the server has a certificate; without one, loopback only. Operators are made by "
+                + "`tidemark admin operators create`.", valueName: "host:port"))
+    var operatorsListen: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "How long the server serves on after SIGTERM, while /readyz answers 503.",
             discussion: "Load balancers look elsewhere meanwhile. Default: 10; 0 without --admin-listen.",
             valueName: "seconds"))
@@ -38,7 +46,13 @@ struct OperationsOptions: ParsableArguments {
 
     func apply(to configuration: inout ServerConfiguration) throws(AdminFailure) {
         var admin = configuration.admin
-        for text in addresses { admin.addresses.append(try ConnectionOptions.address(text, "--admin-listen")) }
+        for text in Self.all(adminListen, "--admin-listen") {
+            admin.addresses.append(try ConnectionOptions.address(text, "--admin-listen"))
+        }
+        for text in Self.all(operatorsListen, "--operators-listen") {
+            configuration.operators.addresses.append(try ConnectionOptions.address(text, "--operators-listen"))
+        }
+        configuration.operators.commands = ServedCommands()
         admin.tokenFile = Setting.optional(adminTokenFile, "--admin-token-file")
         admin.clientAuthorityFile = Setting.optional(adminClientAuthority, "--admin-client-ca")
         if admin.addresses.isEmpty, admin.tokenFile != nil || admin.clientAuthorityFile != nil {
@@ -62,8 +76,8 @@ struct OperationsOptions: ParsableArguments {
     }
 
     /// In the environment, several are separated by commas.
-    private var addresses: [String] {
-        guard adminListen.isEmpty else { return adminListen }
-        return Setting.optional(nil, "--admin-listen")?.split(separator: ",").map(String.init) ?? []
+    private static func all(_ values: [String], _ flag: String) -> [String] {
+        guard values.isEmpty else { return values }
+        return Setting.optional(nil, flag)?.split(separator: ",").map(String.init) ?? []
     }
 }

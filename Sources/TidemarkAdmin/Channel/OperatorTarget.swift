@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import TidemarkSockets
+internal import TidemarkTLS
+internal import TidemarkTransport
+
+/// The URL at which a server takes commands of operators.
+struct OperatorURL: Sendable, Equatable {
+    /// Where the channel is, if the URL names no path.
+    private static let path = "/admin"
+
+    let text: String
+    let host: String
+    let port: UInt16
+    let path: String
+    let isSecure: Bool
+
+    /// Nil if it is none: `wss://host:port`, or `ws://` for this machine.
+    init?(_ text: String) {
+        guard let parts = URLComponents(string: text), let host = parts.encodedHost, !host.isEmpty,
+            parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
+        else { return nil }
+        isSecure = parts.scheme == "wss"
+        guard isSecure || parts.scheme == "ws" else { return nil }
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        // Whether `localhost` leads to this machine is seen when its addresses are known (R-740).
+        let isHere = SocketAddress(numericHost: self.host, port: 0)?.isLoopback ?? (self.host == "localhost")
+        guard isSecure || isHere else { return nil }
+        guard let port = UInt16(exactly: parts.port ?? (isSecure ? 443 : 80)), port > 0 else { return nil }
+        self.port = port
+        path =
+            parts.percentEncodedPath.isEmpty || parts.percentEncodedPath == "/" ? Self.path : parts.percentEncodedPath
+        self.text = text
+    }
+}
+
+/// A server that takes an operator's commands, and the operator's credential.
+struct OperatorTarget: Sendable {
+    static let subprotocol = "tidemark.operator.v1"
+
+    let url: OperatorURL
+    let credential: String
+    let transport: TransportClient.Target
+
+    /// - Parameter variables: of the environment.
+    /// - Returns: nil if the target is a database.
+    /// - Throws: ``AdminFailure`` if the URL or the authority's file cannot be used.
+    init?(_ target: AdminTarget, variables: [String: String]) throws(AdminFailure) {
+        guard case .server(let text, let credential) = target.place else { return nil }
+        guard let url = OperatorURL(text) else {
+            throw AdminFailure(
+                .usage, "The context \(target.context?.name ?? "") names no server: \(text). Add it again.")
+        }
+        let authority = target.context?.authorityFile ?? variables["TIDEMARK_CA"].flatMap { $0.isEmpty ? nil : $0 }
+        var tls: TLSContext?
+        if url.isSecure {
+            do {
+                tls = try TLSContext(client: .init(additionalRootsFile: authority))
+            } catch {
+                throw AdminFailure(
+                    .refused, "The authority's file \(authority ?? "") cannot be used: \(error.debugDescription)")
+            }
+        }
+        self.url = url
+        self.credential = credential
+        transport = TransportClient.Target(
+            host: url.host, port: url.port, path: url.path, tls: tls, subprotocols: [Self.subprotocol])
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+/// A command as it is sent to a server.
+struct SentCommand: Sendable, Equatable {
+    /// Without `tidemark admin`, and without the option that names the server.
+    let arguments: [String]
+    let container: String?
+    let environment: String
+    let hasColor: Bool
+    let canAsk: Bool
+    let showsProgress: Bool
+
+    /// - Parameter arguments: as they were typed after `tidemark admin`.
+    init(
+        _ command: any AdminCommand, arguments: [String], _ target: AdminTarget, _ terminal: any OperatorTerminal
+    ) {
+        self.arguments = Self.withoutContext(arguments)
+        container = target.container
+        environment = target.environment.name
+        hasColor = terminal.hasColor
+        canAsk = terminal.canAsk
+        showsProgress = terminal.showsProgress
+    }
+
+    /// The context's name means something on this machine only.
+    static func withoutContext(_ arguments: [String]) -> [String] {
+        var (rest, result) = (arguments[...], [String]())
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--": return result + [argument] + rest
+            case "--context": _ = rest.popFirst()
+            case _ where argument.hasPrefix("--context="): continue
+            default: result.append(argument)
+            }
+        }
+        return result
+    }
+
+    /// Whether the operator named this file. A server gets no other.
+    func names(_ path: String) -> Bool {
+        arguments.contains { argument in
+            if argument == path { return true }
+            guard argument.hasPrefix("-"), let sign = argument.firstIndex(of: "=") else { return false }
+            return argument[argument.index(after: sign)...] == path
+        }
+    }
+
+    var message: WireOperatorClientMessage {
+        var message = WireOperatorClientMessage()
+        var command = WireOperatorCommand()
+        command.arguments = arguments
+        command.container = container ?? ""
+        command.environment = environment
+        command.hasColor = hasColor
+        command.canAsk = canAsk
+        command.showsProgress = showsProgress
+        command.credit = UInt32(OperatorClientMachine.credit)
+        message.command = command
+        return message
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Synchronization
+internal import TidemarkDomain
+internal import TidemarkPostgres
+internal import TidemarkScheduling
+package import TidemarkServer
+internal import TidemarkSockets
+internal import TidemarkStore
+
+/// Carries out the commands of operators who are connected to a server: each on a thread and connections of its own.
+package struct ServedCommands: OperatorCommands {
+    package init() {}
+
+    package func run(_ request: OperatorRequest, over channel: any OperatorChannel) async -> Int32 {
+        let status: ExitStatus
+        switch Self.parse(request.arguments) {
+        case .success(let command): status = await run(command, request, over: channel)
+        case .failure(.help(let text)):
+            _ = await channel.write(text + "\n")
+            status = .ok
+        case .failure(.usage(let text)):
+            channel.say(text)
+            status = .usage
+        }
+        return status.rawValue
+    }
+
+    // MARK: Parsing
+
+    private enum Unparsed: Error {
+        case help(String)
+        case usage(String)
+    }
+
+    private static func parse(_ arguments: [String]) -> Result<any AdminCommand, Unparsed> {
+        let parsed: any ParsableCommand
+        do {
+            parsed = try Admin.parseAsRoot(arguments)
+        } catch {
+            let text = Admin.fullMessage(for: error)
+            return .failure(Admin.exitCode(for: error) == .success ? .help(text) : .usage(text))
+        }
+        guard type(of: parsed).configuration.subcommands.isEmpty else {
+            return .failure(.help(Admin.helpMessage(for: type(of: parsed))))
+        }
+        guard let command = parsed as? any AdminCommand else {
+            return .failure(
+                .usage("Error: This command works on the operator's own machine. A server does not run it."))
+        }
+        guard command.options.databaseURL == nil, command.options.context == nil else {
+            return .failure(
+                .usage(
+                    "Error: A server runs commands on its own database only: leave out --database-url and --context."))
+        }
+        return .success(command)
+    }
+
+    // MARK: Running
+
+    private func run(
+        _ command: any AdminCommand, _ request: OperatorRequest, over channel: any OperatorChannel
+    ) async -> ExitStatus {
+        let screen = Screen(command.options, ChannelTerminal(request, channel))
+        let loop: EventLoop
+        do {
+            loop = try EventLoop(name: "operator")
+        } catch {
+            screen.say("Error: The server has no thread left for the command. Try again later.")
+            return .refused
+        }
+        defer { loop.stop() }
+        let work = loop.run { await Self.perform(command, request, screen, loop) }
+        let status = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        return status
+    }
+
+    private static func perform(
+        _ command: any AdminCommand, _ request: OperatorRequest, _ screen: Screen, _ loop: EventLoop
+    ) async -> ExitStatus {
+        await AdminProgram.ending(screen) {
+            let environment = try environment(command.options, request)
+            let storage = try PostgresStorage(
+                url: request.databaseURL, loop: loop, connections: 1, queryTimes: .patient)
+            let end = StorageEnd(storage)
+            let console = Console(
+                storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
+                environment: environment,
+                operatorIdentity: OperatorIdentity(name: request.sender.name, address: request.address))
+            let result: Result<Void, any Error>
+            do {
+                // What waits for the database hears of the end in this way.
+                try await withTaskCancellationHandler {
+                    try await carryOut(command, request.sender, console)
+                } onCancel: {
+                    _ = end.begin()
+                }
+                result = .success(())
+            } catch {
+                result = .failure(Task.isCancelled ? AdminFailure(.refused, "The command was cancelled.") : error)
+            }
+            await end.begin().value
+            try result.get()
+        }
+    }
+
+    private static func carryOut(
+        _ command: any AdminCommand, _ sender: SignedInOperator, _ console: Console
+    ) async throws {
+        let needed = type(of: command).role
+        guard needed <= sender.role else {
+            let failure = AdminFailure(
+                .notAllowed,
+                "\(sender.name) is \(sender.role.name), and this command needs \(needed.name). An owner may change that: "
+                    + "tidemark admin operators set-role \(sender.name) \(needed.name)")
+            try await Auditor.refuse(command, on: console, failure)
+            throw failure
+        }
+        guard console.screen.isDebugging else { return try await Auditor.run(command, on: console) }
+        try await StatementTrace.with({ console.say($0) }) { try await Auditor.run(command, on: console) }
+    }
+
+    private static func environment(
+        _ options: AdminOptions, _ request: OperatorRequest
+    ) throws(AdminFailure) -> ContainerEnvironment {
+        if let option = options.environment { return option.value }
+        guard let text = request.environment else { return .development }
+        guard let name = EnvironmentName(rawValue: text) else {
+            throw AdminFailure(.usage, "The environment must be development or production, not \(text).")
+        }
+        return name.value
+    }
+}
+
+/// Stops a store once, whoever asks first: the command that has ended, or whoever cancels it.
+private final class StorageEnd: Sendable {
+    private let storage: PostgresStorage
+    private let stopping = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ storage: PostgresStorage) { self.storage = storage }
+
+    func begin() -> Task<Void, Never> {
+        stopping.withLock { stopping in
+            if let stopping { return stopping }
+            let new = Task.detached { [storage] in await storage.stop() }
+            stopping = new
+            return new
+        }
+    }
+}

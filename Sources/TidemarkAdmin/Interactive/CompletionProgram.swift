@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// Answers shells that ask for names. Nothing that goes wrong is said: whoever presses Tab wants no messages.
+enum CompletionProgram {
+    /// Long enough to connect to a database that is far away.
+    private static let limit = Duration.seconds(1)
+
+    /// - Parameters:
+    ///   - words: the whole line, with the program's name.
+    ///   - index: of the word to complete.
+    ///   - prefix: what is typed of it.
+    static func names(_ name: LiveName, words: [String], index: Int, prefix: String) -> [String] {
+        let variables = ProcessInfo.processInfo.environment
+        var before = words.prefix(max(index, 0)).dropFirst()
+        if before.first == "admin" { before.removeFirst() }
+        let expectation = CommandTree.admin.expectation(after: Array(before), prefix: prefix)
+        return NameLookup().names(name, expectation, prefix: prefix, limit) {
+            try await names(name, expectation, prefix: prefix, variables: variables)
+        }
+    }
+
+    private static func names(
+        _ name: LiveName, _ expectation: CompletionExpectation, prefix: String, variables: [String: String]
+    ) async throws -> [String] {
+        let contexts = ContextFile(variables: variables)
+        if name == .contexts {
+            return try contexts.read().contexts.map(\.name).filter { $0.hasPrefix(prefix) }
+        }
+        let options = try AdminOptions.parse(
+            places.flatMap { place in
+                expectation.options[place].map { ["--\(place)", $0] } ?? []
+            })
+        let target = try AdminTarget(options, variables: variables) { () throws(AdminFailure) in try contexts.read() }
+        let screen = Screen(output: .name, terminal: SilentTerminal())
+        let found = Mutex<[String]>([])
+        try await AdminProgram.withConsole(target, screen) { console in
+            let names = try await console.names(name, prefix: prefix, account: expectation.account)
+            found.withLock { $0 = names }
+        }
+        return found.withLock { $0 }
+    }
+
+    private static let places = ["context", "database-url", "container", "environment"]
+}
+
+/// Looks for names for a short while. What arrives too late is there the next time.
+package final class NameLookup: Sendable {
+    private struct Known {
+        let key: String
+        let names: [String]
+        let time: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var known: Known?
+        var isBusy = false
+    }
+
+    private let state = Mutex(State())
+
+    /// So long names are not asked for again.
+    private static let lifetime = Duration.seconds(5)
+
+    package init() {}
+
+    /// Blocks the calling thread for at most `limit`. Empty if the names are not known by then, or if an earlier
+    /// question is still open.
+    func names(
+        _ kind: LiveName, _ expectation: CompletionExpectation, prefix: String, _ limit: Duration,
+        _ work: @escaping @Sendable () async throws -> [String]
+    ) -> [String] {
+        let options = expectation.options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let key = ([kind.rawValue, prefix, expectation.account ?? ""] + options).joined(separator: "\n")
+        let now = ContinuousClock.now
+        let (known, isBusy) = state.withLock { state in
+            if let known = state.known, known.key == key, now - known.time < Self.lifetime {
+                return ([String]?.some(known.names), false)
+            }
+            defer { state.isBusy = true }
+            return (nil, state.isBusy)
+        }
+        if let known { return known }
+        guard !isBusy else { return [] }
+        let done = DispatchSemaphore(value: 0)
+        Task.detached { [self] in
+            let names = (try? await work()) ?? []
+            state.withLock { $0 = State(known: Known(key: key, names: names, time: .now)) }
+            done.signal()
+        }
+        let milliseconds = Int(limit / .milliseconds(1))
+        guard done.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return [] }
+        return state.withLock { $0.known?.names ?? [] }
+    }
+}
+
+/// Nobody hears it, and nobody can be asked.
+struct SilentTerminal: OperatorTerminal {
+    var hasColor: Bool { false }
+    var canAsk: Bool { false }
+    var hasLocalFiles: Bool { true }
+
+    func write(_ text: String) async throws {}
+    func say(_ text: String) {}
+    func showProgress(_ text: String?) {}
+    func ask(_ question: String) async -> String? { nil }
+    func open(_ path: String) throws(AdminFailure) -> InputFile { try InputFile(path: path) }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkServer
+internal import TidemarkStore
+
+extension AdminOperators {
+    struct Credentials: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "credentials", abstract: "List an operator's credentials.",
+            examples: "tidemark admin operators credentials olga")
+        static let role = OperatorRole.viewer
+
+        @Argument(help: "The operator's name.") var name: String
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            guard let id = try await console.store.operatorID(named: name) else { throw AdminFailure.noOperator(name) }
+            try await console.show(
+                try await console.store.operatorCredentials(of: id),
+                as: [
+                    Column("CREDENTIAL", key: "credential", isName: true) { .number(Int($0.id.rawValue)) },
+                    Column("LABEL", key: "label") { .text($0.label) },
+                    Column("CREATED", key: "created") { .date($0.createdAt) },
+                    Column("EXPIRES", key: "expires") { .optional($0.expiresAt) },
+                    Column("REVOKED", key: "revoked") { .optional($0.revokedAt) },
+                ])
+        }
+    }
+
+    struct Issue: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "issue", abstract: "Create a credential of an operator and show it, this once: only its hash is stored.",
+            examples: "tidemark admin operators issue olga --label laptop --expires 90d",
+            "tidemark admin operators issue olga -o name > operator.token")
+        static let role = OperatorRole.owner
+
+        @Argument(help: "The operator's name.") var name: String
+        @Option(
+            help: ArgumentHelp(
+                "How long it is valid, such as 12h or 30d.", discussion: "Default: for ever.", valueName: "time"))
+        var expires: Lifetime?
+        @Option(help: ArgumentHelp("What it is for. Lists show it.", valueName: "text")) var label = ""
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            guard let id = try await console.store.operatorID(named: name) else { throw AdminFailure.noOperator(name) }
+            try console.plan("create a credential of the operator \(name)")
+            let credential = Credential.make()
+            let expiresAt = expires.map { lifetime in
+                Timestamp(milliseconds: console.now.milliseconds + lifetime.seconds * 1_000)
+            }
+            let number = try await console.store.issueOperatorCredential(
+                hash: credential.hash, label: label, expiresAt: expiresAt, for: id)
+            let end = expiresAt.map { "good until \(DateForm.seconds($0))" } ?? "good until it is revoked"
+            console.say("Credential \(number.rawValue) of the operator \(name), \(end). It is not shown again.")
+            // Alone on standard output, so that a script can capture it.
+            if console.output == .table || console.output == .wide {
+                return try await console.write(credential.text + "\n")
+            }
+            try await console.show(
+                [credential],
+                as: [
+                    Column("CREDENTIAL", key: "credential") { _ in .number(Int(number.rawValue)) },
+                    Column("EXPIRES", key: "expires") { _ in .optional(expiresAt) },
+                    Column("TOKEN", key: "token", isName: true) { .text($0.text) },
+                ])
+        }
+    }
+
+    struct Revoke: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "revoke", abstract: "Revoke a credential of an operator. Its channels close within seconds.",
+            examples: "tidemark admin operators revoke 3")
+        static let role = OperatorRole.owner
+
+        @Argument(help: "The credential's number, as `tidemark admin operators credentials NAME` shows it.")
+        var id: Int64
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            try console.plan("revoke the operator's credential \(id)")
+            guard try await console.store.revokeOperatorCredential(OperatorCredentialID(id)) else {
+                throw AdminFailure(
+                    .refused,
+                    "There is no credential \(id) of an operator, or it has already been revoked. See: tidemark admin "
+                        + "operators credentials NAME")
+            }
+            console.say("Revoked \(id).")
+        }
+    }
+}

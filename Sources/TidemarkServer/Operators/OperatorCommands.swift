@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+
+/// Carries out the commands of operators who are connected to a server. The program gives it to the server, because the
+/// commands are above it.
+package protocol OperatorCommands: Sendable {
+    /// Runs a command to its end, on a thread of its own. Cancelled, it ends soon.
+    ///
+    /// - Returns: its exit status.
+    func run(_ request: OperatorRequest, over channel: any OperatorChannel) async -> Int32
+}
+
+/// A command that an operator sent.
+package struct OperatorRequest: Sendable, Equatable {
+    /// Who sent it.
+    package let sender: SignedInOperator
+    /// From where.
+    package let address: String
+    /// Without `tidemark admin`.
+    package let arguments: [String]
+    /// What the operator's context names; nil: nothing.
+    package let container: String?
+    /// Likewise: `development` or `production`.
+    package let environment: String?
+    package let hasColor: Bool
+    /// Whether the operator can be asked.
+    package let canAsk: Bool
+    package let showsProgress: Bool
+    package let databaseURL: String
+
+    package init(
+        sender: SignedInOperator, address: String, arguments: [String], container: String?, environment: String?,
+        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String
+    ) {
+        self.sender = sender
+        self.address = address
+        self.arguments = arguments
+        self.container = container
+        self.environment = environment
+        self.hasColor = hasColor
+        self.canAsk = canAsk
+        self.showsProgress = showsProgress
+        self.databaseURL = databaseURL
+    }
+}
+
+/// The operator's end of a command: where output goes, and who answers. From any thread.
+package protocol OperatorChannel: Sendable {
+    /// Sends data. Returns when the operator's program has room for more.
+    ///
+    /// - Returns: false if the operator is gone.
+    func write(_ text: String) async -> Bool
+    /// Sends a message for people. Some are left out, and counted, if they come faster than they are read.
+    func say(_ text: String)
+    /// Shows a line that the next one replaces; nil: removes it.
+    func showProgress(_ text: String?)
+    /// Asks, and returns the answer; nil: there is none.
+    func ask(_ question: String) async -> String?
+    /// Opens a file of the operator's. It blocks the thread, which must be the command's own.
+    func openFile(_ path: String) -> OperatorFileAnswer
+    /// Reads on in the file of this number; the first that was opened is 0. It blocks the thread, as ``openFile(_:)`` does.
+    func readFile(_ number: Int) -> OperatorPartAnswer
+}
+
+/// What became of opening a file of an operator's.
+package enum OperatorFileAnswer: Sendable, Equatable {
+    /// - Parameter byteCount: nil if it is unknown, as for a pipe.
+    case opened(name: String, byteCount: Int?)
+    case failed(String)
+    /// The operator is gone, or the command was cancelled.
+    case gone
+}
+
+/// The next part of a file of an operator's.
+package enum OperatorPartAnswer: Sendable, Equatable {
+    /// Empty at the end.
+    case bytes([UInt8])
+    case failed(String)
+    case gone
+}

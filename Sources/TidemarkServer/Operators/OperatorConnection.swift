@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Synchronization
+internal import TidemarkBytes
+internal import TidemarkDomain
+internal import TidemarkScheduling
+internal import TidemarkSockets
+internal import TidemarkTransport
+internal import TidemarkWebSocket
+internal import TidemarkWire
+
+/// An operator's channel: a connection around an ``OperatorServerMachine``, and the command that it carries.
+///
+/// The command runs on a thread of its own and calls from there; all else is on the loop of the operators. Sendable because
+/// each touches the state on that loop only.
+final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Sendable {
+    private let hall: OperatorHall
+    private let address: String
+    private var machine = OperatorServerMachine()
+    private var connection: MessageConnection?
+    private var timer: ScheduledTimer?
+    private var command: Task<Void, Never>?
+    private(set) var sender: SignedInOperator?
+    /// The command waits for room, or for an answer.
+    private var writers: [CheckedContinuation<Bool, Never>] = []
+    private var isCancelled = false
+    private var asker: (@Sendable (OperatorServerMachine.Reply?) -> Void)?
+
+    init(hall: OperatorHall, address: String) {
+        self.hall = hall
+        self.address = address
+    }
+
+    private var loop: EventLoop { hall.loop }
+
+    // MARK: The connection
+
+    func opened(_ connection: MessageConnection) {
+        self.connection = connection
+        guard hall.enter(self) else { return connection.close(.goingAway, reason: "the server stops") }
+        timer = loop.schedule(after: hall.commandDeadline) { [weak self] in
+            guard let self else { return }
+            perform(machine.timedOut())
+        }
+    }
+
+    func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
+        guard kind == .binary else { return connection.close(.unsupportedData, reason: "binary messages only") }
+        perform(machine.received(try? WireOperatorClientMessage(reading: payload.bytes)))
+    }
+
+    func closed(_ connection: MessageConnection, _ reason: CloseReason) {
+        self.connection = nil
+        perform(machine.closed())
+        timer?.cancel()
+        if command == nil { hall.leave(self) }
+    }
+
+    // MARK: The hall
+
+    /// The credential is not valid any more.
+    func revoke() { perform(machine.revoked()) }
+
+    /// The server stops.
+    func stop() { perform(machine.stop()) }
+
+    // MARK: What the machine says
+
+    private func perform(_ actions: [OperatorServerMachine.Action]) {
+        for action in actions { perform(action) }
+        if machine.hasRoom || machine.hasEnded { resumeWriters(isOpen: !machine.hasEnded) }
+        if machine.hasEnded { take(nil) }
+    }
+
+    private func perform(_ action: OperatorServerMachine.Action) {
+        switch action {
+        case .signIn(let credential, let client): signIn(credential, client)
+        case .start(let sender, let command): start(sender, command)
+        case .send(let message): connection?.send(.binary, message.encoded)
+        case .reply(let reply): take(reply)
+        case .cancel: cancel()
+        case .close(let code, let reason): connection?.close(CloseCode(rawValue: code), reason: reason)
+        }
+    }
+
+    private func signIn(_ credential: [UInt8], _ client: String) {
+        loop.run { [self] in
+            switch await hall.signIn(credential, from: address, client: client) {
+            case .known(let found):
+                guard connection?.settle(owner: UInt64(bitPattern: found.id.rawValue)) == nil else {
+                    connection?.close(.tryAgainLater, reason: "too many connections")
+                    return
+                }
+                sender = found
+                perform(machine.signedIn(found))
+            case .nobody: perform(machine.signedIn(nil))
+            case .failed: perform(machine.signInFailed())
+            }
+        }
+    }
+
+    private func start(_ sender: SignedInOperator, _ command: WireOperatorCommand) {
+        timer?.cancel()
+        let request = OperatorRequest(
+            sender: sender, address: address, arguments: command.arguments,
+            container: command.container.isEmpty ? nil : command.container,
+            environment: command.environment.isEmpty ? nil : command.environment, hasColor: command.hasColor,
+            canAsk: command.canAsk, showsProgress: command.showsProgress, databaseURL: hall.databaseURL)
+        if let refusal = hall.take(sender) {
+            perform(machine.say("Error: \(refusal)"))
+            return perform(machine.end(OperatorHall.refusedStatus))
+        }
+        let commands = hall.commands
+        // Not on a loop: it starts a thread, and waits for its end.
+        self.command = Task.detached { [self] in
+            let status = await commands.run(request, over: self)
+            loop.execute { self.ended(sender, status) }
+        }
+    }
+
+    /// Lets go of a command that waits for the operator, so that it ends.
+    private func cancel() {
+        isCancelled = true
+        command?.cancel()
+        resumeWriters(isOpen: false)
+        take(nil)
+    }
+
+    private func ended(_ sender: SignedInOperator, _ status: Int32) {
+        command = nil
+        perform(machine.end(status))
+        hall.giveBack(sender)
+        if connection == nil { hall.leave(self) }
+    }
+
+    /// Returns when the command has ended, if one runs.
+    func waitForCommand() async { await command?.value }
+
+    // MARK: OperatorChannel
+
+    func write(_ text: String) async -> Bool {
+        await withCheckedContinuation { (written: CheckedContinuation<Bool, Never>) in
+            loop.execute { [self] in
+                guard machine.isRunning, !isCancelled else { return written.resume(returning: false) }
+                writers.append(written)
+                perform(machine.write(Array(text.utf8)))
+            }
+        }
+    }
+
+    private func resumeWriters(isOpen: Bool) {
+        let waiting = writers
+        writers = []
+        for writer in waiting { writer.resume(returning: isOpen) }
+    }
+
+    func say(_ text: String) {
+        loop.execute { [self] in perform(machine.say(text)) }
+    }
+
+    func showProgress(_ text: String?) {
+        loop.execute { [self] in
+            // Who does not read gets no progress.
+            guard let connection, connection.queuedByteCount < OperatorServerMachine.pieceBytesMax else { return }
+            perform(machine.progress(text))
+        }
+    }
+
+    func ask(_ question: String) async -> String? {
+        let reply = await withCheckedContinuation {
+            (answered: CheckedContinuation<OperatorServerMachine.Reply?, Never>) in
+            ask(.question(question)) { answered.resume(returning: $0) }
+        }
+        guard case .answer(let answer)? = reply, !answer.isMissing else { return nil }
+        return answer.text
+    }
+
+    func openFile(_ path: String) -> OperatorFileAnswer {
+        guard case .opened(let opened)? = waitForReply(.openFile(path)) else { return .gone }
+        guard opened.failure.isEmpty else { return .failed(opened.failure) }
+        return .opened(name: opened.name, byteCount: opened.byteCount < 0 ? nil : Int(clamping: opened.byteCount))
+    }
+
+    func readFile(_ number: Int) -> OperatorPartAnswer {
+        guard case .part(let part)? = waitForReply(.readFile(number)) else { return .gone }
+        return part.failure.isEmpty ? .bytes(part.content) : .failed(part.failure)
+    }
+
+    /// Blocks the thread until the client answers, or is gone.
+    private func waitForReply(_ ask: OperatorServerMachine.Ask) -> OperatorServerMachine.Reply? {
+        precondition(!loop.isCurrent, "the loop cannot wait for itself")
+        let answered = BlockingReply()
+        self.ask(ask) { answered.give($0) }
+        return answered.take()
+    }
+
+    /// Calls `then` once, on the loop: with nil if there is no answer any more.
+    private func ask(
+        _ ask: OperatorServerMachine.Ask, then: @escaping @Sendable (OperatorServerMachine.Reply?) -> Void
+    ) {
+        loop.execute { [self] in
+            guard machine.isRunning, !isCancelled, asker == nil else { return then(nil) }
+            asker = then
+            perform(machine.ask(ask))
+        }
+    }
+
+    private func take(_ reply: OperatorServerMachine.Reply?) {
+        let asker = asker
+        self.asker = nil
+        asker?(reply)
+    }
+}
+
+/// A reply for which a thread waits.
+private final class BlockingReply: Sendable {
+    private let reply = Mutex<OperatorServerMachine.Reply?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func give(_ reply: OperatorServerMachine.Reply?) {
+        self.reply.withLock { $0 = reply }
+        isThere.signal()
+    }
+
+    func take() -> OperatorServerMachine.Reply? {
+        isThere.wait()
+        return reply.withLock { $0 }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TidemarkPostgres
+import TidemarkTestSupport
+
+/// Tab in real shells. Where zsh or fish is not installed, its test says that it was skipped.
+@Suite struct CompletionTests {
+    enum Shell: String, CaseIterable {
+        case bash, zsh, fish
+
+        var path: String { "/usr/bin/\(rawValue)" }
+        var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
+
+        var command: String {
+            switch self {
+            case .bash: "exec bash --norc --noprofile -i"
+            case .zsh: "exec zsh -f -i"
+            case .fish: "exec fish --no-config -i"
+            }
+        }
+
+        /// What makes the shell read the completions in `directory`.
+        func start(_ directory: String) -> String {
+            switch self {
+            case .bash: "source '\(directory)/tidemark'"
+            case .zsh: "fpath=('\(directory)' $fpath); autoload -U compinit; compinit -u -D"
+            case .fish: "source '\(directory)/tidemark.fish'"
+            }
+        }
+
+        /// Under `share`, where `deploy/shell` puts it.
+        var folder: String {
+            switch self {
+            case .bash: "bash-completion/completions"
+            case .zsh: "zsh/site-functions"
+            case .fish: "fish/vendor_completions.d"
+            }
+        }
+    }
+
+    private func with(_ body: (TestDirectory, TestDatabase) async throws -> Void) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let database = try await TestPostgres.database(OperatorPlace.template)
+        try PostgresAdministration.execute(
+            ["INSERT INTO account (name) VALUES ('alice'), ('bob')"], url: database.url)
+        try await body(directory, database)
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").path
+
+    private func install(_ directory: TestDirectory) async throws {
+        let ended = try await Program.run(
+            "tidemark", ["\(Self.root)/deploy/setup", "--shell", "\(Program.directory)/tidemark", directory.path],
+            directory: directory.path, path: "/bin/sh")
+        #expect(ended.status == 0, "\(ended.output)")
+    }
+
+    @Test func `R-902, R-904, bash: Tab completes names of the store`() async throws { try await check(.bash) }
+
+    @Test(.enabled(if: Shell.zsh.isInstalled, "zsh is not installed: deploy/setup zsh"))
+    func `R-902, R-904, zsh: Tab completes names of the store`() async throws { try await check(.zsh) }
+
+    @Test(.enabled(if: Shell.fish.isInstalled, "fish is not installed: deploy/setup fish"))
+    func `R-902, R-904, fish: Tab completes names of the store`() async throws { try await check(.fish) }
+
+    private func check(_ shell: Shell) async throws {
+        try await with { directory, database in
+            try await install(directory)
+            let terminal = try TerminalProgram(
+                shell.command, environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path)
+            try terminal.type("\(shell.start("\(directory.path)/share/\(shell.folder)")); printf 're%s\\n' ady\n")
+            try await terminal.see("ready\r\n")
+            // A name that the database tells too late is not there. Somebody who types would press Tab again.
+            for _ in 0..<20 {
+                try terminal.type("tidemark admin acc\t show bo\t -o name; printf 'e%s\\n' nd\n")
+                let shown = try await terminal.see("end\r\n")
+                if shown.contains("\nbob\r\n") {
+                    try terminal.type("exit\n")
+                    #expect(try await terminal.exit() == 0)
+                    return
+                }
+            }
+            Issue.record("nothing was completed: \(terminal.screen)")
+        }
+    }
+
+    @Test func `R-902: a shell hears nothing of a database that cannot be reached`() async throws {
+        try await with { directory, _ in
+            let ended = try await Program.run(
+                "tidemark",
+                [
+                    "---completion", "admin", "accounts", "show", "--", "positional@0", "4", "0", "tidemark", "admin",
+                    "accounts", "show", "",
+                ], environment: ["TIDEMARK_DATABASE_URL": "postgresql://tidemark@127.0.0.1:1/tidemark"],
+                directory: directory.path)
+            #expect(ended.output.trimmingCharacters(in: .whitespacesAndNewlines) == "")
+        }
+    }
+
+    @Test func `R-902: a shell gets the names that begin as what is typed`() async throws {
+        try await with { directory, database in
+            func complete(_ position: Int, _ words: String...) async throws -> [Substring] {
+                let words = ["tidemark", "admin"] + words
+                let call = ["---completion", "admin", words[2], words[3], "--", "positional@\(position)"]
+                let place = ["\(words.count - 1)", "\(words.last?.count ?? 0)"]
+                // The database may be slower than Tab waits.
+                for _ in 0..<20 {
+                    let ended = try await Program.run(
+                        "tidemark", call + place + words, environment: ["TIDEMARK_DATABASE_URL": database.url],
+                        directory: directory.path)
+                    #expect(ended.status == 0)
+                    let names = ended.output.split(separator: "\n")
+                    if !names.isEmpty { return names }
+                }
+                return []
+            }
+            let all = try await complete(0, "accounts", "show", "")
+            #expect(all == ["alice", "bob"])
+            let some = try await complete(0, "accounts", "show", "b")
+            #expect(some == ["bob"])
+        }
+    }
+}

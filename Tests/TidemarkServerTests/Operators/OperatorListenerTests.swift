@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+import TidemarkDomain
+import TidemarkServer
+import TidemarkSockets
+import TidemarkStore
+import TidemarkTestSupport
+import TidemarkWire
+
+/// The channel of operators over real sockets and TLS.
+@Suite(.serialized) struct OperatorListenerTests {
+    /// Runs `body` with a server that takes commands, and an operator's credential.
+    private func with(
+        _ body: (LiveWorld, Server, TestCommands, String) async throws -> Void
+    ) async throws {
+        try await withLiveWorld { world in
+            let commands = TestCommands()
+            let credential = Credential.make()
+            let olga = try #require(try await world.admin.createOperator("olga", .viewer))
+            _ = try await world.admin.issueOperatorCredential(
+                hash: credential.hash, label: "", expiresAt: nil, for: olga)
+            try await world.withServer({ configuration in
+                configuration.operators.addresses = [.loopback(port: 0)]
+                configuration.operators.commands = commands
+            }) { server in try await body(world, server, commands, credential.text) }
+        }
+    }
+
+    private func connect(
+        _ world: LiveWorld, _ server: Server, _ greeting: [[UInt8]],
+        answer: @escaping OperatorPeer.Answer = { _ in nil }
+    ) throws -> OperatorPeer {
+        let peer = OperatorPeer(world.loop, greeting: greeting, answer: answer)
+        peer.connect(port: try #require(server.operatorAddresses.first).port, tls: world.tls)
+        return peer
+    }
+
+    @Test func `R-881: a command is carried out, and its end closes the channel`() async throws {
+        try await with { world, server, commands, credential in
+            let peer = try connect(
+                world, server, [OperatorPeer.hello(credential), OperatorPeer.command(["greet"])])
+            let (messages, code) = await peer.untilClosed()
+            #expect(code == 1000)
+            #expect(messages.map(\.output.stream).first == .message)
+            #expect(messages.first?.output.content == Array("hello olga".utf8))
+            #expect(messages.dropFirst().first?.output.content == Array("at your service\n".utf8))
+            #expect(messages.last?.message == .end(WireOperatorEnd()))
+            #expect(commands.ended == 1)
+        }
+    }
+
+    @Test func `R-881: without a valid credential nothing runs, and neither does what is too long or no message`()
+        async throws
+    {
+        try await with { world, server, commands, credential in
+            let hello = OperatorPeer.hello(credential)
+            for (greeting, code) in [
+                ([OperatorPeer.hello("tidemark_wrong"), OperatorPeer.command(["greet"])], 4401),
+                ([OperatorPeer.command(["greet"])], 4400), ([hello, hello], 4400), ([[0xFF, 0xFF]], 4400),
+                ([hello, [UInt8](repeating: 0, count: 200_000)], 1009),
+            ] as [([[UInt8]], UInt16)] {
+                let ended = await (try connect(world, server, greeting)).untilClosed()
+                #expect(ended.code == code, "\(greeting.map(\.count))")
+                #expect(ended.messages.isEmpty)
+            }
+            #expect(commands.begun == 0)
+        }
+    }
+
+    @Test func `R-881: web pages, other paths and other protocols get no channel`() async throws {
+        try await with { world, server, _, _ in
+            let port = try #require(server.operatorAddresses.first).port
+            let upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            let key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            let channel = "Sec-WebSocket-Protocol: tidemark.operator.v1\r\n"
+            for (target, fields, status) in [
+                ("/", upgrade + key + channel, "404"), ("/healthz", "", "404"),
+                ("/admin", upgrade + key + channel + "Origin: https://evil.example\r\n", "403"),
+                ("/admin", upgrade + key, "400"),
+                ("/admin", upgrade + key + "Sec-WebSocket-Protocol: tidemark.v1\r\n", "400"),
+            ] {
+                let request = "GET \(target) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n"
+                let peer = try await RawPeer.connect(
+                    to: .loopback(port: port), on: world.loop, tls: world.tls, .none, sending: Array(request.utf8))
+                let text = await peer.receiveAllText()
+                await peer.close()
+                #expect(text.hasPrefix("HTTP/1.1 \(status) "), "\(target) \(fields): \(text)")
+            }
+        }
+    }
+
+    @Test func `R-885: questions and files go to the client and back`() async throws {
+        try await with { world, server, _, credential in
+            let hello = OperatorPeer.hello(credential)
+            let asked = try connect(world, server, [hello, OperatorPeer.command(["ask"])]) { message in
+                guard case .question? = message.message else { return nil }
+                var answer = WireOperatorClientMessage()
+                answer.answer.text = "y"
+                return answer
+            }
+            #expect(await asked.untilClosed().messages.last?.message == .end(WireOperatorEnd()))
+            let parts = SharedParts(count: 40)
+            let read = try connect(world, server, [hello, OperatorPeer.command(["read"])]) { message in
+                var answer = WireOperatorClientMessage()
+                switch message.message {
+                case .openFile?: answer.fileOpened.byteCount = 40_000
+                case .readFile?: answer.filePart.content = [UInt8](repeating: 7, count: parts.take() ? 1_000 : 0)
+                default: return nil
+                }
+                return answer
+            }
+            #expect(await read.untilClosed().messages.last?.message == .end(WireOperatorEnd()))
+        }
+    }
+
+    @Test(arguments: ["flood", "ask", "read"])
+    func `R-886: a command ends when its client is gone, whatever it waits for`(_ name: String) async throws {
+        try await with { world, server, commands, credential in
+            let peer = try connect(
+                world, server, [OperatorPeer.hello(credential), OperatorPeer.command([name])])
+            try await eventually { commands.begun == 1 }
+            peer.close()
+            try await eventually { commands.ended == 1 }
+            #expect(commands.cancelled == 1)
+        }
+    }
+
+    @Test func `R-884: a flood stops at the credit`() async throws {
+        try await with { world, server, commands, credential in
+            let peer = try connect(
+                world, server, [OperatorPeer.hello(credential), OperatorPeer.command(["flood"], credit: 300_000)])
+            try await eventually { commands.begun == 1 }
+            // The server has the last word: it stops, so all that it would send has come.
+            await server.stop(patience: .seconds(5))
+            let (messages, code) = await peer.untilClosed()
+            #expect(code == 1001)
+            #expect(messages.reduce(0) { $0 + $1.output.content.count } <= 300_000)
+            #expect(commands.ended == 1)
+        }
+    }
+
+    @Test func `R-881: without TLS a server takes no commands beyond loopback`() async throws {
+        try await withLiveWorld { world in
+            var configuration = world.configuration
+            configuration.certificate = nil
+            configuration.operators.addresses = SocketAddress(numericHost: "0.0.0.0", port: 0).map { [$0] } ?? []
+            configuration.operators.commands = TestCommands()
+            let error = await #expect(throws: ServerError.self) { try await Server.start(configuration) }
+            #expect(error?.code == .plainBeyondLoopback)
+        }
+    }
+}
+
+/// Parts of a file that are left.
+private final class SharedParts: Sendable {
+    private let left: Mutex<Int>
+
+    init(count: Int) { left = Mutex(count) }
+
+    func take() -> Bool {
+        left.withLock { left in
+            guard left > 0 else { return false }
+            left -= 1
+            return true
+        }
+    }
+}
