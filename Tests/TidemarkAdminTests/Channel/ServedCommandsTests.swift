@@ -93,7 +93,7 @@ import TidemarkTestSupport
             #expect(channel.messages == ["Created alice. Next: tidemark admin credentials create alice"])
             let list = await place.run(["accounts", "list", "-o", "name"], as: .viewer)
             #expect(list.channel.output == "alice\n")
-            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10)
+            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries
             #expect(entries.map(\.action) == ["accounts create"])
             #expect(entries.first?.who == "olga" && entries.first?.address == "10.0.0.7")
             #expect(entries.first?.result == .done)
@@ -114,7 +114,7 @@ import TidemarkTestSupport
             #expect(channel.messages.last?.contains(text) == true, "\(channel.messages)")
             #expect(try await place.store.accounts().isEmpty)
             #expect(try await place.store.operators().isEmpty)
-            let entry = try #require(try await place.store.audit(AuditFilter(), before: nil, countMax: 10).first)
+            let entry = try #require(try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries.first)
             #expect(entry.result == .refused && entry.who == "olga" && entry.detail.contains(text))
         }
     }
@@ -134,7 +134,7 @@ import TidemarkTestSupport
                 #expect(status == .usage)
                 #expect(!channel.messages.isEmpty)
             }
-            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10)
+            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries
             #expect(entries.isEmpty)
         }
     }
