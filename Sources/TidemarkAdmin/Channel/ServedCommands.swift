@@ -36,14 +36,10 @@ package struct ServedCommands: OperatorCommands {
 
     private static func parse(_ arguments: [String]) -> Result<any AdminCommand, Unparsed> {
         let parsed: any ParsableCommand
-        do {
-            parsed = try Admin.parseAsRoot(arguments)
-        } catch {
-            let text = Admin.fullMessage(for: error)
-            return .failure(Admin.exitCode(for: error) == .success ? .help(text) : .usage(text))
-        }
-        guard type(of: parsed).configuration.subcommands.isEmpty else {
-            return .failure(.help(Admin.helpMessage(for: type(of: parsed))))
+        switch AdminWords(arguments) {
+        case .command(let command): parsed = command
+        case .help(let text): return .failure(.help(text))
+        case .mistake(let text): return .failure(.usage(text))
         }
         guard let command = parsed as? any AdminCommand else {
             return .failure(
