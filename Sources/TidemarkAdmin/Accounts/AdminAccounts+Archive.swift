@@ -25,10 +25,11 @@ extension AdminAccounts {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
             let users = try await console.store.users(of: id)
             let person = try await console.store.account(shownAs: account)?.personName
-            let files = try assets.directory.map { directory in
+            let files = try directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
             }
@@ -64,6 +65,7 @@ extension AdminAccounts {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
             let action = "save what \(file) has into the account \(account)"
             if replace {
@@ -76,7 +78,7 @@ extension AdminAccounts {
             } else {
                 try console.plan(action)
             }
-            let files = try assets.directory.map { directory in
+            let files = try directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
             }

@@ -50,9 +50,7 @@ final class OperatorListener: Sendable {
         do {
             let storage = try PostgresStorage(
                 url: configuration.databaseURL, loop: loop, connections: 1, queryTimes: .patient)
-            hall = OperatorHall(
-                loop: loop, storage: storage, commands: commands, databaseURL: configuration.databaseURL,
-                checkInterval: settings.checkInterval)
+            hall = OperatorHall(loop: loop, storage: storage, commands: commands, configuration)
         } catch {
             loop.stop()
             throw ServerError(.databaseUnreachable, detail: "\(error)", underlying: error)

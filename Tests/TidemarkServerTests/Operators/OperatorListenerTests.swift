@@ -141,6 +141,53 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-882: a command keeps its place until its operator has taken what it said, or is gone`() async throws {
+        try await with { world, server, commands, credential in
+            let hello = OperatorPeer.hello(credential)
+            func greet() async throws -> Int32? {
+                let peer = try connect(world, server, [hello, OperatorPeer.command(["greet"])])
+                return await peer.untilClosed().messages.last?.end.status
+            }
+            var silent: [OperatorPeer] = []
+            for _ in 0..<4 {
+                silent.append(try connect(world, server, [hello, OperatorPeer.command(["shout"], credit: 65_536)]))
+            }
+            try await eventually { commands.ended == 4 }
+            #expect(try await greet() == 5)
+            for peer in silent { peer.close() }
+            try await eventually { try await greet() == 0 }
+            #expect(commands.turnCount == 1)
+        }
+    }
+
+    @Test func `R-881: an operator has sixteen channels at most`() async throws {
+        try await with { world, server, _, credential in
+            var peers: [OperatorPeer] = []
+            for _ in 0..<17 { peers.append(try connect(world, server, [OperatorPeer.hello(credential)])) }
+            let first = await withTaskGroup(of: UInt16?.self) { [peers] group in
+                for peer in peers { group.addTask { await peer.untilClosed().code } }
+                let first = await group.next()
+                for peer in peers { peer.close() }
+                return first ?? nil
+            }
+            #expect(first == 1_013)
+        }
+    }
+
+    @Test func `R-860: who tries credentials of operators is in the audit, three times a minute`() async throws {
+        try await with { world, server, _, _ in
+            for _ in 0..<4 {
+                let peer = try connect(world, server, [OperatorPeer.hello("tidemark_wrong")])
+                #expect(await peer.untilClosed().code == 4401)
+            }
+            try await eventually {
+                let entries = try await world.admin.audit(AuditFilter(), before: nil, countMax: 10).entries
+                return entries.map(\.action) == Array(repeating: "operators sign-in", count: 3)
+                    && entries.allSatisfy { $0.result == .refused && $0.address == "127.0.0.1" && $0.who.isEmpty }
+            }
+        }
+    }
+
     @Test func `R-881: without TLS a server takes no commands beyond loopback`() async throws {
         try await withLiveWorld { world in
             var configuration = world.configuration
