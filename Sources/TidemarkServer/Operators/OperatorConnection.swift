@@ -64,6 +64,9 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
     /// The credential is not valid any more.
     func revoke() { perform(machine.revoked()) }
 
+    /// Nobody can say whether it is.
+    func uncheck() { perform(machine.unchecked()) }
+
     /// The server stops.
     func stop() { perform(machine.stop()) }
 

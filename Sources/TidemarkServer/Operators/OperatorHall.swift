@@ -21,6 +21,8 @@ final class OperatorHall: @unchecked Sendable {
     static let refusedStatus: Int32 = 5
     /// More than commands run at once (``OperatorPlaces``), because channels come and go.
     static let channelsOfOperatorMax = 16
+    /// So many looks at credentials may fail one after the other: with the usual interval that is a minute.
+    private static let failedChecksMax = 12
     private static let log = Log("operators")
 
     let loop: EventLoop
@@ -36,6 +38,7 @@ final class OperatorHall: @unchecked Sendable {
     private var channels: [ObjectIdentifier: OperatorConnection] = [:]
     private var places = OperatorPlaces()
     private var isChecking = false
+    private var failedChecks = 0
     private var isStopped = false
 
     init(
@@ -97,6 +100,7 @@ final class OperatorHall: @unchecked Sendable {
                 noteRefusal(from: address)
                 return .nobody
             }
+            failedChecks = 0
             Self.log.info("an operator signed in", ["operator": found.name, "role": found.role.name])
             Self.log.debug("from", ["operator": found.name, "address": address, "client": client])
             checkLater()
@@ -144,6 +148,7 @@ final class OperatorHall: @unchecked Sendable {
             let valid = try await AdminStore(storage).validOperatorCredentials(
                 among: open.compactMap { $0.sender?.credential },
                 now: Timestamp(milliseconds: loop.wallClockMilliseconds))
+            failedChecks = 0
             for channel in open {
                 guard let sender = channel.sender else { continue }
                 // Whoever lost rights must not go on with a command that needs them.
@@ -152,8 +157,11 @@ final class OperatorHall: @unchecked Sendable {
                 channel.revoke()
             }
         } catch {
-            // The store cannot be asked. Then the commands cannot do anything either.
             error.note()
+            failedChecks += 1
+            // Commands have connections of their own, and may go on while this one gets no answer.
+            guard failedChecks >= Self.failedChecksMax else { return }
+            for channel in open { channel.uncheck() }
         }
     }
 

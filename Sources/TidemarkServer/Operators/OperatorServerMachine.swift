@@ -162,6 +162,12 @@ struct OperatorServerMachine {
             + close(wasRunning ? Code.revoked : Code.notAuthenticated, "the credential is not valid any more")
     }
 
+    /// For too long nobody could say whether the credential is still valid.
+    mutating func unchecked() -> [Action] {
+        let wasRunning = isRunning
+        return (wasRunning ? [.cancel] : []) + close(Code.tryAgainLater, "the store does not answer")
+    }
+
     /// Hello and command must have come by now.
     mutating func timedOut() -> [Action] {
         isRunning ? [] : close(Code.tooSlow, "no command came")

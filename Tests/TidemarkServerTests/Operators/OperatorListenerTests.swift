@@ -3,9 +3,11 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkPostgres
 import TidemarkServer
 import TidemarkSockets
 import TidemarkStore
+import TidemarkTelemetry
 import TidemarkTestSupport
 import TidemarkWire
 
@@ -13,7 +15,7 @@ import TidemarkWire
 @Suite(.serialized) struct OperatorListenerTests {
     /// Runs `body` with a server that takes commands, and an operator's credential.
     private func with(
-        _ body: (LiveWorld, Server, TestCommands, String) async throws -> Void
+        checkInterval: Duration = .seconds(5), _ body: (LiveWorld, Server, TestCommands, String) async throws -> Void
     ) async throws {
         try await withLiveWorld { world in
             let commands = TestCommands()
@@ -24,6 +26,7 @@ import TidemarkWire
             try await world.withServer({ configuration in
                 configuration.operators.addresses = [.loopback(port: 0)]
                 configuration.operators.commands = commands
+                configuration.operators.checkInterval = checkInterval
             }) { server in try await body(world, server, commands, credential.text) }
         }
     }
@@ -154,9 +157,23 @@ import TidemarkWire
             }
             try await eventually { commands.ended == 4 }
             #expect(try await greet() == 5)
+            let metrics = try MetricsScrape(Measurements.text)
+            #expect((metrics.value("tidemark_connections_open", ["listener": "admin"]) ?? 0) >= 4)
             for peer in silent { peer.close() }
             try await eventually { try await greet() == 0 }
             #expect(commands.turnCount == 1)
+        }
+    }
+
+    @Test func `R-883: a channel ends if for long nobody can say whether its credential is valid`() async throws {
+        try await with(checkInterval: .milliseconds(5)) { world, server, commands, credential in
+            let peer = try connect(world, server, [OperatorPeer.hello(credential), OperatorPeer.command(["ask"])])
+            try await eventually { commands.begun == 1 }
+            try PostgresAdministration.execute(
+                ["ALTER TABLE operator_credential RENAME TO operator_credential_away"], url: world.database.url)
+            #expect(await peer.untilClosed().code == 1013)
+            try await eventually { commands.ended == 1 }
+            #expect(commands.cancelled == 1)
         }
     }
 
