@@ -88,7 +88,8 @@ extension AdminAccounts {
                 onMoved: { _ in })
             let archive = ArchiveReader(console, service, account: account, replaces: replace)
             var lines = JSONLinesReader(
-                try console.screen.open(file), lineBytesMax: InputLimits.recordLineBytesMax)
+                try console.screen.open(file),
+                lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
             var number = 0
             while let line = try lines.nextLine() {
                 number += 1

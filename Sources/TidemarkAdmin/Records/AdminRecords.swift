@@ -74,7 +74,7 @@ struct AdminRecords: ParsableCommand {
 
         /// Bytes of the records of a table whose columns are the fields of them all, so that none is shown before the last
         /// has come.
-        private static let tableBytesMax = 16_777_216
+        private static let tableBytesMax = 4_194_304
         /// What a record takes beside its fields.
         private static let recordBytes = 512
 

@@ -53,11 +53,11 @@ import TidemarkTestSupport
             return .opened(name: path, byteCount: bytes.count)
         }
 
-        /// In parts of seven bytes.
+        /// In parts of seven bytes; a large file in some sixty.
         func readFile(_ number: Int) -> OperatorPartAnswer {
             opened.withLock { opened in
                 let (bytes, place) = opened[number]
-                let end = min(bytes.count, place + 7)
+                let end = min(bytes.count, place + max(7, bytes.count / 64))
                 opened[number].place = end
                 return .bytes(Array(bytes[place..<end]))
             }
@@ -211,7 +211,7 @@ import TidemarkTestSupport
             _ = try await place.store.user(
                 ofAccount: "alice", in: AdminPlace.container, now: Timestamp(milliseconds: 1_700_000_000_000))
             let text = String(repeating: "a", count: 900_000)
-            let lines = (0..<20).map { number in
+            let lines = (0..<6).map { number in
                 #"{"recordName":"\#(number)","recordType":"Note","fields":{"text":{"type":"string","value":"\#(text)"}}}"#
             }
             let file = ["notes.jsonl": Array((lines.joined(separator: "\n") + "\n").utf8)]
@@ -240,6 +240,21 @@ import TidemarkTestSupport
             let missing = await place.run(["schema", "import", "/etc/passwd"])
             #expect(missing.status == .usage)
         }
+    }
+
+    @Test func `R-885: a line of a file takes less of a server than of the operator's own machine`() throws {
+        let loop = try EventLoop(name: "served")
+        defer { loop.stop() }
+        let request = OperatorRequest(
+            sender: SignedInOperator(
+                id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: .editor),
+            address: "", arguments: [], container: nil, environment: nil, hasColor: false, canAsk: false,
+            showsProgress: false, databaseURL: "",
+            longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
+        let served = Screen(output: .table, terminal: ChannelTerminal(request, TestChannel()))
+        let local = Screen(output: .table, terminal: MemoryTerminal(input: "", directory: ""))
+        let (few, many) = (InputLimits.lineBytesMax(on: served), InputLimits.lineBytesMax(on: local))
+        #expect(few < many && few >= Limits.standard.storedBytesMax)
     }
 
     @Test func `R-886: in the audit a command stays begun whose operator left in the middle`() async throws {
