@@ -26,9 +26,12 @@ enum AdminWords {
             }
         } catch {
             let text = Admin.fullMessage(for: error)
-            self = Admin.exitCode(for: error) == .success ? .help(text) : .mistake(Self.text(text, Admin.hint(for: ["admin"] + words)))
+            guard Admin.exitCode(for: error) != .success else {
+                self = .help(text)
+                return
+            }
+            let hint = Admin.hint(for: ["admin"] + words)
+            self = .mistake(hint.map { "\(text)\n\($0)" } ?? text)
         }
     }
-
-    private static func text(_ mistake: String, _ hint: String?) -> String { hint.map { "\(mistake)\n\($0)" } ?? mistake }
 }
