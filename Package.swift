@@ -31,8 +31,8 @@ func executable(_ name: String, _ dependencies: [Target.Dependency], exclude: [S
     .executableTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -345,8 +345,8 @@ let package = Package(
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
                 "TidemarkService", "TidemarkTestKit", "TidemarkAdmin", "tidemark", "tidemark-echo", "foldersync",
                 "ContactsProgram",
-                "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport",
-            ]),
+                "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport", arguments,
+            ], exclude: ["Commands/Golden"]),
         tests(
             "TidemarkAdminTests",
             [
