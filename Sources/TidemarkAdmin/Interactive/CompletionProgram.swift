@@ -91,8 +91,9 @@ package final class NameLookup: Sendable {
         guard !isBusy else { return [] }
         let done = DispatchSemaphore(value: 0)
         Task.detached { [self] in
-            let names = (try? await work()) ?? []
-            state.withLock { $0 = State(known: Known(key: key, names: names, time: .now)) }
+            // After a failure they are asked for again.
+            let names = try? await work()
+            state.withLock { $0 = State(known: names.map { Known(key: key, names: $0, time: .now) }) }
             done.signal()
         }
         let milliseconds = Int(limit / .milliseconds(1))
