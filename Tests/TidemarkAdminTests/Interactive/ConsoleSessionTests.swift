@@ -114,6 +114,17 @@ import TidemarkTestSupport
         #expect(recording.messages.isEmpty && recording.data.isEmpty)
     }
 
+    /// Its commands would go to the context, and leave the database alone that was named.
+    @Test func `R-900: a console goes to one place`() throws {
+        for words in [[], ["console"]] {
+            #expect(throws: (any Error).self) {
+                try Admin.parseAsRoot(words + ["--context", "home", "--database-url", "postgresql:///test"])
+            }
+            #expect(try Admin.parseAsRoot(words + ["--context", "home"]) is AdminConsole)
+            #expect(try Admin.parseAsRoot(words + ["--database-url", "postgresql:///test"]) is AdminConsole)
+        }
+    }
+
     @Test func `R-902: names come from the store, of the account that is typed`() async throws {
         try await with { place in
             try PostgresAdministration.execute(
