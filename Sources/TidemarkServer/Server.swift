@@ -312,7 +312,8 @@ package final class Server: Sendable {
         let room = ConnectionRoom(
             descriptors: descriptors, wanted: limits.connectionsMax, loopCount: max(1, configuration.loopCount),
             databaseConnections: configuration.databaseConnections,
-            keepsAssets: configuration.assetDirectory != nil)
+            keepsAssets: configuration.assetDirectory != nil,
+            takesCommands: !configuration.operators.addresses.isEmpty)
         let numbers: KeyValuePairs = ["connections": "\(room.connectionsMax)", "descriptors": "\(descriptors)"]
         if room.isSmall {
             log.warning("the limit of open files leaves few connections: raise it (ulimit -n, LimitNOFILE)", numbers)

@@ -25,10 +25,11 @@ extension AdminAccounts {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
             let users = try await console.store.users(of: id)
             let person = try await console.store.account(shownAs: account)?.personName
-            let files = try assets.directory.map { directory in
+            let files = try directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
             }
@@ -64,6 +65,7 @@ extension AdminAccounts {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
             let action = "save what \(file) has into the account \(account)"
             if replace {
@@ -76,7 +78,7 @@ extension AdminAccounts {
             } else {
                 try console.plan(action)
             }
-            let files = try assets.directory.map { directory in
+            let files = try directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
             }
@@ -86,7 +88,8 @@ extension AdminAccounts {
                 onMoved: { _ in })
             let archive = ArchiveReader(console, service, account: account, replaces: replace)
             var lines = JSONLinesReader(
-                try console.screen.open(file), lineBytesMax: InputLimits.recordLineBytesMax)
+                try console.screen.open(file),
+                lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
             var number = 0
             while let line = try lines.nextLine() {
                 number += 1

@@ -6,7 +6,10 @@ internal import Foundation
 internal import Synchronization
 
 /// Answers shells that ask for names. Nothing that goes wrong is said: whoever presses Tab wants no messages.
-enum CompletionProgram {
+package enum CompletionProgram {
+    /// With this argument before all others ArgumentParser asks for names, and parses nothing.
+    package static let mark = "---completion"
+
     /// Long enough to connect to a database that is far away.
     private static let limit = Duration.seconds(1)
 

@@ -127,7 +127,7 @@ package actor ConsoleSession {
         case .nothing: break
         case .exit: return Outcome(status: .ok, isOver: true)
         case .help(let words):
-            guard words.isEmpty else { return Outcome(status: try await explain(words + ["--help"], terminal)) }
+            guard words.isEmpty else { return Outcome(status: try await run(words + ["--help"], terminal)) }
             try await terminal.write(ConsoleHelp.text)
         case .use(let container, let environment):
             self.container = container
@@ -148,28 +148,33 @@ package actor ConsoleSession {
     }
 
     private func run(_ words: [String], _ terminal: CommandTerminal) async throws -> ExitStatus {
-        guard let parsed = try? Admin.parseAsRoot(words) else { return try await explain(words, terminal) }
-        switch parsed {
+        let parsed: any ParsableCommand
+        switch AdminWords(words) {
+        case .command(let command): parsed = command
+        case .help(let text):
+            try await terminal.write(text + "\n")
+            return .ok
+        case .mistake(let text):
+            terminal.say(text)
+            return .usage
+        }
+        let place = parsed as? any AdminCommand
+        let words = completed(words, place?.options, hasPlace: place != nil)
+        switch try Admin.parseAsRoot(words) {
         case let command as any AdminCommand:
-            let words = completed(words, command.options, hasPlace: true)
-            guard let command = try Admin.parseAsRoot(words) as? any AdminCommand else { break }
             return await Self.carryOut { [variables, connection] in
                 await AdminProgram.run(
                     command, arguments: words, terminal: terminal, variables: variables, over: connection)
             }
-        case is any ContextCommand:
-            let words = completed(words, nil, hasPlace: false)
-            guard let command = try Admin.parseAsRoot(words) as? any ContextCommand else { break }
+        case let command as any ContextCommand:
             return await Self.carryOut { [variables] in
                 await AdminProgram.run(command, terminal: terminal, variables: variables)
             }
-        case is any LocalCommand:
-            let words = completed(words, nil, hasPlace: false)
-            guard let command = try Admin.parseAsRoot(words) as? any LocalCommand else { break }
+        case let command as any LocalCommand:
             return await Self.carryOut { await AdminProgram.run(command, terminal: terminal) }
-        default: break
+        default:
+            throw AdminFailure(.usage, "\(words.joined(separator: " ")) is no command. Type help.")
         }
-        return try await explain(words, terminal)
     }
 
     /// Off the actor: a command may wait for an answer or a file without giving way, and the console must go on when it is
@@ -196,24 +201,6 @@ package actor ConsoleSession {
             more.append(flag)
         }
         return head + more + words.dropFirst(head.count)
-    }
-
-    /// Says what ArgumentParser says of words that are no command: help that was asked for, or what is wrong.
-    private func explain(_ words: [String], _ terminal: CommandTerminal) async throws -> ExitStatus {
-        do {
-            _ = try Admin.parseAsRoot(words)
-            terminal.say("Error: \(words.joined(separator: " ")) is no command. Type help.")
-            return .usage
-        } catch {
-            let text = Admin.fullMessage(for: error)
-            if Admin.exitCode(for: error) == .success {
-                try await terminal.write(text + "\n")
-                return .ok
-            }
-            terminal.say(text)
-            if let hint = Admin.hint(for: words) { terminal.say(hint) }
-            return .usage
-        }
     }
 }
 

@@ -47,7 +47,8 @@ extension AdminRecords {
                 storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
             let saver = RecordSaver(console, service, zone: zone.key, user: user.id, replaces: replace)
             var reader = JSONLinesReader(
-                try console.screen.open(file), lineBytesMax: InputLimits.recordLineBytesMax)
+                try console.screen.open(file),
+                lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
             var source = SavedLines(container: try? console.container(), zone: zone.key.name)
             var (lineNumber, encrypted) = (0, 0)
             while let line = try reader.nextLine() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkService
 
 /// Carries out the commands of operators who are connected to a server. The program gives it to the server, because the
 /// commands are above it.
@@ -12,7 +13,7 @@ package protocol OperatorCommands: Sendable {
 }
 
 /// A command that an operator sent.
-package struct OperatorRequest: Sendable, Equatable {
+package struct OperatorRequest: Sendable {
     /// Who sent it.
     package let sender: SignedInOperator
     /// From where.
@@ -28,10 +29,12 @@ package struct OperatorRequest: Sendable, Equatable {
     package let canAsk: Bool
     package let showsProgress: Bool
     package let databaseURL: String
+    /// Where the long queries of all operators take turns.
+    package let longQueries: FairGate
 
     package init(
         sender: SignedInOperator, address: String, arguments: [String], container: String?, environment: String?,
-        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String
+        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String, longQueries: FairGate
     ) {
         self.sender = sender
         self.address = address
@@ -42,6 +45,7 @@ package struct OperatorRequest: Sendable, Equatable {
         self.canAsk = canAsk
         self.showsProgress = showsProgress
         self.databaseURL = databaseURL
+        self.longQueries = longQueries
     }
 }
 

@@ -52,7 +52,7 @@ import TidemarkTestSupport
                 ["accounts", "list", "-o", "wide"], ["accounts", "list", "-o", "name"], ["accounts", "show", "alice"],
                 ["accounts", "show", "nobody"], ["accounts", "create", "alice"],
                 ["accounts", "create", "bob", "--dry-run"], ["containers", "list"], ["credentials", "list", "alice"],
-                ["operators", "list", "-o", "json"], ["limits", "show"],
+                ["operators", "list", "-o", "json"], ["limits", "show"] + container,
                 ["zones", "list", "alice"] + container, ["zones", "show", "alice", "Notes"] + container,
                 ["zones", "list", "alice"] + container + ["--environment", "production"],
                 ["zones", "purge", "alice", "Notes"] + container,
