@@ -62,6 +62,8 @@ package final class NameLookup: Sendable {
     private struct State {
         var known: Known?
         var isBusy = false
+        /// Counts how often names were forgotten.
+        var generation = 0
     }
 
     private let state = Mutex(State())
@@ -70,6 +72,14 @@ package final class NameLookup: Sendable {
     private static let lifetime = Duration.seconds(5)
 
     package init() {}
+
+    /// Forgets the names, also those that are asked for now: the next question may be of another place.
+    func forget() {
+        state.withLock { state in
+            state.known = nil
+            state.generation += 1
+        }
+    }
 
     /// Blocks the calling thread for at most `limit`. Empty if the names are not known by then, or if an earlier
     /// question is still open.
@@ -80,12 +90,12 @@ package final class NameLookup: Sendable {
         let options = expectation.options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let key = ([kind.rawValue, prefix, expectation.account ?? ""] + options).joined(separator: "\n")
         let now = ContinuousClock.now
-        let (known, isBusy) = state.withLock { state in
+        let (known, isBusy, generation) = state.withLock { state in
             if let known = state.known, known.key == key, now - known.time < Self.lifetime {
-                return ([String]?.some(known.names), false)
+                return ([String]?.some(known.names), false, state.generation)
             }
             defer { state.isBusy = true }
-            return (nil, state.isBusy)
+            return (nil, state.isBusy, state.generation)
         }
         if let known { return known }
         guard !isBusy else { return [] }
@@ -93,7 +103,11 @@ package final class NameLookup: Sendable {
         Task.detached { [self] in
             // After a failure they are asked for again.
             let names = try? await work()
-            state.withLock { $0 = State(known: names.map { Known(key: key, names: $0, time: .now) }) }
+            state.withLock { state in
+                state.isBusy = false
+                guard state.generation == generation else { return }
+                state.known = names.map { Known(key: key, names: $0, time: .now) }
+            }
             done.signal()
         }
         let milliseconds = Int(limit / .milliseconds(1))
