@@ -12,7 +12,7 @@ package import TidemarkWebSocket
 /// connection holds no buffers.
 ///
 /// Loop-confined: use every member on ``loop`` only. Sendable so that work on the loop can capture it.
-package final class MessageConnection: @unchecked Sendable {
+package final class MessageConnection: ListedConnection, @unchecked Sendable {
     enum Phase {
         /// Waiting for addresses or for the TCP connection (client).
         case connecting
@@ -35,7 +35,6 @@ package final class MessageConnection: @unchecked Sendable {
     package internal(set) var handler: (any MessageHandler)?
 
     let group: ConnectionGroup
-    /// The position in the group's list; -1 outside it.
     var index = -1
 
     // Fields that each message uses. `unchecked` saves the runtime check for overlapping access.

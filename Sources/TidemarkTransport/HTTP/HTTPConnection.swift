@@ -10,7 +10,7 @@ internal import TidemarkTelemetry
 ///
 /// While an answer is made, or more than a little waits to be sent, no further request is taken, and little is read.
 /// Loop-confined; Sendable so that work on the loop can capture it.
-final class HTTPConnection: @unchecked Sendable {
+final class HTTPConnection: ListedConnection, @unchecked Sendable {
     enum Phase {
         /// In the TLS handshake.
         case securing
@@ -31,7 +31,6 @@ final class HTTPConnection: @unchecked Sendable {
 
     let group: HTTPConnectionGroup
     let peer: HTTPPeer
-    /// The position in the group's list; -1 outside it.
     var index = -1
     var machine: HTTPServerMachine
     private(set) var phase: Phase
