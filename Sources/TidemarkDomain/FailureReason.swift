@@ -174,7 +174,7 @@ package enum FailureReason: Int16, Error, CaseIterable {
 
     /// the zone lacks the capability to be shared.
     case zoneNotShareable = 90
-    /// a record that has the type or the name of a CKShare and is none, or a CKShare with a parent, a child or a
+    /// a record that has the type or the name of a CKShare and is none. Or a CKShare with a parent, a child or a
     /// reference with the action deleteSelf.
     case shareInvalid = 91
     /// the share of a hierarchy, which this server does not serve.

@@ -136,9 +136,9 @@ package struct Limits: Sendable, Equatable {
     /// Shares of one zone that have ended and whose rows are kept, with their participants. More: the next share makes
     /// those that ended first be forgotten.
     package var endedSharesMax = 20
-    /// Shares, their participants, and keys of zones beside the first one, that one account may have in all its zones and
-    /// containers together, with the ended ones that are kept. They count in no quota. Each takes some 300 bytes. More:
-    /// `tooMuchShared`, also for who wants to join.
+    /// Shares, their participants, and keys of zones beside the first one: how many one account may have in all its zones
+    /// and containers together. Ended ones that are kept count too. They are in no quota, and each takes some 300
+    /// bytes. More: `tooMuchShared`, also for who wants to join.
     package var sharingRowsMax = 100_000
     /// Links to one zone that no share has taken over, of the last ten minutes. Each save that would make a share
     /// makes one, until the zone has its link. More: `tooManyRequests`.

@@ -6,10 +6,13 @@ internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkStore
 
-/// Removes data that nobody can see any more. It removes the records of ended zones: a deletion is visible at once, and
-/// the work is done afterwards. It removes outcomes that are too old to be asked for, devices that were
-/// not seen for a long time, old rows of the audit, and what sessions have made in databases of accounts
-/// that were deleted.
+/// Removes data that nobody can see any more:
+///
+/// - records of ended zones, because a deletion is visible at once and the work is done afterwards
+/// - outcomes that are too old to be asked for
+/// - devices that were not seen for a long time
+/// - old rows of the audit
+/// - what sessions have made in databases of accounts that were deleted
 ///
 /// Any number of servers may do so at once. What one has removed, the others do not find.
 final class StoreJanitor: Sendable {

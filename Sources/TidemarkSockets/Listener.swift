@@ -85,6 +85,25 @@ package final class Listener: EventHandler, @unchecked Sendable {
         registration = try loop.register(descriptor, interest: .readable, handler: self)
     }
 
+    /// Begins to listen at all of the addresses.
+    ///
+    /// - Throws: as ``init(loop:address:options:failures:onAccept:)``. It then listens at none.
+    package static func all(
+        on loop: EventLoop, at addresses: [SocketAddress], options: Options = Options(),
+        onAccept: @escaping (FileDescriptor, SocketAddress) -> Void
+    ) throws(SocketError) -> [Listener] {
+        var listeners: [Listener] = []
+        do throws(SocketError) {
+            for address in addresses {
+                listeners.append(try Listener(loop: loop, address: address, options: options, onAccept: onAccept))
+            }
+        } catch {
+            listeners.forEach { $0.close() }
+            throw error
+        }
+        return listeners
+    }
+
     /// Accepts no more connections. The kernel resets those in its queue.
     package func close() {
         registration?.cancel()

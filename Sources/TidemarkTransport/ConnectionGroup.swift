@@ -16,7 +16,8 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     let listener: ListenerKind
     /// ``EventLoop/now`` at the last check or the last new connection. Deadlines are measured by it.
     private(set) var now: Duration
-    private(set) var connections: [MessageConnection] = []
+    private var list = ConnectionList<MessageConnection>()
+    var connections: [MessageConnection] { list.all }
     var unfinished: HeldBytes
     var unsent: HeldBytes
     /// A clock that also counts while the machine sleeps; the next property is its time at the last check.
@@ -29,7 +30,6 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     private var handshakes: HandshakeTurns<MessageConnection>
     private var isFlushScheduled = false
     private var masks: [UInt32] = []
-    private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// Turns in one tick of those that wait for a step, also of those whose peer has ended the stream. These take no
     /// step, and some microseconds.
@@ -54,35 +54,21 @@ final class ConnectionGroup: TickFlushable, @unchecked Sendable {
     }
 
     func add(_ connection: MessageConnection) {
-        connection.index = connections.count
-        connections.append(connection)
+        list.add(connection)
         now = loop.now
         scheduleSweep(after: clockWithSleep())
     }
 
     func remove(_ connection: MessageConnection) {
-        let index = connection.index
-        guard index >= 0 else { return }
-        connection.index = -1
-        let last = connections.removeLast()
-        if last !== connection {
-            connections[index] = last
-            last.index = index
-        }
+        guard list.remove(connection) else { return }
         counter?.remove()
-        if connections.isEmpty {
-            let waiters = emptyWaiters
-            emptyWaiters = []
-            for waiter in waiters { waiter.resume() }
-        }
+        list.resumeIfEmpty()
     }
 
     /// Returns when the last connection has ended. From any thread.
     func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in
-            loop.execute {
-                if self.connections.isEmpty { continuation.resume() } else { self.emptyWaiters.append(continuation) }
-            }
+            loop.execute { self.list.wait(continuation) }
         }
     }
 

@@ -49,7 +49,7 @@ extension ConnectionGroup {
     /// What waits until the connection's peer takes it has so much memory. A little counts only of a peer that does not
     /// take it at once.
     func queues(_ connection: MessageConnection, _ memory: Int) {
-        let counted = memory > (connection.isBlocked ? Self.freeBytes : limits.queuedBytesLow) ? memory : 0
+        let counted = memory > (connection.outgoing.isBlocked ? Self.freeBytes : limits.queuedBytesLow) ? memory : 0
         let change = counted - connection.unsentBytes
         guard change != 0 else { return }
         connection.unsentBytes = counted

@@ -48,8 +48,7 @@ extension MessageConnection {
     private func checkOpen(_ now: Duration) {
         let limits = group.limits
         if noteProgress(now), role == .client { handler?.progressed(self) }
-        let lastDelivery = delivery.last ?? .zero
-        if let blockedStart, now - max(blockedStart, lastDelivery) > limits.writeProgressDeadline {
+        if outgoing.isStuck(now, deadline: limits.writeProgressDeadline) {
             socket?.discardOnClose()
             return fail(.writeTimedOut)
         }
@@ -60,6 +59,7 @@ extension MessageConnection {
             report(.failed(TransportError(.messageTimedOut)))
             return linger()
         }
+        let lastDelivery = outgoing.delivery.last ?? .zero
         if let pingSent {
             // The ping waits behind what was to be sent before it.
             let silence = now - max(pingSent, lastDelivery)
@@ -83,10 +83,10 @@ extension MessageConnection {
     /// others have taken everything.
     private func isDelivering(_ now: Duration) -> Bool {
         let limits = group.limits
-        guard let socket, !delivery.isComplete,
-            role == .client || blockedStart != nil || now - lastReceived > limits.writeProgressDeadline / 8
+        guard let socket, !outgoing.delivery.isComplete,
+            role == .client || outgoing.isBlocked || now - lastReceived > limits.writeProgressDeadline / 8
         else { return false }
-        return delivery.look(
+        return outgoing.delivery.look(
             unacknowledged: socket.unacknowledgedByteCount, bytesPerSecondMin: limits.messageBytesPerSecondMin, now: now
         )
     }

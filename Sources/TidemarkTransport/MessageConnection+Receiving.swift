@@ -174,7 +174,7 @@ extension MessageConnection {
     /// The alert that tells the peer why is sent if the kernel has room for it.
     private func failTLS(_ error: TLSError) {
         guard let tls, phase != .ended else { return }
-        sendOnce(tls)
+        OutgoingStream.sendLast(of: tls, to: socket)
         if phase == .lingering || phase == .closing { return endOfStream() }
         fail(.tlsFailed, error)
     }

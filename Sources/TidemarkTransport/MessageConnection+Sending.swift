@@ -5,23 +5,9 @@ internal import TidemarkTLS
 internal import TidemarkWebSocket
 
 extension MessageConnection {
-    /// Plaintext that is encrypted at a time: four full records. The rest waits as plaintext, so that it is in memory
-    /// once.
-    private static let encryptedBytesPerWrite = 65_536
-    /// Bytes that one connection sends in a tick. A longer queue continues in the next tick, after the other
-    /// connections.
-    private static let sentBytesPerTickMax = 1024 * 1024
-
-    private enum WriteStep {
-        case sent(Int)
-        case blocked(Int)
-        case nothingToSend
-        case failed(SocketError)
-    }
-
     func appendFrame(_ opcode: Opcode, isCompressed: Bool = false, _ payload: UnsafeRawBufferPointer) {
         let key = role == .client ? group.takeMaskKey() : nil
-        outgoing.append(about: payload.count + FrameHeader.byteCountMax) {
+        outgoing.queue.append(about: payload.count + FrameHeader.byteCountMax) {
             FrameEncoder.append(opcode, isCompressed: isCompressed, payload: payload, maskKey: key, to: &$0)
         }
     }
@@ -29,11 +15,11 @@ extension MessageConnection {
     /// Appends a frame for a message that is not copied. The message is longer than ``OutgoingQueue/togetherBytesMax``.
     func appendFrame(_ opcode: Opcode, kept payload: [UInt8]) {
         let key = role == .client ? group.takeMaskKey() : nil
-        outgoing.append(about: FrameHeader.byteCountMax) {
+        outgoing.queue.append(about: FrameHeader.byteCountMax) {
             FrameEncoder.appendHeader(
                 FrameHeader(opcode: opcode, maskKey: key, payloadCount: payload.count), to: &$0)
         }
-        if let key { outgoing.append(masked: payload, key: key) } else { outgoing.append(shared: payload) }
+        if let key { outgoing.queue.append(masked: payload, key: key) } else { outgoing.queue.append(shared: payload) }
     }
 
     func queueControl(_ opcode: Opcode, _ payload: MessagePayload) {
@@ -44,7 +30,7 @@ extension MessageConnection {
     /// RFC 6455 §5.5.3: while earlier pongs wait, only the newest ping is answered. So a peer that pings and does not
     /// read costs one payload.
     func queuePong(_ payload: MessagePayload) {
-        guard isBlocked else { return queueControl(.pong, payload) }
+        guard outgoing.isBlocked else { return queueControl(.pong, payload) }
         delayedPong = payload.bytes
     }
 
@@ -54,13 +40,13 @@ extension MessageConnection {
     }
 
     func queueBytes(_ bytes: [UInt8]) {
-        outgoing.append(shared: bytes)
+        outgoing.queue.append(shared: bytes)
         scheduleFlush()
     }
 
     func didQueue() {
         // The usual case, many times in a tick.
-        if isFlushScheduled, outgoing.count <= group.limits.queuedBytesLow { return }
+        if isFlushScheduled, outgoing.queue.count <= group.limits.queuedBytesLow { return }
         let queued = queuedByteCount
         if queued > group.limits.queuedBytesLow { isAboveLow = true }
         guard queued <= group.limits.queuedBytesMax else {
@@ -73,7 +59,7 @@ extension MessageConnection {
 
     /// TLS itself has produced output, for example that it does not renegotiate.
     func didAnswerByTLS(_ tls: TLSSession) {
-        guard !isBlocked || tls.outputCount <= group.limits.encryptedBytesMax else {
+        guard !outgoing.isBlocked || tls.outputCount <= group.limits.encryptedBytesMax else {
             socket?.discardOnClose()
             return fail(.queueOverflow)
         }
@@ -82,108 +68,39 @@ extension MessageConnection {
 
     /// Everything that is queued until the end of the tick is sent together. A blocked connection waits for its loop.
     func scheduleFlush() {
-        guard !isFlushScheduled, !isBlocked, phase != .ended else { return }
+        guard !isFlushScheduled, !outgoing.isBlocked, phase != .ended else { return }
         isFlushScheduled = true
         if !isReceiving { loop.atEndOfTick(self) }
     }
 
     func write() {
         guard let socket, phase != .connecting, phase != .ended else { return }
-        defer { if isBlocked || unsentBytes > 0 { group.queues(self, queuedMemory) } }
-        var sentCount = 0
-        while sentCount < Self.sentBytesPerTickMax {
-            switch writeStep(socket) {
-            case .sent(let count):
-                delivery.sent(count)
-                sentCount += count
-            case .blocked(let count):
-                delivery.sent(count)
-                return block(hasProgress: sentCount + count > 0)
-            case .nothingToSend:
-                unblock()
-                return didSendAll()
-            case .failed(let error):
-                return fail(.connectionLost, error)
-            }
-        }
-        unblock()
-        scheduleFlush()
-        tellIfDrained()
-    }
-
-    private func writeStep(_ socket: Socket) -> WriteStep {
-        guard let tls else {
-            guard !outgoing.isEmpty else { return .nothingToSend }
-            let step = outgoing.withBytes(atMost: Self.sentBytesPerTickMax) { send($0, socket) }
-            switch step {
-            case .sent(let count), .blocked(let count): outgoing.discard(count)
-            case .nothingToSend, .failed: break
-            }
-            return step
-        }
-        if tls.outputCount == 0 {
-            guard tls.isEstablished, !outgoing.isEmpty else { return .nothingToSend }
-            guard encrypt(tls) else {
-                outgoing.clear()
-                return .nothingToSend
-            }
-        }
-        var step = WriteStep.nothingToSend
-        tls.withOutput { bytes in
-            step = send(bytes, socket)
-            switch step {
-            case .sent(let count), .blocked(let count): return count
-            case .nothingToSend, .failed: return 0
-            }
-        }
-        return step
-    }
-
-    /// Encrypts as much as is sent at once. Only a session that was closed or has failed refuses; then this connection
-    /// has ended or lingers.
-    private func encrypt(_ tls: TLSSession) -> Bool {
-        var rest = Self.encryptedBytesPerWrite
-        // Masked data comes in several pieces.
-        tls.reserveOutput(forPlaintext: min(rest, outgoing.count))
-        while rest > 0, !outgoing.isEmpty {
-            let count = outgoing.withBytes(atMost: rest, maskedAt: tls.plaintextPlace) { bytes in
-                do throws(TLSError) {
-                    try tls.send(bytes)
-                    return bytes.count
-                } catch {
-                    return 0
-                }
-            }
-            guard count > 0 else { return false }
-            outgoing.discard(count)
-            rest -= count
-        }
-        return true
-    }
-
-    /// A kernel that accepted only a part is full. Another call would be wasted.
-    private func send(_ bytes: UnsafeRawBufferPointer, _ socket: Socket) -> WriteStep {
-        switch socket.send(bytes) {
-        case .bytes(let count): count == bytes.count ? .sent(count) : .blocked(count)
-        case .wouldBlock: .blocked(0)
-        case .closed: .failed(SocketError(.connectionReset, operation: "send"))
-        case .failed(let error): .failed(error)
+        defer { if outgoing.isBlocked || unsentBytes > 0 { group.queues(self, queuedMemory) } }
+        switch outgoing.write(to: socket, through: tls) {
+        case .sentAll:
+            unblock()
+            didSendAll()
+        case .sentShare:
+            unblock()
+            scheduleFlush()
+            tellIfDrained()
+        case .blocked(let hasProgress): block(hasProgress: hasProgress)
+        case .refused:
+            // This connection has ended or lingers.
+            outgoing.queue.clear()
+            unblock()
+            didSendAll()
+        case .failed(let error): fail(.connectionLost, error)
         }
     }
 
     private func block(hasProgress: Bool) {
-        if hasProgress || blockedStart == nil { blockedStart = group.now }
-        if !isBlocked {
-            isBlocked = true
-            updateInterest()
-        }
+        if outgoing.block(hasProgress: hasProgress, at: group.now) { updateInterest() }
         tellIfDrained()
     }
 
     private func unblock() {
-        guard isBlocked else { return }
-        isBlocked = false
-        blockedStart = nil
+        guard outgoing.unblock() else { return }
         updateInterest()
         guard let pong = delayedPong else { return }
         delayedPong = nil
@@ -213,14 +130,6 @@ extension MessageConnection {
     func sendCloseNotify() {
         guard let tls else { return }
         tls.close()
-        sendOnce(tls)
-    }
-
-    /// TLS's last output is sent if the kernel has room for it.
-    func sendOnce(_ tls: TLSSession) {
-        tls.withOutput { bytes in
-            guard let socket, case .bytes(let count) = socket.send(bytes) else { return 0 }
-            return count
-        }
+        OutgoingStream.sendLast(of: tls, to: socket)
     }
 }

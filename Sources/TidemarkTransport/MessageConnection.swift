@@ -12,7 +12,7 @@ package import TidemarkWebSocket
 /// connection holds no buffers.
 ///
 /// Loop-confined: use every member on ``loop`` only. Sendable so that work on the loop can capture it.
-package final class MessageConnection: @unchecked Sendable {
+package final class MessageConnection: ListedConnection, @unchecked Sendable {
     enum Phase {
         /// Waiting for addresses or for the TCP connection (client).
         case connecting
@@ -35,7 +35,6 @@ package final class MessageConnection: @unchecked Sendable {
     package internal(set) var handler: (any MessageHandler)?
 
     let group: ConnectionGroup
-    /// The position in the group's list; -1 outside it.
     var index = -1
 
     // Fields that each message uses. `unchecked` saves the runtime check for overlapping access.
@@ -44,7 +43,7 @@ package final class MessageConnection: @unchecked Sendable {
     @exclusivity(unchecked) var tls: TLSSession?
     @exclusivity(unchecked) var reader: MessageReader
     @exclusivity(unchecked) var deflater: Deflater?
-    @exclusivity(unchecked) var outgoing = OutgoingQueue()
+    @exclusivity(unchecked) var outgoing = OutgoingStream()
     @exclusivity(unchecked) var messageStart: Duration?
 
     // NB: the following take a byte or two each, because they stand together.
@@ -55,8 +54,6 @@ package final class MessageConnection: @unchecked Sendable {
     var isReceiving = false
     /// Whether something waits to be sent at the end of the tick, or after receiving.
     var isFlushScheduled = false
-    /// Whether the socket accepts no more. The loop reports when it does.
-    var isBlocked = false
     var isReadingPaused = false
     /// Whether more than ``TransportLimits/queuedBytesLow`` has waited. The handler is told when it has been sent.
     var isAboveLow = false
@@ -90,11 +87,9 @@ package final class MessageConnection: @unchecked Sendable {
     var phaseStart: Duration
     var lastReceived: Duration
     var pingSent: Duration?
-    var blockedStart: Duration?
     var messageByteCount = 0
     /// How much of an unfinished message was there at the last check. `Int.min`: another one has begun since.
     var seenByteCount = 0
-    var delivery = DeliveryProgress()
     var lingerByteCount = 0
 
     init(group: ConnectionGroup, role: WebSocketRole, phase: Phase, opening: Opening) {
@@ -118,10 +113,10 @@ package final class MessageConnection: @unchecked Sendable {
     /// Bytes of frames that were sent on this connection and have not reached the kernel.
     ///
     /// Encrypted bytes remain only if the kernel accepted no more, so usually the session need not be asked.
-    package var queuedByteCount: Int { outgoing.count + encryptedByteCount }
+    package var queuedByteCount: Int { outgoing.queue.count + encryptedByteCount }
     /// The memory of what waits until the peer takes it.
-    var queuedMemory: Int { outgoing.memory + encryptedByteCount }
-    private var encryptedByteCount: Int { isBlocked ? tls?.outputCount ?? 0 : 0 }
+    var queuedMemory: Int { outgoing.queue.memory + encryptedByteCount }
+    private var encryptedByteCount: Int { outgoing.isBlocked ? tls?.outputCount ?? 0 : 0 }
 
     // MARK: Sending
 
@@ -156,7 +151,7 @@ package final class MessageConnection: @unchecked Sendable {
         assert(loop.isCurrent)
         precondition(role == .server, "a client's frames are masked one by one")
         guard phase == .open else { return }
-        outgoing.append(shared: frame)
+        outgoing.queue.append(shared: frame)
         didQueue()
     }
 
@@ -279,7 +274,7 @@ package final class MessageConnection: @unchecked Sendable {
         opening = nil
         deflater = nil
         reader = MessageReader(role: role)
-        outgoing.clear()
+        outgoing.queue.clear()
         pass?.leave()
         pass = nil
         group.holds(self, 0)
@@ -307,7 +302,7 @@ extension MessageConnection: EventHandler, TickFlushable {
         var interest: Interest = []
         // A stream that has ended stays readable for ever.
         if !isReadingPaused, !hasStreamEnded, opening?.awaitedTurn == nil { interest.insert(.readable) }
-        if isBlocked { interest.insert(.writable) }
+        if outgoing.isBlocked { interest.insert(.writable) }
         registration?.update(interest)
     }
 }

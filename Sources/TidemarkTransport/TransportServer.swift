@@ -60,7 +60,7 @@ package final class TransportServer: Sendable {
                 counter: counter)
         }
         let listeners = try await loops[0].runThrowing {
-            try listen(on: loops[0], configuration.addresses) { descriptor, peer in
+            try Listener.all(on: loops[0], at: configuration.addresses) { descriptor, peer in
                 admit(descriptor, from: peer, to: parts, gate, configuration.tls, accept)
             }
         }.value
@@ -72,22 +72,6 @@ package final class TransportServer: Sendable {
         self.parts = parts
         self.listeners = listeners
         self.counter = counter
-    }
-
-    private static func listen(
-        on loop: EventLoop, _ addresses: [SocketAddress],
-        _ onAccept: @escaping (FileDescriptor, SocketAddress) -> Void
-    ) throws(SocketError) -> [Listener] {
-        var listeners: [Listener] = []
-        do throws(SocketError) {
-            for address in addresses {
-                listeners.append(try Listener(loop: loop, address: address, onAccept: onAccept))
-            }
-        } catch {
-            listeners.forEach { $0.close() }
-            throw error
-        }
-        return listeners
     }
 
     private static func admit(

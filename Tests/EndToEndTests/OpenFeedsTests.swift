@@ -28,6 +28,23 @@ import TidemarkTestSupport
         }
     }
 
+    /// Deletes and saves a record. Each reader's feed tells of both from the reader's token on.
+    private func expectNews(of writer: CKDatabase, in readers: [CKDatabase]) async throws {
+        var tokens: [CKServerChangeToken] = []
+        var marks: [CKServerChangeToken] = []
+        for reader in readers {
+            tokens.append(try await walk(reader).token)
+            marks.append(try await reader.databaseChanges(since: nil).changeToken)
+        }
+        try await writer.deleteRecord(withID: CKRecord.ID(recordName: "r1"))
+        try await writer.save(record("Note", "new"))
+        for (index, reader) in readers.enumerated() {
+            #expect(try await walk(reader, since: tokens[index]).names == ["new", "-r1"])
+            let changes = try await reader.databaseChanges(since: marks[index])
+            #expect(changes.modifications.map(\.zoneID) == [.default])
+        }
+    }
+
     @Test func `R-202: off unless an operator says otherwise; then changes, deletions, pages and tokens`() async throws
     {
         try await OperatorPlace.with { place in
@@ -64,21 +81,8 @@ import TidemarkTestSupport
             // Who had a token of the database is told as well (I-2).
             let after = try await mine.databaseChanges(since: before.changeToken)
             #expect(after.modifications.map(\.zoneID) == [.default])
-            for (writer, readers) in [(mine, [mine]), (open, [open, nobody])] {
-                var tokens: [CKServerChangeToken] = []
-                var marks: [CKServerChangeToken] = []
-                for reader in readers {
-                    tokens.append(try await walk(reader).token)
-                    marks.append(try await reader.databaseChanges(since: nil).changeToken)
-                }
-                try await writer.deleteRecord(withID: CKRecord.ID(recordName: "r1"))
-                try await writer.save(record("Note", "new"))
-                for (index, reader) in readers.enumerated() {
-                    #expect(try await walk(reader, since: tokens[index]).names == ["new", "-r1"])
-                    let changes = try await reader.databaseChanges(since: marks[index])
-                    #expect(changes.modifications.map(\.zoneID) == [.default])
-                }
-            }
+            try await expectNews(of: mine, in: [mine])
+            try await expectNews(of: open, in: [open, nobody])
             // a token belongs to its feed, here too.
             let foreign = try await walk(open).token
             #expect(try await failure { try await walk(mine, since: foreign) }.code == .invalidArguments)

@@ -132,32 +132,10 @@ extension StorageConformance {
             try expect(try await !store.forget(assets[2], before: 100), "it was asked for again")
         },
         Scenario("R-072: what a transaction has seen uploaded is not forgotten before it ends") { store in
-            let database = try await store.alice().privateDatabase
-            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
-            let kept = AssetKey(database: database, content: asset(1))
-            try await store.first.keepAsset(kept, now: at(10))
-            let transaction = try await store.first.beginWrite([key.read(assets: [kept.content])])
-            let forgetting = store.scheduler.runThrowing { try await store.forget(kept, before: 100) }
-            try await store.passTime()
-            let use = AssetUse(recordName: "a", at: at(150), added: [kept.content], removed: [])
-            let changes = try require(
-                transaction.snapshots[0].changes([RecordDraft("a")], assetUses: [use]), "the zone lives")
-            try await transaction.commit([changes])
-            try expect(try await !forgetting.value, "it was named meanwhile")
+            try expect(try await !store.forgetWhileNamed(asset(1), at: 150), "it was named meanwhile")
         },
         Scenario("R-072: a save that names an asset keeps it, however short the grace time is") { store in
-            let database = try await store.alice().privateDatabase
-            let key = try require(try await store.createZones("notes", in: database).first, "a zone").key
-            let kept = AssetKey(database: database, content: asset(1))
-            try await store.first.keepAsset(kept, now: at(10))
-            let transaction = try await store.first.beginWrite([key.read(assets: [kept.content])])
-            let forgetting = store.scheduler.runThrowing { try await store.forget(kept, before: 100) }
-            try await store.passTime()
-            let use = AssetUse(recordName: "a", at: at(50), added: [kept.content], removed: [])
-            let changes = try require(
-                transaction.snapshots[0].changes([RecordDraft("a")], assetUses: [use]), "the zone lives")
-            try await transaction.commit([changes])
-            try expect(try await !forgetting.value, "old by its time, but in use")
+            try expect(try await !store.forgetWhileNamed(asset(1), at: 50), "old by its time, but in use")
         },
         Scenario("R-072: zones that exchange their assets do not wait for each other in a circle") { store in
             let database = try await store.alice().privateDatabase
@@ -218,5 +196,23 @@ extension StorageFixture {
         let use = AssetUse(recordName: record, at: at(time), added: added, removed: removed)
         let changes = transaction.snapshots[0].changes([RecordDraft(record, text: "\(time)")], assetUses: [use])
         try await transaction.commit([try require(changes, "the zone lives")])
+    }
+
+    /// A transaction has seen the asset, and names it. Another forgets meanwhile what is older than 100.
+    ///
+    /// - Returns: whether the asset was forgotten.
+    fileprivate func forgetWhileNamed(_ content: FieldAsset, at time: Int64) async throws -> Bool {
+        let database = try await alice().privateDatabase
+        let key = try require(try await createZones("notes", in: database).first, "a zone").key
+        let kept = AssetKey(database: database, content: content)
+        try await first.keepAsset(kept, now: at(10))
+        let transaction = try await first.beginWrite([key.read(assets: [content])])
+        let forgetting = scheduler.runThrowing { try await forget(kept, before: 100) }
+        try await passTime()
+        let use = AssetUse(recordName: "a", at: at(time), added: [content], removed: [])
+        let changes = try require(
+            transaction.snapshots[0].changes([RecordDraft("a")], assetUses: [use]), "the zone lives")
+        try await transaction.commit([changes])
+        return try await forgetting.value
     }
 }

@@ -34,13 +34,11 @@ struct AdminPlace {
         defer { loop.stop() }
         let url = try await TestPostgres.database(template).url
         let storage = try PostgresStorage(url: url, loop: loop, connections: 2, queryTimes: .patient)
-        do {
+        try await running {
             try await body(AdminPlace(storage: storage, loop: loop))
-        } catch {
+        } finally: {
             await storage.stop()
-            throw error
         }
-        await storage.stop()
     }
 
     /// Runs a command line, as the operator "root".

@@ -90,18 +90,7 @@ package enum DeleteTruthTable {
         }
     }
 
-    /// One line of the table; the first that holds for a cell says what comes of it.
-    package struct Rule: Sendable {
-        package let names: String
-        package let result: Result
-        let holds: @Sendable (Cell) -> Bool
-
-        init(_ names: String, _ result: Result, _ holds: @escaping @Sendable (Cell) -> Bool) {
-            self.names = names
-            self.result = result
-            self.holds = holds
-        }
-    }
+    package typealias Rule = TruthRule<Cell, Result>
 
     /// Refusals first, in the order in which they win.
     package static let rules: [Rule] = [

@@ -2,8 +2,8 @@
 
 package import TidemarkDomain
 
-/// Section 5 of the rules as data: every policy with every tag on every state of record and zone, in each database, with
-/// changes and without, and what must come of it. The pure rules and a real server are held to the same table.
+/// Section 5 of the rules as data. Every policy meets every tag and every state of record and zone, in each database, with
+/// changes and without. The table says what must come of it. The pure rules and a real server are held to it.
 package enum SaveTruthTable {
     /// What the client's record carries.
     package enum Tag: CaseIterable, Sendable {
@@ -97,18 +97,7 @@ package enum SaveTruthTable {
         }
     }
 
-    /// One line of the table; the first that holds for a cell says what comes of it.
-    package struct Rule: Sendable {
-        package let names: String
-        package let result: Result
-        let holds: @Sendable (Cell) -> Bool
-
-        init(_ names: String, _ result: Result, _ holds: @escaping @Sendable (Cell) -> Bool) {
-            self.names = names
-            self.result = result
-            self.holds = holds
-        }
-    }
+    package typealias Rule = TruthRule<Cell, Result>
 
     /// Refusals first, in the order in which they win.
     package static let rules: [Rule] = [

@@ -80,13 +80,11 @@ final class Scene: Sendable {
         _ wire: Wire, limits: TransportLimits = .patient, _ body: (Scene) async throws -> Void
     ) async throws {
         let scene = try await Scene(wire, limits)
-        do {
+        try await running {
             try await body(scene)
-        } catch {
+        } finally: {
             await scene.stop()
-            throw error
         }
-        await scene.stop()
     }
 
     private func stop() async {

@@ -3,6 +3,7 @@
 import Testing
 import TidemarkBytes
 import TidemarkTestSupport
+import TidemarkWire
 
 /// Every message of the protocol, read and written by our code and by swift-protobuf's. The shapes are made from the `.proto`
 /// files, so that a new field or message is tested here without a thought.
@@ -48,6 +49,18 @@ import TidemarkTestSupport
         for bytes in fullMessages(shape, depthMax: 4, seed: seed) {
             #expect(try shape.ours(bytes).encoded == bytes, "seed \(seed)")
             #expect(try shape.theirs(bytes, false) == bytes, "seed \(seed)")
+        }
+    }
+
+    @Test func `each kind of request has the name and the place of its field`() throws {
+        let shape = try #require(MessageShape.all.first { $0.name == "WireClientEnvelope" })
+        let fields = shape.fields.filter { $0.oneof != nil }
+        #expect(WireRequestKind.allCases.map(\.name) == fields.map(\.name) + ["unread"])
+        for (place, field) in fields.enumerated() {
+            var writer = WireWriter(capacity: 8)
+            writer.number(UInt64(field.number << 3 | 2))
+            writer.content([])
+            #expect(try WireClientEnvelope(reading: writer.bytes).request?.kind.rawValue == place, "\(field.name)")
         }
     }
 

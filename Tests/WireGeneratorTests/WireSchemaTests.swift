@@ -63,6 +63,25 @@ import Testing
         }
     }
 
+    @Test func `what a oneof may hold has a name without the value`() throws {
+        let fields = [
+            field(1) { ($0.name, $0.oneofIndex) = ("save_url", 0) },
+            field(2) { ($0.name, $0.oneofIndex) = ("import", 0) },
+            field(3) { $0.isOptional = true },
+        ]
+        var message = MessageDescriptor(name: "Some", fields: fields, oneofs: ["request", "_some_field"])
+        for listsKinds in [true, false] {
+            message.listsKinds = listsKinds
+            let file = ProtoFile(name: "Some.proto", package: "test", messages: [message], typePrefix: "Wire")
+            let text = FilePrinter(file: file, schema: try WireSchema([file])).text()
+            #expect(text.contains("package enum WireRequestKind: Int, CaseIterable, Sendable {\n") == listsKinds)
+            #expect(text.contains("    case saveURL\n    case `import`\n") == listsKinds)
+            #expect(text.contains("        case .saveURL: \"save_url\"\n") == listsKinds)
+            #expect(text.contains("        case .import: .import\n") == listsKinds)
+            #expect(!text.contains("SomeFieldKind"))
+        }
+    }
+
     @Test func `what the generator does not know is refused`() {
         #expect(refusal([field(1, nil)]) != nil)
         #expect(refusal([field(64)]) != nil)

@@ -40,42 +40,16 @@ struct AdminCredentials: ParsableCommand {
         static let role = OperatorRole.editor
 
         @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
-        @Option(
-            help: ArgumentHelp(
-                "How long it is valid, such as 12h or 30d.", discussion: "Default: for ever.", valueName: "time"))
-        var expires: Lifetime?
-        @Option(help: ArgumentHelp("What it is for. Lists show it.", valueName: "text"))
-        var label = ""
+        @OptionGroup var credential: NewCredentialOptions
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
             let id = try await console.account(account)
             try console.plan("create a credential of \(account)")
-            let credential = Credential.make()
-            let expiresAt = expires.map { lifetime in
-                Timestamp(milliseconds: console.now.milliseconds + lifetime.seconds * 1_000)
-            }
+            let made = NewCredential(credential, now: console.now)
             let number = try await console.store.issueCredential(
-                hash: credential.hash, label: label, expiresAt: expiresAt, for: id)
-            let end = expiresAt.map { "good until \(DateForm.seconds($0))" } ?? "good until it is revoked"
-            console.say("Credential \(number.rawValue) of \(account), \(end). It is not shown again.")
-            try await show(credential, number, expiresAt, console)
-        }
-
-        private func show(
-            _ credential: Credential, _ number: CredentialID, _ expiresAt: Timestamp?, _ console: Console
-        ) async throws {
-            // Alone on standard output, so that a script can capture it.
-            if console.output == .table || console.output == .wide {
-                return try await console.write(credential.text + "\n")
-            }
-            try await console.show(
-                [credential],
-                as: [
-                    Column("CREDENTIAL", key: "credential") { _ in .number(Int(number.rawValue)) },
-                    Column("EXPIRES", key: "expires") { _ in .optional(expiresAt) },
-                    Column("TOKEN", key: "token", isName: true) { .text($0.text) },
-                ])
+                hash: made.credential.hash, label: made.label, expiresAt: made.expiresAt, for: id)
+            try await made.show(number: number.rawValue, of: account, console)
         }
     }
 

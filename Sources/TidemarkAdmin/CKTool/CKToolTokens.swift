@@ -57,38 +57,19 @@ struct CKToolTokens: Sendable {
 
     /// By kind.
     func saved() throws(AdminFailure) -> [String: String] {
-        guard let path, FileManager.default.fileExists(atPath: path) else { return [:] }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw AdminFailure(.refused, "The tokens in \(path) cannot be read. Check who may read the file.")
-        }
-        guard let tokens = try? JSONDecoder().decode([String: String].self, from: data) else {
-            throw AdminFailure(.refused, "\(path) does not hold tokens. Remove it, and save them again.")
-        }
-        return tokens
+        try file.read([String: String].self) ?? [:]
     }
+
+    private var file: OwnJSONFile { OwnJSONFile(path: path, content: "tokens", remedy: "save them again.") }
 
     /// Stores a token in the place of an older one.
     ///
     /// - Parameter token: nil removes it.
     func save(_ token: String?, as kind: CKToolTokenKind) throws(AdminFailure) {
-        guard let path else {
-            throw AdminFailure(.refused, "There is no place for tokens. Set HOME or XDG_CONFIG_HOME.")
-        }
-        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw AdminFailure(.refused, "Cannot create \(directory): \(error.localizedDescription)")
-        }
+        let path = try file.makeFolder()
         var tokens = try saved()
         tokens[kind.rawValue] = token
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(tokens) else {
-            throw AdminFailure(.fault, "The tokens cannot be written as JSON.")
-        }
-        try AtomicFile.write(data, to: path, mode: 0o600)
+        try file.write(tokens, to: path)
     }
 
     /// Whether a text can be a token: printable ASCII without spaces.

@@ -23,31 +23,17 @@ package struct ContextFile: Sendable {
     ///
     /// - Throws: ``AdminFailure`` if it holds anything else.
     package func read() throws(AdminFailure) -> ContextList {
-        guard let path, FileManager.default.fileExists(atPath: path) else { return ContextList() }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw AdminFailure(.refused, "The contexts in \(path) cannot be read. Check who may read the file.")
-        }
-        do {
-            return try JSONDecoder().decode(ContextList.self, from: data)
-        } catch {
-            throw AdminFailure(
-                .refused, "\(path) does not hold contexts. Remove it, and add them again: tidemark admin context add")
-        }
+        try file.read(ContextList.self) ?? ContextList()
+    }
+
+    private var file: OwnJSONFile {
+        OwnJSONFile(path: path, content: "contexts", remedy: "add them again: tidemark admin context add")
     }
 
     /// Changes the contexts. Other programs wait meanwhile, and see the file before or after it.
     package func change<Value>(_ body: (inout ContextList) throws(AdminFailure) -> Value) throws(AdminFailure) -> Value
     {
-        guard let path else {
-            throw AdminFailure(.refused, "There is no place for contexts. Set HOME or XDG_CONFIG_HOME.")
-        }
-        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw AdminFailure(.refused, "Cannot create \(directory): \(error.localizedDescription)")
-        }
+        let path = try file.makeFolder()
         let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
             if lock >= 0 { close(lock) }
@@ -56,12 +42,7 @@ package struct ContextFile: Sendable {
         defer { close(lock) }
         var list = try read()
         let value = try body(&list)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(list) else {
-            throw AdminFailure(.fault, "The contexts cannot be written as JSON.")
-        }
-        try AtomicFile.write(data, to: path, mode: 0o600)
+        try file.write(list, to: path)
         return value
     }
 }

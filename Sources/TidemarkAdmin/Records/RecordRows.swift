@@ -54,7 +54,7 @@ package enum RecordRows {
                 ("altitude", .decimal(location.altitude)),
             ])
         case .removed: return .none
-        default: return .list(value.elements.map(output))
+        default: return .list(value.lineElements.map(output))
         }
     }
 
@@ -81,24 +81,7 @@ package enum RecordRows {
         case .location(let location): "\(location.latitude),\(location.longitude)"
         case .removed: ""
         case .emptyList: "[]"
-        default: "[" + value.elements.map(text).joined(separator: ", ") + "]"
-        }
-    }
-}
-
-extension FieldValue {
-    /// The elements of a list; none for any other value.
-    fileprivate var elements: [FieldValue] {
-        switch self {
-        case .strings(let list): list.map { .string($0) }
-        case .int64s(let list): list.map { .int64($0) }
-        case .doubles(let list): list.map { .double($0) }
-        case .dates(let list): list.map { .date($0) }
-        case .bytesList(let list): list.map { .bytes($0) }
-        case .references(let list): list.map { .reference($0) }
-        case .assets(let list): list.map { .asset($0) }
-        case .locations(let list): list.map { .location($0) }
-        default: []
+        default: "[" + value.lineElements.map(text).joined(separator: ", ") + "]"
         }
     }
 }

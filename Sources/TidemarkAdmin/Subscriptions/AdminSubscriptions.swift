@@ -82,23 +82,3 @@ struct AdminSubscriptions: ParsableCommand {
         return user.user
     }
 }
-
-extension DatabaseScope {
-    fileprivate var word: String {
-        switch self {
-        case .public: "public"
-        case .private: "private"
-        case .shared: "shared"
-        }
-    }
-}
-
-extension Subscription.Kind {
-    fileprivate var word: String {
-        switch self {
-        case .query: "query"
-        case .recordZone: "zone"
-        case .database: "database"
-        }
-    }
-}

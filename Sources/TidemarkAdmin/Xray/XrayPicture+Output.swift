@@ -110,26 +110,6 @@ extension DeviceFacts {
     fileprivate var mark: String { String(Hex.encode(device.bytes).prefix(8)) }
 }
 
-extension DatabaseScope {
-    fileprivate var word: String {
-        switch self {
-        case .public: "public"
-        case .private: "private"
-        case .shared: "shared"
-        }
-    }
-}
-
-extension Subscription.Kind {
-    fileprivate var word: String {
-        switch self {
-        case .query: "query"
-        case .recordZone: "zone"
-        case .database: "database"
-        }
-    }
-}
-
 extension RequestSummary {
     fileprivate var result: String { code == 0 ? "ok" : reason.map { "\($0)" } ?? "code \(code)" }
 }

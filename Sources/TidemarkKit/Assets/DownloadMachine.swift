@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkWire
 
 /// How to bring an asset's content into a file, as a function of what happened: no file, no connection, no clock.
 /// ``DownloadDriver`` carries out what it decides.

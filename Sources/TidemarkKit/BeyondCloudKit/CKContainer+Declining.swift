@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkWire
+
 /// Declining invitations, which the system does on Apple's platforms.
 extension CKContainer {
     /// Declines the invitation to a share: it ends, as if the owner had taken it back. Whoever takes part already leaves.

@@ -110,29 +110,11 @@ struct CloudDatabase: Sendable {
         try await connection.identify(timeout: timeout, within: timeLeft, generation: credentialGeneration)
     }
 
-    /// What was asked, as the protocol calls it.
-    enum RequestName: String {
-        case fetchDatabaseChanges, fetchZoneChanges, fetchRecords, fetchZones, fetchSubscriptions, fetchKeys
-        case fetchAssetChunk, modifyRecords, modifyZones, modifySubscriptions, saveAccountKey, saveZoneKey, queryRecords
-        case prepareAssetUpload, uploadAssetChunk
-        case fetchShareMetadata, acceptShares, fetchShareParticipants, verifyZone
-
-        var isChange: Bool {
-            switch self {
-            case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares: true
-            case .fetchDatabaseChanges, .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions, .fetchKeys,
-                .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk, .fetchShareMetadata,
-                .fetchShareParticipants, .verifyZone:
-                false
-            }
-        }
-    }
-
     /// The server answered something else than was asked: a broken server. Of a change nobody knows whether it was carried
     /// out.
-    static func wrongAnswer(to request: RequestName) -> CKError {
+    static func wrongAnswer(to request: WireRequestKind) -> CKError {
         let text =
-            "The server's answer to \(request.rawValue) does not fit the request. The server, or something between it and "
+            "The server's answer to \(request) does not fit the request. The server, or something between it and "
             + "this device, is broken. Tell its operator."
         guard request.isChange else { return CKError(.internalError, message: text) }
         return CKError(
@@ -159,30 +141,15 @@ extension CKError {
     }
 }
 
-extension WireClientEnvelope.OneOfRequest {
-    /// Nil for Hello, which the connection sends for itself.
-    var name: CloudDatabase.RequestName? {
+extension WireRequestKind {
+    /// Whether it changes anything on the server.
+    fileprivate var isChange: Bool {
         switch self {
-        case .hello: nil
-        case .modifyRecords: .modifyRecords
-        case .fetchRecords: .fetchRecords
-        case .modifyZones: .modifyZones
-        case .fetchZones: .fetchZones
-        case .fetchDatabaseChanges: .fetchDatabaseChanges
-        case .fetchZoneChanges: .fetchZoneChanges
-        case .verifyZone: .verifyZone
-        case .modifySubscriptions: .modifySubscriptions
-        case .fetchSubscriptions: .fetchSubscriptions
-        case .queryRecords: .queryRecords
-        case .prepareAssetUpload: .prepareAssetUpload
-        case .uploadAssetChunk: .uploadAssetChunk
-        case .fetchAssetChunk: .fetchAssetChunk
-        case .fetchKeys: .fetchKeys
-        case .saveAccountKey: .saveAccountKey
-        case .saveZoneKey: .saveZoneKey
-        case .fetchShareMetadata: .fetchShareMetadata
-        case .acceptShares: .acceptShares
-        case .fetchShareParticipants: .fetchShareParticipants
+        case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares: true
+        case .hello, .fetchDatabaseChanges, .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions,
+            .fetchKeys, .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk, .fetchShareMetadata,
+            .fetchShareParticipants, .verifyZone, .unread:
+            false
         }
     }
 }

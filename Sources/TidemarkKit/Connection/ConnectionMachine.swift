@@ -562,7 +562,7 @@ struct ConnectionMachine {
             var envelope = make(request.stamp)
             envelope.id = id
             bytes = envelope.encoded
-            request.mark.kind = envelope.request?.name
+            request.mark.kind = envelope.request?.kind
             // A change that is sent again says so: it is made once more then, which is rare.
             if !request.isChange { (request.make, request.bytes) = (nil, bytes) }
         }

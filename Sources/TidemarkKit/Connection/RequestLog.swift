@@ -18,7 +18,7 @@ enum RequestLog {
         log.debug(
             "request",
             [
-                "request": mark.uuid.map { "\($0)" } ?? "none", "kind": kind.rawValue, "result": word(for: result),
+                "request": mark.uuid.map { "\($0)" } ?? "none", "kind": kind.name, "result": word(for: result),
                 "milliseconds": "\(Int(time / .milliseconds(1)))",
             ])
     }

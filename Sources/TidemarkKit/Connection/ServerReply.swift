@@ -19,8 +19,8 @@ package struct ServerReply: Sendable {
 
 /// How a request is called in the log and in errors.
 struct RequestMark: Equatable {
-    /// Nil: it was not sent, or has no name.
-    var kind: CloudDatabase.RequestName?
+    /// Nil: it was not sent.
+    var kind: WireRequestKind?
     /// Of its last sending. Nil: it was not sent, or the server names no requests.
     var uuid: RequestUUID?
 }

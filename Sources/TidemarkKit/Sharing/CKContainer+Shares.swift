@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+internal import TidemarkWire
 
 /// Reads the metadata of shares by their URLs, and joins shares (R-315 … ).
 ///

@@ -120,7 +120,7 @@ extension CloudDatabase {
 
     /// Asks about each item once, a part of them at a time.
     private func answers<Item: Hashable, Answer>(
-        about items: [Item], to request: RequestName, ask: ([Item]) async throws(CKError) -> [Answer]
+        about items: [Item], to request: WireRequestKind, ask: ([Item]) async throws(CKError) -> [Answer]
     ) async throws(CKError) -> [Item: Answer] {
         let items = items.grouped { $0 }.map { $0.key }
         var answers: [Item: Answer] = [:]
@@ -135,7 +135,7 @@ extension CloudDatabase {
     }
 
     private func metadata(
-        _ answer: ShareAnswer, of link: String, _ request: RequestName
+        _ answer: ShareAnswer, of link: String, _ request: WireRequestKind
     ) -> Result<CKShare.Metadata, CKError> {
         switch answer.result.result {
         case .metadata(let wire):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TidemarkWire
 
 extension CKDatabase {
     /// Fetches one subscription; `unknownItem` if it does not exist.

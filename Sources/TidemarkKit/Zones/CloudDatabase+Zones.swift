@@ -79,7 +79,7 @@ extension CloudDatabase {
     }
 
     private func take(
-        _ result: WireZoneResult, of request: RequestName, _ uuid: RequestUUID?
+        _ result: WireZoneResult, of request: WireRequestKind, _ uuid: RequestUUID?
     ) -> Result<CKRecordZone, CKError> {
         switch result.result {
         case .zone(let zone):

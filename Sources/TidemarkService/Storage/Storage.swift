@@ -89,8 +89,8 @@ package protocol Storage: AnyObject, Sendable {
     /// All devices of these accounts that an operator has revoked: their connections are to be closed.
     func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice]
 
-    /// The credentials among these that are revoked, expired at `now`, of an account that is disabled, or not there
-    /// any more, as those of a deleted account: their connections are to be closed.
+    /// The credentials among these that open nothing any more. Their connections are to be closed. A credential is
+    /// revoked, expired at `now`, or of an account that is disabled. Those of a deleted account are gone.
     func voidCredentials(
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID]
@@ -151,9 +151,9 @@ package protocol Storage: AnyObject, Sendable {
 
     /// Writes a decision that was made from cached knowledge, if all of that is still true. This is a transaction of
     /// its own, all or nothing. It locks the zones first. What it reads afterwards must show them unchanged since these
-    /// moments; then nothing else that the decision rests on can have changed either. (The store's incarnation and the
+    /// moments. Then nothing else that the decision rests on can have changed either. The store's incarnation and the
     /// schemas are checked when the statement begins. An operator who waits until no server writes by an older schema
-    /// waits for this statement too.)
+    /// waits for this statement too.
     ///
     /// - Parameters:
     ///   - changes: plain ones (``ZoneChanges/isPlain``), each of another zone.

@@ -7,10 +7,12 @@ internal import TidemarkService
 
 /// What one server knows of devices, for operators who ask why sync is stuck. The hubs of one process share it.
 ///
-/// It is bounded. What the store has of devices that are gone leaves first. If there are still too many devices, the
-/// one that was used longest ago gives way: of an account with as many as one may have, or of the account that has most, or
-/// of all while nobody has many. No request waits for the store: what has changed is written in one statement for many
-/// devices, at most once in an ``interval``.
+/// It is bounded. What the store has of devices that are gone leaves first. Then an account with as many devices as
+/// one may have loses the one that it used longest ago. If there are too many in all, the account that has most loses one. If
+/// no account has many, the one goes that was used longest ago of all.
+///
+/// No request waits for the store. What has changed is written in one statement for many devices, at most once in an
+/// ``interval``.
 package final class DeviceBook: Sendable {
     private struct State {
         var trails: FairCache<AccountDevice, DeviceTrail>

@@ -77,10 +77,10 @@ extension Session {
         note(isUse: true) { progress, now in
             progress.answered(
                 RequestSummary(
-                    mark: RequestBits(high: uuid.high, low: uuid.low), kind: request.name, at: now,
+                    mark: RequestBits(high: uuid.high, low: uuid.low), kind: request.kind.name, at: now,
                     microseconds: microseconds, code: refusal?.code.rawValue ?? 0))
             switch refusal?.code {
-            case .tooManyRequests?: progress.throttled(Throttling(refusal, of: request.name, at: now))
+            case .tooManyRequests?: progress.throttled(Throttling(refusal, of: request.kind.name, at: now))
             case .tokenExpired?:
                 if let (feed, number) = request.token.flatMap({ FeedName.of(token: $0) }) {
                     progress.expired(feed, asked: number, at: now)

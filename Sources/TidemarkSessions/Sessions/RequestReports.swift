@@ -19,7 +19,7 @@ struct AnsweredRequest {
     let end: Duration
 
     var time: Duration { end - message.receivedAt }
-    var kind: String { message.request?.name ?? "unknown" }
+    var kind: String { message.request?.kind.name ?? "unknown" }
     /// The account's number. Its name is for people, and is not in the log.
     var account: String { member.identity.map { "\($0.account.rawValue)" } ?? "none" }
 }

@@ -496,7 +496,7 @@ extension Session {
     /// Tells the log, the metrics and the notes of the device. Before the answer is sent, so that who has the answer finds
     /// the line.
     private func report(
-        _ context: RequestContext, _ kind: RequestKind, _ trace: RequestTrace, _ turn: Duration?,
+        _ context: RequestContext, _ kind: WireRequestKind, _ trace: RequestTrace, _ turn: Duration?,
         _ answer: RequestAnswer
     ) {
         let (message, end) = (context.message, hub.scheduler.now)

@@ -274,35 +274,6 @@ struct SessionMachine {
 }
 
 extension WireClientEnvelope.OneOfRequest {
-    /// For logs.
-    var name: String { kind.name }
-
-    /// By which it is counted.
-    var kind: RequestKind {
-        switch self {
-        case .hello: .hello
-        case .modifyRecords: .modifyRecords
-        case .fetchRecords: .fetchRecords
-        case .modifyZones: .modifyZones
-        case .fetchZones: .fetchZones
-        case .fetchDatabaseChanges: .fetchDatabaseChanges
-        case .fetchZoneChanges: .fetchZoneChanges
-        case .verifyZone: .verifyZone
-        case .modifySubscriptions: .modifySubscriptions
-        case .fetchSubscriptions: .fetchSubscriptions
-        case .queryRecords: .queryRecords
-        case .prepareAssetUpload: .prepareAssetUpload
-        case .uploadAssetChunk: .uploadAssetChunk
-        case .fetchAssetChunk: .fetchAssetChunk
-        case .fetchKeys: .fetchKeys
-        case .saveAccountKey: .saveAccountKey
-        case .saveZoneKey: .saveZoneKey
-        case .fetchShareMetadata: .fetchShareMetadata
-        case .acceptShares: .acceptShares
-        case .fetchShareParticipants: .fetchShareParticipants
-        }
-    }
-
     /// Whether it waits for a turn of its owner.
     var isQuery: Bool { if case .queryRecords = self { true } else { false } }
 

@@ -3,6 +3,7 @@
 internal import TidemarkDomain
 package import TidemarkTelemetry
 internal import TidemarkTranslation
+internal import TidemarkWire
 
 /// What operators see of sessions, requests and pushes.
 package final class SessionMetrics: Sendable {
@@ -36,10 +37,10 @@ package final class SessionMetrics: Sendable {
 
     let sessions = GaugeFamily<Caller>(
         "tidemark_sessions_open", "Sessions that there are now, by who is here. A newcomer has not been answered yet.")
-    let requests = CounterGrid<RequestKind, RequestResult>(
+    let requests = CounterGrid<WireRequestKind, RequestResult>(
         "tidemark_requests_total",
         "Requests that were answered. The result is ok, or the code of the first failure of the request or of an item.")
-    let requestTime = HistogramFamily<RequestKind>(
+    let requestTime = HistogramFamily<WireRequestKind>(
         "tidemark_request_seconds",
         "Time from the arrival of a request to its answer, with the wait for its account's turn and for PostgreSQL.",
         .times)
@@ -59,13 +60,13 @@ package final class SessionMetrics: Sendable {
 
     private init() {}
 
-    func begins(_ message: ClientMessage) -> RequestKind {
+    func begins(_ message: ClientMessage) -> WireRequestKind {
         underWay.add(1)
         return message.request?.kind ?? .unread
     }
 
     /// A request has its answer.
-    func answered(_ kind: RequestKind, _ result: RequestResult, after time: Duration) {
+    func answered(_ kind: WireRequestKind, _ result: RequestResult, after time: Duration) {
         underWay.add(-1)
         requests.increment(kind, result)
         requestTime.observe(time, kind)

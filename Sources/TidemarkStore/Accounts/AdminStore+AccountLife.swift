@@ -115,8 +115,8 @@ extension AdminStore {
         try await forgetViewer(database)
     }
 
-    /// Ends what a session has made in the private databases of an account while, or after, the account was deleted: it may
-    /// live for a minute if its server missed the notice.
+    /// Ends what a session has made in the private databases of an account that was deleted meanwhile. A session may live
+    /// for a minute more if its server missed the notice.
     ///
     /// - Parameters:
     ///   - time: only of accounts that were deleted later.

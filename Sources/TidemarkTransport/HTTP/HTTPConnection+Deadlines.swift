@@ -35,10 +35,10 @@ extension HTTPConnection {
 
     /// Whether the peer takes nothing of what waits for it. The kernel says what it takes.
     private func isStuck(_ now: Duration) -> Bool {
-        guard let socket, let blockedStart else { return false }
-        _ = delivery.look(
-            unacknowledged: socket.unacknowledgedByteCount, bytesPerSecondMin: group.limits.sentBytesPerSecondMin,
-            now: now)
-        return now - max(blockedStart, delivery.last ?? .zero) > group.limits.writeProgressDeadline
+        guard let socket, outgoing.isBlocked else { return false }
+        let limits = group.limits
+        _ = outgoing.delivery.look(
+            unacknowledged: socket.unacknowledgedByteCount, bytesPerSecondMin: limits.sentBytesPerSecondMin, now: now)
+        return outgoing.isStuck(now, deadline: limits.writeProgressDeadline)
     }
 }

@@ -10,7 +10,7 @@ internal import TidemarkTelemetry
 ///
 /// While an answer is made, or more than a little waits to be sent, no further request is taken, and little is read.
 /// Loop-confined; Sendable so that work on the loop can capture it.
-final class HTTPConnection: @unchecked Sendable {
+final class HTTPConnection: ListedConnection, @unchecked Sendable {
     enum Phase {
         /// In the TLS handshake.
         case securing
@@ -31,18 +31,14 @@ final class HTTPConnection: @unchecked Sendable {
 
     let group: HTTPConnectionGroup
     let peer: HTTPPeer
-    /// The position in the group's list; -1 outside it.
     var index = -1
     var machine: HTTPServerMachine
     private(set) var phase: Phase
     var socket: Socket?
     var tls: TLSSession?
     private var registration: Registration?
-    var outgoing = OutgoingQueue()
-    var delivery = DeliveryProgress()
+    var outgoing = OutgoingStream()
     var isFlushScheduled = false
-    /// Whether the socket accepts no more. The loop reports when it does.
-    var isBlocked = false
     /// Whether our half of the stream has ended; the next property is about the peer's.
     var hasShutDown = false
     private(set) var hasStreamEnded = false
@@ -62,7 +58,6 @@ final class HTTPConnection: @unchecked Sendable {
     /// What the machine waits for, and since when.
     private(set) var awaited = HTTPServerMachine.Awaited.head
     private(set) var waitStart: Duration
-    var blockedStart: Duration?
     /// When everything was sent.
     var shutDownTime: Duration?
     /// When the server began to stop.
@@ -276,7 +271,7 @@ final class HTTPConnection: @unchecked Sendable {
         socket?.close()
         socket = nil
         tls = nil
-        outgoing.clear()
+        outgoing.queue.clear()
         (head, body) = (nil, [])
         answering?.cancel()
         answering = nil
@@ -314,7 +309,7 @@ extension HTTPConnection: EventHandler {
     func updateInterest() {
         var interest: Interest = []
         if isReading { interest.insert(.readable) }
-        if isBlocked { interest.insert(.writable) }
+        if outgoing.isBlocked { interest.insert(.writable) }
         registration?.update(interest)
     }
 
@@ -353,7 +348,7 @@ extension HTTPConnection: EventHandler {
             waitStart = loop.now
         }
         if tls.outputCount > 0 {
-            guard !isBlocked || tls.outputCount <= group.limits.encryptedBytesMax else { return cutOff() }
+            guard !outgoing.isBlocked || tls.outputCount <= group.limits.encryptedBytesMax else { return cutOff() }
             scheduleFlush()
         }
         proceed()
@@ -362,7 +357,7 @@ extension HTTPConnection: EventHandler {
 
     /// The alert that tells the peer why is sent if the kernel has room for it.
     private func fail(_ tls: TLSSession, _ error: TLSError) {
-        sendOnce(tls)
+        OutgoingStream.sendLast(of: tls, to: socket)
         // Later it is the end of a connection like any other, and not that of a handshake.
         if phase == .securing {
             HandshakeReports.failed(TransportError(.tlsFailed, underlying: error), from: peer.address)

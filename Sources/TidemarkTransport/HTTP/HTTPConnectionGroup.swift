@@ -11,9 +11,9 @@ final class HTTPConnectionGroup: @unchecked Sendable {
     let handler: any HTTPHandler
     /// Those that are here, and those that were passed to the loop and have not arrived.
     let counter: ConnectionCounter
-    private(set) var connections: [HTTPConnection] = []
+    private var list = ConnectionList<HTTPConnection>()
+    var connections: [HTTPConnection] { list.all }
     private var sweepTimer: ScheduledTimer?
-    private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
 
     init(loop: EventLoop, limits: HTTPLimits, handler: any HTTPHandler, counter: ConnectionCounter) {
         self.loop = loop
@@ -23,27 +23,16 @@ final class HTTPConnectionGroup: @unchecked Sendable {
     }
 
     func add(_ connection: HTTPConnection) {
-        connection.index = connections.count
-        connections.append(connection)
+        list.add(connection)
         TransportMetrics.shared.open.add(1, .admin)
         scheduleSweep()
     }
 
     func remove(_ connection: HTTPConnection) {
-        let index = connection.index
-        guard index >= 0 else { return }
-        connection.index = -1
-        let last = connections.removeLast()
-        if last !== connection {
-            connections[index] = last
-            last.index = index
-        }
+        guard list.remove(connection) else { return }
         counter.remove()
         TransportMetrics.shared.open.add(-1, .admin)
-        guard connections.isEmpty else { return }
-        let waiters = emptyWaiters
-        emptyWaiters = []
-        for waiter in waiters { waiter.resume() }
+        list.resumeIfEmpty()
     }
 
     /// Ends the connection that can best be spared, if one can: it has asked for nothing that it would miss.
@@ -64,9 +53,7 @@ final class HTTPConnectionGroup: @unchecked Sendable {
     /// Returns when the last connection has ended. From any thread.
     func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in
-            loop.execute {
-                if self.connections.isEmpty { continuation.resume() } else { self.emptyWaiters.append(continuation) }
-            }
+            loop.execute { self.list.wait(continuation) }
         }
     }
 

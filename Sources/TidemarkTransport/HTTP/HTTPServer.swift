@@ -33,7 +33,9 @@ package final class HTTPServer: Sendable {
                 counter: ConnectionCounter(max: limits.connectionsMax, total: total))
         }
         let listeners = try await loops[0].runThrowing {
-            try listen(on: loops[0], addresses) { admit($0, from: $1, to: groups, tls) }
+            try Listener.all(on: loops[0], at: addresses, options: Listener.Options(sharesAddress: false)) {
+                admit($0, from: $1, to: groups, tls)
+            }
         }.value
         return HTTPServer(groups, listeners)
     }
@@ -42,25 +44,6 @@ package final class HTTPServer: Sendable {
         localAddresses = listeners.map(\.localAddress)
         self.groups = groups
         self.listeners = listeners
-    }
-
-    private static func listen(
-        on loop: EventLoop, _ addresses: [SocketAddress],
-        _ onAccept: @escaping (FileDescriptor, SocketAddress) -> Void
-    ) throws(SocketError) -> [Listener] {
-        var listeners: [Listener] = []
-        do throws(SocketError) {
-            for address in addresses {
-                listeners.append(
-                    try Listener(
-                        loop: loop, address: address, options: Listener.Options(sharesAddress: false),
-                        onAccept: onAccept))
-            }
-        } catch {
-            listeners.forEach { $0.close() }
-            throw error
-        }
-        return listeners
     }
 
     private static func admit(

@@ -760,6 +760,86 @@ extension WireClientEnvelope {
     }
 }
 
+/// What ``WireClientEnvelope/request`` holds. The raw values are the places among all.
+package enum WireRequestKind: Int, CaseIterable, Sendable {
+    case hello
+    case modifyRecords
+    case fetchRecords
+    case modifyZones
+    case fetchZones
+    case fetchDatabaseChanges
+    case fetchZoneChanges
+    case modifySubscriptions
+    case fetchSubscriptions
+    case queryRecords
+    case verifyZone
+    case prepareAssetUpload
+    case uploadAssetChunk
+    case fetchAssetChunk
+    case fetchKeys
+    case saveAccountKey
+    case saveZoneKey
+    case fetchShareMetadata
+    case acceptShares
+    case fetchShareParticipants
+    /// None was read: there is none, this version does not know it, or it was refused before.
+    case unread
+
+    /// The name of the field.
+    package var name: String {
+        switch self {
+        case .hello: "hello"
+        case .modifyRecords: "modify_records"
+        case .fetchRecords: "fetch_records"
+        case .modifyZones: "modify_zones"
+        case .fetchZones: "fetch_zones"
+        case .fetchDatabaseChanges: "fetch_database_changes"
+        case .fetchZoneChanges: "fetch_zone_changes"
+        case .modifySubscriptions: "modify_subscriptions"
+        case .fetchSubscriptions: "fetch_subscriptions"
+        case .queryRecords: "query_records"
+        case .verifyZone: "verify_zone"
+        case .prepareAssetUpload: "prepare_asset_upload"
+        case .uploadAssetChunk: "upload_asset_chunk"
+        case .fetchAssetChunk: "fetch_asset_chunk"
+        case .fetchKeys: "fetch_keys"
+        case .saveAccountKey: "save_account_key"
+        case .saveZoneKey: "save_zone_key"
+        case .fetchShareMetadata: "fetch_share_metadata"
+        case .acceptShares: "accept_shares"
+        case .fetchShareParticipants: "fetch_share_participants"
+        case .unread: "unread"
+        }
+    }
+}
+
+extension WireClientEnvelope.OneOfRequest {
+    package var kind: WireRequestKind {
+        switch self {
+        case .hello: .hello
+        case .modifyRecords: .modifyRecords
+        case .fetchRecords: .fetchRecords
+        case .modifyZones: .modifyZones
+        case .fetchZones: .fetchZones
+        case .fetchDatabaseChanges: .fetchDatabaseChanges
+        case .fetchZoneChanges: .fetchZoneChanges
+        case .modifySubscriptions: .modifySubscriptions
+        case .fetchSubscriptions: .fetchSubscriptions
+        case .queryRecords: .queryRecords
+        case .verifyZone: .verifyZone
+        case .prepareAssetUpload: .prepareAssetUpload
+        case .uploadAssetChunk: .uploadAssetChunk
+        case .fetchAssetChunk: .fetchAssetChunk
+        case .fetchKeys: .fetchKeys
+        case .saveAccountKey: .saveAccountKey
+        case .saveZoneKey: .saveZoneKey
+        case .fetchShareMetadata: .fetchShareMetadata
+        case .acceptShares: .acceptShares
+        case .fetchShareParticipants: .fetchShareParticipants
+        }
+    }
+}
+
 /// Operations that belong together, such as all operations of one tap.
 @usableFromInline
 package struct WireOperationGroup: WireMessage {

@@ -29,6 +29,7 @@ struct MessageDescriptor {
     var elementsInAllMax: Int?
     var keepsUnknownFields = false
     var isStreamed = false
+    var listsKinds = false
     var hasNestedTypes = false
     /// By their numbers.
     var options: [UInt32: UInt64] = [:]

@@ -28,6 +28,7 @@ private struct OptionNames {
             case "most_elements_in_all": message.elementsInAllMax = Int(value)
             case "keeps_unknown_fields": message.keepsUnknownFields = value != 0
             case "streamed": message.isStreamed = value != 0
+            case "lists_kinds": message.listsKinds = value != 0
             default: throw unknown(name, in: message)
             }
         }

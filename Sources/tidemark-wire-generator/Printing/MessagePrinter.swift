@@ -39,8 +39,11 @@ struct MessagePrinter {
             printSize(to: &printer)
             printWriting(to: &printer)
         }
-        guard message.isStreamed else { return }
-        StreamPrinter(typeName: typeName, codes: codes).print(to: &printer)
+        if message.isStreamed { StreamPrinter(typeName: typeName, codes: codes).print(to: &printer) }
+        guard message.listsKinds else { return }
+        for index in message.oneofs.indices where codes.contains(where: { $0.field.oneofIndex == index }) {
+            printKinds(of: index, to: &printer)
+        }
     }
 
     // MARK: Properties
@@ -105,6 +108,36 @@ struct MessagePrinter {
             }
         }
         printer.line()
+    }
+
+    /// What a oneof may hold, without the values.
+    private func printKinds(of index: Int, to printer: inout CodePrinter) {
+        let members = message.fields.filter { $0.oneofIndex == index }
+            .map { (name: $0.name, value: SwiftNames.property($0.name)) }
+        let type = file.typePrefix + SwiftNames.capitalizedProperty(message.oneofs[index]) + "Kind"
+        printer.line()
+        printer.line("/// What ``\(typeName)/\(oneofName(index))`` holds. The raw values are the places among all.")
+        printer.block("package enum \(type): Int, CaseIterable, Sendable") { printer in
+            for member in members { printer.line("case \(SwiftNames.declared(member.value))") }
+            printer.line("/// None was read: there is none, this version does not know it, or it was refused before.")
+            printer.line("case unread")
+            printer.line()
+            printer.line("/// The name of the field.")
+            printer.block("package var name: String") { printer in
+                printer.line("switch self {")
+                for member in members { printer.line("case .\(member.value): \"\(member.name)\"") }
+                printer.line("case .unread: \"unread\"")
+                printer.line("}")
+            }
+        }
+        printer.line()
+        printer.block("extension \(typeName).\(oneofType(index))") { printer in
+            printer.block("package var kind: \(type)") { printer in
+                printer.line("switch self {")
+                for member in members { printer.line("case .\(member.value): .\(member.value)") }
+                printer.line("}")
+            }
+        }
     }
 
     // MARK: Reading

@@ -67,13 +67,10 @@ final class RealCloud: ConformingCloud {
     /// Runs `body` with a server and a database of its own.
     static func with<Value>(_ body: (RealCloud) async throws -> Value) async throws -> Value {
         let cloud = try await RealCloud()
-        do {
-            let value = try await body(cloud)
+        return try await running {
+            try await body(cloud)
+        } finally: {
             await cloud.stop()
-            return value
-        } catch {
-            await cloud.stop()
-            throw error
         }
     }
 

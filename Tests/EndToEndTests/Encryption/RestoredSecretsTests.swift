@@ -73,6 +73,22 @@ import TidemarkTestKit
         case nothing, otherDevice, newKey, firstKey, newZone, zoneMadeAgain, keysReset
     }
 
+    private func make(_ change: Change, _ container: CKContainer, _ tablet: Diary) async throws {
+        let alice = cloud.account("alice")
+        switch change {
+        case .newZone, .firstKey, .nothing: break
+        case .otherDevice:
+            await tablet.start(on: alice.device("tablet"))
+            try await cloud.settle()
+            await tablet.write("of the tablet", to: "tablet's", at: 2)
+        case .newKey: try await container.rotateEncryptionKey(of: Self.zoneID)
+        case .zoneMadeAgain:
+            try await alice.database.deleteRecordZone(withID: Self.zoneID)
+            try await cloud.settle()
+        case .keysReset: try alice.resetEncryptedData(in: Self.zoneID)
+        }
+    }
+
     @Test(arguments: Change.allCases, [false, true])
     func `R-067, R-107, R-645: what devices have encrypted survives a restore, and all of it can be read`(
         change: Change, isOffline: Bool
@@ -83,11 +99,10 @@ import TidemarkTestKit
         await phone.start(on: here)
         await laptop.start(on: away)
         try await cloud.settle()
-        let database = alice.database
         switch change {
         case .newZone: break
         // The zone and no key of it, nor of the account.
-        case .firstKey: try await database.save(CKRecordZone(zoneID: Self.zoneID))
+        case .firstKey: try await alice.database.save(CKRecordZone(zoneID: Self.zoneID))
         default:
             for name in ["old", "edited"] { await phone.write("of the backup", to: name, at: 1) }
         }
@@ -95,19 +110,8 @@ import TidemarkTestKit
         let backup = cloud.backUp()
 
         var expected: [String: String] = [:]
-        switch change {
-        case .newZone, .firstKey, .nothing: break
-        case .otherDevice:
-            await tablet.start(on: alice.device("tablet"))
-            try await cloud.settle()
-            await tablet.write("of the tablet", to: "tablet's", at: 2)
-            expected["tablet's"] = "of the tablet"
-        case .newKey: try await here.container.rotateEncryptionKey(of: Self.zoneID)
-        case .zoneMadeAgain:
-            try await database.deleteRecordZone(withID: Self.zoneID)
-            try await cloud.settle()
-        case .keysReset: try alice.resetEncryptedData(in: Self.zoneID)
-        }
+        try await make(change, here.container, tablet)
+        if change == .otherDevice { expected["tablet's"] = "of the tablet" }
         try await cloud.settle()
         await phone.write("since", to: "edited", at: 3)
         await laptop.write("since", to: "new", at: 3)

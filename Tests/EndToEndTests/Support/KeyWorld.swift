@@ -55,12 +55,10 @@ final class KeyWorld: Sendable {
         emptyDatabaseURL: String? = nil, _ body: (KeyWorld) async throws -> Void
     ) async throws {
         let world = try await KeyWorld(emptyDatabaseURL)
-        do {
+        try await running {
             try await body(world)
+        } finally: {
             await world.close()
-        } catch {
-            await world.close()
-            throw error
         }
     }
 
@@ -115,16 +113,12 @@ final class KeyWorld: Sendable {
     /// The first column of what a query finds.
     func texts(_ query: String) async throws -> [String] {
         let pool = try PostgresPool(url: databaseURL, connections: 1, loop: loop, applicationName: "test")
-        do {
-            var texts: [String] = []
-            for row in try await pool.execute([Statement(.read, "test", query, [])()])[0] {
-                texts.append(try row.string(ifPresent: 0) ?? "")
+        return try await running {
+            try await pool.execute([Statement(.read, "test", query, [])()])[0].map { row in
+                try row.string(ifPresent: 0) ?? ""
             }
+        } finally: {
             await pool.stop()
-            return texts
-        } catch {
-            await pool.stop()
-            throw error
         }
     }
 

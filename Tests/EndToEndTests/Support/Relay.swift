@@ -3,6 +3,7 @@
 import Synchronization
 import TidemarkBytes
 import TidemarkSockets
+import TidemarkTestSupport
 import TidemarkTransport
 import TidemarkWebSocket
 import TidemarkWire
@@ -27,13 +28,11 @@ final class Relay: Sendable {
     /// Runs `body` with a relay to a server, which must have no TLS.
     static func with(_ site: Site, _ body: (Relay) async throws -> Void) async throws {
         let relay = try await Relay(to: site)
-        do {
+        try await running {
             try await body(relay)
-        } catch {
+        } finally: {
             await relay.stop()
-            throw error
         }
-        await relay.stop()
     }
 
     private init(to site: Site) async throws {

@@ -6,15 +6,13 @@ import TidemarkTestSupport
 
 /// A driver, a server and a file that is hashed meanwhile. Parts get lost, servers are elsewhere, and the file cannot
 /// be read, as a seed decides.
-struct DraftHistory {
-    private(set) var machine: DraftMachine
-    /// What must not have happened.
-    private(set) var complaints: [String] = []
-    private var random: SeededRandom
+struct DraftHistory: TransferHistory {
+    var machine: DraftMachine
+    var complaints: [String] = []
+    var random: SeededRandom
     private let byteCount: Int64
     private let isSettled: Bool
-    /// In how many of a thousand moments something goes wrong.
-    private let trouble: Int
+    let trouble: Int
     /// How long a part takes.
     private let partTime: Duration
 
@@ -23,8 +21,8 @@ struct DraftHistory {
     private var piecesLeft: Int
     private var isHashed: Bool { piecesLeft == 0 }
 
-    private var underWay: [Range<Int64>] = []
-    private var hasPlace = false
+    private(set) var underWay: [Range<Int64>] = []
+    private(set) var hasPlace = false
     /// Where the next part has to begin.
     private var next: Int64 = 0
 
@@ -41,40 +39,16 @@ struct DraftHistory {
 
     private static let sha256 = [UInt8](repeating: 7, count: 32)
 
-    mutating func run() {
-        var event = DraftMachine.Event.begun
-        for _ in 0..<20_000 {
-            let actions = machine.handle(event)
-            var answers = 0
-            for action in actions {
-                if let next = perform(action) {
-                    event = next
-                    answers += 1
-                }
-            }
-            if machine.outcome != nil { return judge(answers) }
-            expect(answers == 1, "\(actions) lead to \(answers) events")
-            guard complaints.isEmpty else { return }
-        }
-        complaints.append("it does not end")
-    }
+    mutating func run() { run(from: .begun) }
 
-    private mutating func judge(_ answers: Int) {
-        expect(answers == 0, "something was begun at the end")
-        expect(underWay.isEmpty && !hasPlace, "something is left under way")
+    mutating func judge() {
         guard case .named(let sha256)? = machine.outcome else { return }
         expect(
             sha256 == Self.sha256 && serverByteCount == byteCount, "the server has \(serverByteCount) of \(byteCount)")
         expect(isSettled, "the name of an unsettled file proves nothing")
     }
 
-    private mutating func expect(_ isTrue: Bool, _ complaint: String) {
-        if !isTrue { complaints.append(complaint) }
-    }
-
-    private mutating func happens() -> Bool { Int.random(in: 0..<1_000, using: &random) < trouble }
-
-    private mutating func perform(_ action: DraftMachine.Action) -> DraftMachine.Event? {
+    mutating func perform(_ action: DraftMachine.Action) -> DraftMachine.Event? {
         switch action {
         case .abandonParts:
             // Some of them have arrived.

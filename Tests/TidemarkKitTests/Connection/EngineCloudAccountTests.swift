@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Synchronization
 import Testing
 import TidemarkScheduling
@@ -23,13 +22,6 @@ import TidemarkTestSupport
         server = ScriptedServer(scheduler)
     }
 
-    private func makeContainer() -> CKContainer {
-        CKContainer(
-            context: CloudContext(
-                containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: "alice", transport: server,
-                scheduler: scheduler, engineScheduler: scheduler))
-    }
-
     private func makeEngine(_ container: CKContainer) -> CKSyncEngine {
         var configuration = CKSyncEngine.Configuration(
             database: container.privateCloudDatabase, stateSerialization: nil, delegate: delegate)
@@ -45,7 +37,7 @@ import TidemarkTestSupport
     func `R-159: what was decided for one user is not sent for another of whom the engine has not heard yet`(
         place: Place
     ) throws {
-        let container = makeContainer()
+        let container = server.container()
         let engine = makeEngine(container)
         scheduler.advance(by: .seconds(3))
         #expect(delegate.log.first == "accountChange signIn _alice")
@@ -77,7 +69,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-159: a cloud that knows of another user refuses each request for the one before`() throws {
-        let container = makeContainer()
+        let container = server.container()
         let cloud = container.privateCloudDatabase.syncEngineHost.makeCloud(Array(0..<16), nil)
         #expect(try scheduler.complete { try await cloud.currentUser() }?.recordName == "_alice")
         container.signIn(token: "bob")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
 import TidemarkTestSupport
 import TidemarkWire
@@ -41,16 +40,9 @@ import TidemarkWire
         }
     }
 
-    private func makeContainer() -> CKContainer {
-        CKContainer(
-            context: CloudContext(
-                containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: "alice", transport: server,
-                scheduler: scheduler, engineScheduler: scheduler))
-    }
-
     private func makeCloud(in container: CKContainer? = nil) throws -> any SyncEngineCloud {
         server.answer(Self.answer)
-        let database = (container ?? makeContainer()).privateCloudDatabase
+        let database = (container ?? server.container()).privateCloudDatabase
         let cloud = database.syncEngineHost.makeCloud(Array(0..<16), nil)
         #expect(try scheduler.complete { try await cloud.currentUser() }?.recordName == "_alice")
         return cloud
@@ -95,7 +87,7 @@ import TidemarkWire
 
     @Test func `R-508: the page of a zone of another comes with the list of the shared database`() throws {
         server.answer(Self.answer)
-        let cloud = makeContainer().sharedCloudDatabase.syncEngineHost.makeCloud(Array(0..<16), nil)
+        let cloud = server.container().sharedCloudDatabase.syncEngineHost.makeCloud(Array(0..<16), nil)
         #expect(try scheduler.complete { try await cloud.currentUser() }?.recordName == "_alice")
         let token = CKServerChangeToken(bytes: [7])
         let theirs = CKRecordZone.ID(zoneName: "Notes", ownerName: "_owner")
@@ -231,7 +223,7 @@ import TidemarkWire
 
     @Test(arguments: [false, true])
     func `R-563: a page of one account is not shown to the next`(isPushed: Bool) throws {
-        let container = makeContainer()
+        let container = server.container()
         let cloud = try makeCloud(in: container)
         let token = Self.zone
         try readFeed(cloud, expecting: place(token))

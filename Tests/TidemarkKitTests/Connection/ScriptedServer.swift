@@ -30,6 +30,14 @@ final class ScriptedServer: CloudTransport, Sendable {
         self.scheduler = scheduler
     }
 
+    /// A container of alice on this server. No other test has its name.
+    func container() -> CKContainer {
+        CKContainer(
+            context: CloudContext(
+                containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: "alice", transport: self,
+                scheduler: scheduler, engineScheduler: scheduler))
+    }
+
     func refuse(_ credential: String) {
         state.withLock { _ = $0.refused.insert(credential) }
         for channel in state.withLock({ $0.channels }) where channel.credential == credential {

@@ -17,13 +17,6 @@ import TidemarkWire
         server = ScriptedServer(scheduler)
     }
 
-    private func makeContainer() -> CKContainer {
-        CKContainer(
-            context: CloudContext(
-                containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: "alice", transport: server,
-                scheduler: scheduler, engineScheduler: scheduler))
-    }
-
     private func configuration(
         request: TimeInterval? = nil, resource: TimeInterval? = nil, _ quality: QualityOfService? = nil
     ) -> CKOperation.Configuration {
@@ -48,7 +41,7 @@ import TidemarkWire
 
     @Test func `R-395: the time for all of the work bounds it, also where a request might take longer`() throws {
         server.hold { if case .fetchZones = $0.request { true } else { false } }
-        let database = makeContainer().privateCloudDatabase
+        let database = server.container().privateCloudDatabase
         for quality in [QualityOfService.userInteractive, .userInitiated, .default, .utility, .background] {
             let begin = scheduler.now
             let settings = configuration(resource: 5, quality)
@@ -63,7 +56,7 @@ import TidemarkWire
 
     @Test func `R-395, R-397: what is tried again and again ends in time, and not before`() throws {
         server.hold { if case .fetchZones = $0.request { true } else { false } }
-        let database = makeContainer().privateCloudDatabase
+        let database = server.container().privateCloudDatabase
         let settings = configuration(request: 20, resource: 100, .utility)
         let error = #expect(throws: CKError.self) {
             try scheduler.complete {
@@ -77,7 +70,7 @@ import TidemarkWire
 
     @Test func `R-395: an operation has one time for all of its requests`() throws {
         let operation = CKFetchDatabaseChangesOperation()
-        operation.database = makeContainer().privateCloudDatabase
+        operation.database = server.container().privateCloudDatabase
         operation.configuration = configuration(resource: 90)
         #expect(try operation.cloud.timeLeft == .seconds(90))
         scheduler.advance(by: .seconds(50))
@@ -101,7 +94,7 @@ import TidemarkWire
 
     @Test func `R-395: a request without an answer is given up after its time`() throws {
         server.hold { if case .fetchZones = $0.request { true } else { false } }
-        let database = makeContainer().privateCloudDatabase
+        let database = server.container().privateCloudDatabase
         let error = #expect(throws: CKError.self) {
             try scheduler.complete {
                 try await database.configuredWith(configuration: configuration(request: 7)) {
@@ -114,7 +107,7 @@ import TidemarkWire
 
     @Test func `R-396: asking who is signed in takes as long as a configured container says`() throws {
         server.hold { if case .hello = $0.request { true } else { false } }
-        let container = makeContainer()
+        let container = server.container()
         let status = try scheduler.complete {
             try await container.configuredWith(configuration: configuration(request: 3)) {
                 try await $0.accountStatus()
@@ -153,7 +146,7 @@ import TidemarkWire
     @Test func `R-395, R-397: an operation's own quality of service wins over its configuration's and its group's`()
         throws
     {
-        let database = makeContainer().privateCloudDatabase
+        let database = server.container().privateCloudDatabase
         typealias Quality = QualityOfService
         let rows: [(own: Quality, configuration: Quality?, group: Quality?, isPatient: Bool)] = [
             (.default, nil, nil, false), (.utility, nil, nil, true), (.background, nil, nil, true),
@@ -182,7 +175,7 @@ import TidemarkWire
         let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
         let results = Mutex<[CKError.Code?]>([])
         operation.fetchRecordZonesResultBlock = { result in results.withLock { $0.append(code(result.error)) } }
-        makeContainer().privateCloudDatabase.add(operation)
+        server.container().privateCloudDatabase.add(operation)
         try await until { server.log.contains("alice fetchZones") }
         #expect(!operation.isFinished && operation.isExecuting)
         operation.cancel()
@@ -192,7 +185,7 @@ import TidemarkWire
 
     @Test func `R-401: cancelling the task of a call ends the request that is under way`() async throws {
         server.hold { if case .fetchZones = $0.request { true } else { false } }
-        let database = makeContainer().privateCloudDatabase
+        let database = server.container().privateCloudDatabase
         let task = Task { try await database.allRecordZones() }
         try await until { server.log.contains("alice fetchZones") }
         task.cancel()
@@ -201,7 +194,7 @@ import TidemarkWire
     }
 
     @Test func `R-393, R-401: a task that is cancelled already sends nothing`() async throws {
-        let database = makeContainer().privateCloudDatabase
+        let database = server.container().privateCloudDatabase
         _ = try scheduler.complete { try await database.databaseChanges(since: nil) }
         let log = server.log
         let task = Task {
@@ -280,7 +273,7 @@ import TidemarkWire
 
     @Test func `R-394: an operation can be waited for`() {
         let operation = CKModifyRecordsOperation()
-        operation.database = makeContainer().privateCloudDatabase
+        operation.database = server.container().privateCloudDatabase
         let results = Mutex(0)
         operation.modifyRecordsResultBlock = { _ in results.withLock { $0 += 1 } }
         let queue = OperationQueue()
@@ -300,7 +293,7 @@ import TidemarkWire
             guard case .modifyRecords(let request) = envelope.request else { return false }
             return request.zones.first?.deletes == ["2"]
         }
-        let database = makeContainer().privateCloudDatabase
+        let database = server.container().privateCloudDatabase
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let results = Mutex<[String]>([])
@@ -347,7 +340,7 @@ import TidemarkWire
     }
 
     @Test func `R-391: an operation runs once, however many start it at the same time`() async throws {
-        let database = makeContainer().privateCloudDatabase
+        let database = server.container().privateCloudDatabase
         for _ in 0..<50 {
             let operation = CKModifyRecordsOperation()
             operation.database = database
@@ -365,7 +358,7 @@ import TidemarkWire
         server.refuse("alice")
         for (container, expected) in [
             (CKContainer(context: offline), CKError.Code.networkUnavailable),
-            (makeContainer(), .accountTemporarilyUnavailable),
+            (server.container(), .accountTemporarilyUnavailable),
         ] {
             let operation = CKFetchRecordZoneChangesOperation(
                 recordZoneIDs: ["A", "B", "C"].map { CKRecordZone.ID(zoneName: $0) })

@@ -129,24 +129,32 @@ import TidemarkWire
         #expect(tokens == [[], []] && fetched.count == 2)
     }
 
+    /// What a delegate is told of that could not be sent.
+    private final class ToldFailures {
+        private(set) var ofRecords: [CKRecord.ID: [CKError.Code]] = [:]
+        private(set) var ofZones: [CKError.Code] = []
+
+        init(_ delegate: RecordingDelegate) {
+            delegate.onEvent = { [self] event, _ in
+                switch event {
+                case .sentRecordZoneChanges(let sent):
+                    for failure in sent.failedRecordSaves {
+                        ofRecords[failure.record.recordID, default: []].append(failure.error.code)
+                    }
+                case .sentDatabaseChanges(let sent): ofZones += sent.failedZoneSaves.map(\.error.code)
+                default: break
+                }
+            }
+        }
+    }
+
     @Test func `F-23, R-023, R-330, R-523: pending changes end with access, told once, and are saved nowhere else`()
         throws
     {
         let hasEnded = Locked(false)
         serve(hasEnded)
         let delegate = RecordingDelegate()
-        var failed: [CKRecord.ID: [CKError.Code]] = [:]
-        var zoneFailures: [CKError.Code] = []
-        delegate.onEvent = { event, _ in
-            switch event {
-            case .sentRecordZoneChanges(let sent):
-                for failure in sent.failedRecordSaves {
-                    failed[failure.record.recordID, default: []].append(failure.error.code)
-                }
-            case .sentDatabaseChanges(let sent): zoneFailures += sent.failedZoneSaves.map(\.error.code)
-            default: break
-            }
-        }
+        let told = ToldFailures(delegate)
         let engine = engine(delegate)
         try scheduler.complete { try await engine.fetchChanges() }
         let ids = (0..<100).map { CKRecord.ID(recordName: "r\($0)", zoneID: Self.zoneID) }
@@ -158,8 +166,8 @@ import TidemarkWire
         try scheduler.complete { try await engine.fetchChanges() }
         #expect(engine.state.pendingRecordZoneChanges.count == 100)
         for _ in 0..<3 { try? scheduler.complete { try await engine.sendChanges() } }
-        #expect(zoneFailures == [.badDatabase] && engine.state.pendingDatabaseChanges.isEmpty)
-        #expect(failed.count == 100 && failed.values.allSatisfy { $0 == [.zoneNotFound] })
+        #expect(told.ofZones == [.badDatabase] && engine.state.pendingDatabaseChanges.isEmpty)
+        #expect(told.ofRecords.count == 100 && told.ofRecords.values.allSatisfy { $0 == [.zoneNotFound] })
         #expect(engine.state.pendingRecordZoneChanges.isEmpty)
         let databases = requests { request -> WireDatabaseScope? in
             switch request {
@@ -175,18 +183,7 @@ import TidemarkWire
         let hasEnded = Locked(false)
         serve(hasEnded)
         let delegate = RecordingDelegate()
-        var failed: [CKRecord.ID: [CKError.Code]] = [:]
-        var zoneFailures: [CKError.Code] = []
-        delegate.onEvent = { event, _ in
-            switch event {
-            case .sentRecordZoneChanges(let sent):
-                for failure in sent.failedRecordSaves {
-                    failed[failure.record.recordID, default: []].append(failure.error.code)
-                }
-            case .sentDatabaseChanges(let sent): zoneFailures += sent.failedZoneSaves.map(\.error.code)
-            default: break
-            }
-        }
+        let told = ToldFailures(delegate)
         let engine = engine(delegate, automatically: true)
         scheduler.advance(by: .seconds(30))
         #expect(tokens.first == [], "the zone is known")
@@ -196,8 +193,8 @@ import TidemarkWire
         engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zoneID))])
         engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
         scheduler.advance(by: .seconds(60))
-        #expect(zoneFailures == [.badDatabase] && engine.state.pendingDatabaseChanges.isEmpty)
-        #expect(failed.count == 100 && failed.values.allSatisfy { $0 == [.zoneNotFound] })
+        #expect(told.ofZones == [.badDatabase] && engine.state.pendingDatabaseChanges.isEmpty)
+        #expect(told.ofRecords.count == 100 && told.ofRecords.values.allSatisfy { $0 == [.zoneNotFound] })
         #expect(engine.state.pendingRecordZoneChanges.isEmpty)
         #expect(server.log.count { $0.contains(" modify") } == 2, "\(server.log)")
         let count = server.log.count
@@ -207,7 +204,7 @@ import TidemarkWire
         scheduler.advance(by: .seconds(3_600))
         let later = server.log.dropFirst(count)
         #expect(!later.contains { $0.contains(" modify") } && (1...10).contains(later.count), "\(later)")
-        #expect(failed.values.allSatisfy { $0.count == 1 } && zoneFailures.count == 1)
+        #expect(told.ofRecords.values.allSatisfy { $0.count == 1 } && told.ofZones.count == 1)
     }
 
     @Test(arguments: [true, false])

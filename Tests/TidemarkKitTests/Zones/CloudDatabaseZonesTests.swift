@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
 import TidemarkTestSupport
 import TidemarkWire
@@ -15,12 +14,7 @@ import TidemarkWire
 
     init() {
         server = ScriptedServer(scheduler)
-        database =
-            CKContainer(
-                context: CloudContext(
-                    containerIdentifier: "iCloud.test.\(UUID().uuidString)", token: "alice", transport: server,
-                    scheduler: scheduler, engineScheduler: scheduler)
-            ).privateCloudDatabase
+        database = server.container().privateCloudDatabase
     }
 
     /// The server has these pages. The cursor of a page is its number.

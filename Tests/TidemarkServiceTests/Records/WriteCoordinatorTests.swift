@@ -139,6 +139,22 @@ import TidemarkTestSupport
         }
     }
 
+    /// Saves one field of the record "a".
+    private func save(
+        _ counter: UInt64, _ key: String, _ value: String, to service: CloudService, _ fixture: ServiceFixture
+    ) async throws {
+        let fields = try FieldMap([Field(key, .string(value))])
+        let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
+        let request = RecordsRequest(
+            id: RequestID(device, counter), key: fixture.key(), saves: [save], deletes: [], policy: .changedKeys,
+            isAtomic: false, user: fixture.identity.user, access: .owner(fixture.identity.user))
+        let outcome = try await service.modify(request).get()
+        guard case .saved = outcome.saves[0] else {
+            Issue.record("\(outcome)")
+            return
+        }
+    }
+
     @Test func `R-730: index values of much text are made elsewhere, also for a change of another field`() throws {
         var settings = WriteSettings()
         settings.indexedBytesOnLoopMax = 100
@@ -148,17 +164,7 @@ import TidemarkTestSupport
         let store = MemoryStore(fixture.database)
         try fixture.scheduler.simulate {
             @Sendable func save(_ counter: UInt64, _ key: String, _ value: String) async throws {
-                let fields = try FieldMap([Field(key, .string(value))])
-                let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
-                let request = RecordsRequest(
-                    id: RequestID(device, counter), key: fixture.key(), saves: [save], deletes: [],
-                    policy: .changedKeys, isAtomic: false, user: fixture.identity.user,
-                    access: .owner(fixture.identity.user))
-                let outcome = try await service.modify(request).get()
-                guard case .saved = outcome.saves[0] else {
-                    Issue.record("\(outcome)")
-                    return
-                }
+                try await self.save(counter, key, value, to: service, fixture)
             }
             let text = String(repeating: "ж", count: 100)
             try await save(1, "text", text)
@@ -188,17 +194,7 @@ import TidemarkTestSupport
         let service = fixture.server(sharedWrites: SharedWrites(settings: settings, largeGroups: elsewhere))
         try fixture.scheduler.simulate {
             @Sendable func save(_ counter: UInt64, _ key: String, _ value: String) async throws {
-                let fields = try FieldMap([Field(key, .string(value))])
-                let save = RecordSave(name: "a", type: "Note", tag: nil, fields: fields, parent: .unchanged)
-                let request = RecordsRequest(
-                    id: RequestID(device, counter), key: fixture.key(), saves: [save], deletes: [],
-                    policy: .changedKeys, isAtomic: false, user: fixture.identity.user,
-                    access: .owner(fixture.identity.user))
-                let outcome = try await service.modify(request).get()
-                guard case .saved = outcome.saves[0] else {
-                    Issue.record("\(outcome)")
-                    return
-                }
+                try await self.save(counter, key, value, to: service, fixture)
             }
             try await save(1, "text", "short")
             try await save(2, "other", "x")

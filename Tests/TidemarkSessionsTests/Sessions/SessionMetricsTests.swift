@@ -93,7 +93,7 @@ import TidemarkWire
             lookup.user = "_nobody"
             var people = WireFetchShareParticipants()
             people.lookups = [lookup]
-            let questions: [(WireClientEnvelope.OneOfRequest, RequestKind, RequestResult)] = [
+            let questions: [(WireClientEnvelope.OneOfRequest, WireRequestKind, RequestResult)] = [
                 (.fetchRecords(records), .fetchRecords, .unknownItem),
                 (.fetchZones(zones), .fetchZones, .zoneNotFound),
                 (.fetchKeys(keys), .fetchKeys, .zoneNotFound),
@@ -194,11 +194,11 @@ import TidemarkWire
     }
 }
 
-@Suite struct RequestKindTests {
-    @Test func `R-810: the name of each kind of request is that of its label, and is made once`() {
-        #expect(RequestKind.allCases.map(\.name) == RequestKind.allCases.map(\.text))
-        #expect(RequestKind.fetchZoneChanges.name == "fetch_zone_changes")
-        #expect(RequestKind.hello.name == "hello" && RequestKind.unread.name == "unread")
+@Suite struct RequestResultTests {
+    @Test func `R-810: the label of a request is its name in the protocol`() {
+        #expect(WireRequestKind.texts == WireRequestKind.allCases.map(\.name))
+        #expect(WireRequestKind.fetchZoneChanges.text == "fetch_zone_changes")
+        #expect(WireRequestKind.hello.text == "hello" && WireRequestKind.unread.text == "unread")
     }
 
     @Test func `R-814: each code that a failure has is a result of its own`() {

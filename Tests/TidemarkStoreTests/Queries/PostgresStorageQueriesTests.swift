@@ -403,6 +403,25 @@ import TidemarkTestSupport
         }
     }
 
+    /// Of 2,000 records, the query for the last twenty uses the index, and that for nearly all does not.
+    private func expectUse(
+        of index: String, in fixture: QueryFixture, _ above: (Int64) -> QueryPageQuery
+    ) async throws {
+        let storage = try PostgresStorage(url: fixture.url, loop: fixture.loop, connections: 1, queryTimes: .patient)
+        // Of a third of the records, which is what a plan for all values takes to be found.
+        let usual = try await storage.statement(for: above(1_340))
+        for (number, isNarrow) in [(1_980, true), (20, false)] as [(Int64, Bool)] {
+            for plan in [
+                try await storage.explain(above(number)).joined(separator: "\n"),
+                try await KeptPlan.of(try await storage.statement(for: above(number)), after: usual, in: fixture),
+            ] {
+                let isUsed = plan.contains(index)
+                #expect(isUsed == isNarrow, "above \(number): \(plan)")
+            }
+        }
+        await storage.stop()
+    }
+
     @Test func `R-186: an index that was not counted is by the next command, and is used for what it narrows`()
         async throws
     {
@@ -442,21 +461,7 @@ import TidemarkTestSupport
                 #expect(try await fixture.admin.indexes().allSatisfy { $0.state == .valid })
                 try await command(fixture.admin)
                 #expect(try await fixture.texts(counted) == [index])
-                let storage = try PostgresStorage(
-                    url: fixture.url, loop: fixture.loop, connections: 1, queryTimes: .patient)
-                // Of a third of the records, which is what a plan for all values takes to be found.
-                let usual = try await storage.statement(for: above(1_340))
-                for (number, isNarrow) in [(1_980, true), (20, false)] as [(Int64, Bool)] {
-                    for plan in [
-                        try await storage.explain(above(number)).joined(separator: "\n"),
-                        try await KeptPlan.of(
-                            try await storage.statement(for: above(number)), after: usual, in: fixture),
-                    ] {
-                        let isUsed = plan.contains(index)
-                        #expect(isUsed == isNarrow, "above \(number): \(plan)")
-                    }
-                }
-                await storage.stop()
+                try await expectUse(of: index, in: fixture, above)
             }
             // Once is enough, also of an index with nothing in it.
             try await fixture.importSchema(

@@ -31,13 +31,11 @@ final class HTTPScene: Sendable {
         _ wire: Wire, limits: HTTPLimits = .patient, _ body: (HTTPScene) async throws -> Void
     ) async throws {
         let scene = try await HTTPScene(wire, limits)
-        do {
+        try await running {
             try await body(scene)
-        } catch {
+        } finally: {
             await scene.stop()
-            throw error
         }
-        await scene.stop()
     }
 
     private func stop() async {

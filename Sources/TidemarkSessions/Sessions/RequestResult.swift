@@ -3,38 +3,11 @@
 internal import TidemarkDomain
 internal import TidemarkTelemetry
 internal import TidemarkTranslation
-internal import TidemarkWire
+package import TidemarkWire
 
-/// What a request asks for, in logs and metrics.
-enum RequestKind: Int, MetricLabel {
-    case hello
-    case modifyRecords
-    case fetchRecords
-    case modifyZones
-    case fetchZones
-    case fetchDatabaseChanges
-    case fetchZoneChanges
-    case verifyZone
-    case modifySubscriptions
-    case fetchSubscriptions
-    case queryRecords
-    case prepareAssetUpload
-    case uploadAssetChunk
-    case fetchAssetChunk
-    case fetchKeys
-    case saveAccountKey
-    case saveZoneKey
-    case fetchShareMetadata
-    case acceptShares
-    case fetchShareParticipants
-    /// Refused before it was looked at, because too much is under way, or because this server does not know it.
-    case unread
-
-    static let label = "request"
-
-    /// How it is named. It is made once: to ask for the name of a case takes Swift microseconds and memory.
-    var name: String { Self.names[rawValue] }
-    private static let names = texts
+extension WireRequestKind: MetricLabel {
+    package static let label = "request"
+    package var text: String { name }
 }
 
 /// What became of a request: that all of it was done, or the code of the first failure in it.
