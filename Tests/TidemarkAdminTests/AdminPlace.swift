@@ -49,6 +49,12 @@ struct AdminPlace {
     func perform(_ arguments: String..., input: String = "") async throws -> (
         status: TidemarkAdmin.ExitStatus, terminal: MemoryTerminal
     ) {
+        try await perform(arguments, input: input)
+    }
+
+    func perform(_ arguments: [String], input: String = "") async throws -> (
+        status: TidemarkAdmin.ExitStatus, terminal: MemoryTerminal
+    ) {
         let parsed = try Admin.parseAsRoot(arguments + ["--container", Self.container.identifier])
         let command = try #require(parsed as? any AdminCommand)
         let directory = try TestDirectory()

@@ -16,6 +16,16 @@ final class RecordSaver {
         var skippedCount = 0
         var deletedCount = 0
         var failedCount = 0
+        /// Encrypted values whose keys the zone does not have.
+        var unreadableCount = 0
+
+        static func += (sum: inout Tally, more: Tally) {
+            sum.savedCount += more.savedCount
+            sum.skippedCount += more.skippedCount
+            sum.deletedCount += more.deletedCount
+            sum.failedCount += more.failedCount
+            sum.unreadableCount += more.unreadableCount
+        }
     }
 
     private let service: CloudService
@@ -23,6 +33,7 @@ final class RecordSaver {
     private let zone: ZoneKey
     private let user: UserID
     private let replaces: Bool
+    private let isDryRun: Bool
     private let limits = Limits.standard
     private(set) var tally = Tally()
     private var saves: [RecordSave] = []
@@ -33,6 +44,10 @@ final class RecordSaver {
     private var byteCount = 0
     private var counter: UInt64 = 0
     private let life: DeviceID
+    /// Where records under way stand in the input, for messages.
+    private var places: [String: String] = [:]
+    /// The ids of the zone's keys; nil until a record needs one.
+    private var zoneKeys: Set<[UInt8]>?
 
     /// Bytes of fields in one batch: fewer than a request may have.
     private static let batchBytesMax = 1_048_576
@@ -42,7 +57,12 @@ final class RecordSaver {
     /// - Parameters:
     ///   - user: becomes the creator of new records.
     ///   - replaces: whether existing records get the new fields.
-    init(_ console: Console, _ service: CloudService, zone: ZoneKey, user: UserID, replaces: Bool) {
+    ///   - isDryRun: whether records are only looked at.
+    init(
+        _ console: Console, _ service: CloudService, zone: ZoneKey, user: UserID, replaces: Bool,
+        isDryRun: Bool = false
+    ) {
+        self.isDryRun = isDryRun
         self.console = console
         self.service = service
         self.zone = zone
@@ -51,19 +71,33 @@ final class RecordSaver {
         life = DeviceID(high: console.loop.randomBits(), low: console.loop.randomBits())
     }
 
-    /// - Parameter ownName: for the user's own record (R-058): its name here.
-    func save(_ line: RecordLine, asUser ownName: String? = nil) async throws {
+    /// - Parameters:
+    ///   - ownName: for the user's own record (R-058): its name here. Its encrypted values belong to the name that it had.
+    ///   - place: in the input, for messages.
+    func save(_ line: RecordLine, asUser ownName: String? = nil, at place: String? = nil) async throws {
+        var keys: Set<[UInt8]> = []
+        if line.encryptedCount > 0, ownName == nil { keys = try await readZoneKeys() }
+        let name = ownName ?? line.recordName
         let fields: FieldMap
         do {
-            fields = try line.fieldMap()
+            fields = try line.fieldMap(zoneKeys: keys)
         } catch {
-            return fail(line.recordName, error.text)
+            return fail(place ?? name, error.text)
         }
-        let name = ownName ?? line.recordName
+        tally.unreadableCount += line.unreadableCount(with: keys)
         try await add(
             RecordSave(
                 name: name, type: line.recordType, tag: nil, fields: fields,
                 parent: line.parent.map { .set($0) } ?? .unchanged, isOwnUser: ownName != nil))
+        places[name] = place
+    }
+
+    private func readZoneKeys() async throws -> Set<[UInt8]> {
+        if let zoneKeys { return zoneKeys }
+        let read = try await console.storage.zoneKeys(of: [zone], keysMax: limits.zoneKeysMax, sharing: .nothing)
+        let keys = Set((read.first?.keys ?? []).map(\.id))
+        zoneKeys = keys
+        return keys
     }
 
     private func add(_ save: RecordSave) async throws {
@@ -90,7 +124,7 @@ final class RecordSaver {
                 break
             }
         }
-        guard tally.savedCount + tally.deletedCount > 0 else { return }
+        guard tally.savedCount + tally.deletedCount > 0, !isDryRun else { return }
         // It is a hint: the servers' sweep makes up for a lost one.
         try? await console.storage.post([
             .zone(ZoneNotice(database: zone.database, life: .nobody, zoneName: zone.name))
@@ -108,6 +142,12 @@ final class RecordSaver {
 
     private func flush() async throws {
         guard !names.isEmpty else { return }
+        if isDryRun {
+            tally.savedCount += saves.count
+            tally.deletedCount += deletes.count
+            (saves, deletes, names, byteCount, places) = ([], [], [], 0, [:])
+            return
+        }
         counter += 1
         let request = RecordsRequest(
             id: RequestID(device: life, counter: counter, lowestUnanswered: counter), key: zone, saves: saves,
@@ -131,6 +171,7 @@ final class RecordSaver {
             orphans.append(save)
         case .failed(let failure): fail(save.name, failure.detail ?? failure.reason.text)
         }
+        if orphans.last !== save { places[save.name] = nil }
     }
 
     private func note(_ name: String, _ result: DeleteOutcome) {
@@ -142,6 +183,6 @@ final class RecordSaver {
 
     func fail(_ name: String, _ text: String) {
         tally.failedCount += 1
-        console.say("\(name): \(text)")
+        console.say("\(places[name].map { "\($0): " } ?? "")\(name): \(text)")
     }
 }
