@@ -182,7 +182,7 @@ extension AdminAccounts {
 }
 
 /// How keys are kept, on a command line.
-enum EncryptionArgument: String, ExpressibleByArgument, CaseIterable {
+enum EncryptionArgument: String, ExpressibleByArgument, CaseIterable, Codable {
     case escrowed
     case endToEnd = "end-to-end"
 

@@ -64,7 +64,7 @@ struct RecordLine: Codable, Equatable {
             list.append(Field(key, value, isEncrypted: line.isEncrypted))
         }
         do {
-            return try FieldMap(list)
+            return try FieldMap(list, keys: Share.isType(recordType) ? .share : .app)
         } catch {
             throw InputMistake("The fields are not valid: \(error.code.rawValue).")
         }

@@ -18,6 +18,7 @@ final class RecordSaver {
         var failedCount = 0
         /// Encrypted values whose keys the zone does not have.
         var unreadableCount = 0
+        var shareCount = 0
 
         static func += (sum: inout Tally, more: Tally) {
             sum.savedCount += more.savedCount
@@ -25,6 +26,7 @@ final class RecordSaver {
             sum.deletedCount += more.deletedCount
             sum.failedCount += more.failedCount
             sum.unreadableCount += more.unreadableCount
+            sum.shareCount += more.shareCount
         }
     }
 
@@ -75,8 +77,11 @@ final class RecordSaver {
     ///   - ownName: for the user's own record: its name here. Its encrypted values belong to the name that it had.
     ///   - place: in the input, for messages.
     func save(_ line: RecordLine, asUser ownName: String? = nil, at place: String? = nil) async throws {
+        guard !Share.isType(line.recordType) else {
+            return fail(place ?? line.recordName, "A share comes back with accounts export and accounts import alone.")
+        }
         var keys: Set<[UInt8]> = []
-        if line.encryptedCount > 0, ownName == nil { keys = try await readZoneKeys() }
+        if line.encryptedCount > 0, ownName == nil || ownName == line.recordName { keys = try await readZoneKeys() }
         let name = ownName ?? line.recordName
         let fields: FieldMap
         do {
@@ -90,6 +95,22 @@ final class RecordSaver {
                 name: name, type: line.recordType, tag: nil, fields: fields,
                 parent: line.parent.map { .set($0) } ?? .unchanged, isOwnUser: ownName != nil))
         places[name] = place
+    }
+
+    /// Saves a CKShare record, unless the zone is shared already.
+    func save(_ line: RecordLine, sharing share: ShareSave) async throws {
+        let keys = line.encryptedCount > 0 ? try await readZoneKeys() : []
+        let fields: FieldMap
+        do {
+            fields = try line.fieldMap(zoneKeys: keys)
+        } catch {
+            return fail(line.recordName, error.text)
+        }
+        tally.unreadableCount += line.unreadableCount(with: keys)
+        try await add(
+            RecordSave(
+                name: line.recordName, type: line.recordType, tag: nil, fields: fields, parent: .unchanged,
+                share: share))
     }
 
     private func readZoneKeys() async throws -> Set<[UInt8]> {
@@ -165,8 +186,11 @@ final class RecordSaver {
 
     private func note(_ save: RecordSave, _ result: SaveOutcome) {
         switch result {
+        case .saved where save.share != nil: tally.shareCount += 1
         case .saved: tally.savedCount += 1
-        case .failed(let failure) where failure.reason == .recordExists && !replaces: tally.skippedCount += 1
+        // A share is never saved over another one.
+        case .failed(let failure) where failure.reason == .recordExists && (!replaces || save.share != nil):
+            tally.skippedCount += 1
         case .failed(let failure) where failure.reason == .parentMissing && orphans.count < Self.orphansMax:
             orphans.append(save)
         case .failed(let failure): fail(save.name, failure.detail ?? failure.reason.text)

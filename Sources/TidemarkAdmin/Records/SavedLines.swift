@@ -34,7 +34,7 @@ struct SavedLines {
         case .record(let record):
             let isHere = archiveZone == zone && (container == nil || archiveContainer == container)
             return isHere ? record : nil
-        case .account, .asset: break
+        case .account, .zoneKey, .asset, .share, .end: break
         }
         return nil
     }
