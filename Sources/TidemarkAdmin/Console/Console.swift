@@ -46,6 +46,9 @@ package final class Console: Sendable {
     /// The time of the store's clock, from which commands compute.
     package var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
 
+    /// Whether the command, a variable or the context names a container.
+    package var namesContainer: Bool { containerName != nil }
+
     /// The container in which the command acts.
     ///
     /// - Throws: ``AdminFailure`` if neither the command nor the context names one.
