@@ -28,10 +28,12 @@ package struct OperatorRequest: Sendable, Equatable {
     package let canAsk: Bool
     package let showsProgress: Bool
     package let databaseURL: String
+    /// Those of the server, as its options have set them.
+    package let limits: Limits
 
     package init(
         sender: SignedInOperator, address: String, arguments: [String], container: String?, environment: String?,
-        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String
+        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String, limits: Limits
     ) {
         self.sender = sender
         self.address = address
@@ -42,6 +44,7 @@ package struct OperatorRequest: Sendable, Equatable {
         self.canAsk = canAsk
         self.showsProgress = showsProgress
         self.databaseURL = databaseURL
+        self.limits = limits
     }
 }
 

@@ -106,7 +106,8 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
             sender: sender, address: address, arguments: command.arguments,
             container: command.container.isEmpty ? nil : command.container,
             environment: command.environment.isEmpty ? nil : command.environment, hasColor: command.hasColor,
-            canAsk: command.canAsk, showsProgress: command.showsProgress, databaseURL: hall.databaseURL)
+            canAsk: command.canAsk, showsProgress: command.showsProgress, databaseURL: hall.databaseURL,
+            limits: hall.limits)
         if let refusal = hall.take(sender) {
             perform(machine.say("Error: \(refusal)"))
             return perform(machine.end(OperatorHall.refusedStatus))

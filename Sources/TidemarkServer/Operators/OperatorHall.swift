@@ -23,6 +23,7 @@ final class OperatorHall: @unchecked Sendable {
     let loop: EventLoop
     let commands: any OperatorCommands
     let databaseURL: String
+    let limits: Limits
     /// How long a channel may take until its command begins.
     let commandDeadline = Duration.seconds(10)
     private let storage: PostgresStorage
@@ -34,12 +35,13 @@ final class OperatorHall: @unchecked Sendable {
 
     init(
         loop: EventLoop, storage: PostgresStorage, commands: any OperatorCommands, databaseURL: String,
-        checkInterval: Duration
+        limits: Limits, checkInterval: Duration
     ) {
         self.loop = loop
         self.storage = storage
         self.commands = commands
         self.databaseURL = databaseURL
+        self.limits = limits
         self.checkInterval = checkInterval
     }
 

@@ -52,7 +52,7 @@ final class OperatorListener: Sendable {
                 url: configuration.databaseURL, loop: loop, connections: 1, queryTimes: .patient)
             hall = OperatorHall(
                 loop: loop, storage: storage, commands: commands, databaseURL: configuration.databaseURL,
-                checkInterval: settings.checkInterval)
+                limits: configuration.limits, checkInterval: settings.checkInterval)
         } catch {
             loop.stop()
             throw ServerError(.databaseUnreachable, detail: "\(error)", underlying: error)

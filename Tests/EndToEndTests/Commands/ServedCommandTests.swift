@@ -52,7 +52,7 @@ import TidemarkTestSupport
                 ["accounts", "list", "-o", "wide"], ["accounts", "list", "-o", "name"], ["accounts", "show", "alice"],
                 ["accounts", "show", "nobody"], ["accounts", "create", "alice"],
                 ["accounts", "create", "bob", "--dry-run"], ["containers", "list"], ["credentials", "list", "alice"],
-                ["operators", "list", "-o", "json"], ["limits", "show"],
+                ["operators", "list", "-o", "json"],
                 ["zones", "list", "alice"] + container, ["zones", "show", "alice", "Notes"] + container,
                 ["zones", "list", "alice"] + container + ["--environment", "production"],
                 ["zones", "purge", "alice", "Notes"] + container,
@@ -72,6 +72,11 @@ import TidemarkTestSupport
                 #expect(served.status == direct.status, "\(arguments): \(served.output)")
                 #expect(served.output == direct.output, "\(arguments)")
             }
+            // R-914: but for the limits, which are the server's own.
+            let limits = ["limits", "show", "-o", "json"]
+            let (direct, served) = (try await place.admin(limits), try await olga.run(limits))
+            #expect(direct.output.contains(#""source":"default""#) && direct.output.contains("without options"))
+            #expect(!served.output.contains(#""source":"default""#) && served.output.contains(#""source":"server""#))
         }
     }
 

@@ -57,16 +57,34 @@ import TidemarkTestSupport
         var store: AdminStore { AdminStore(storage) }
 
         func run(
-            _ arguments: [String], as role: OperatorRole = .owner, files: [String: [UInt8]] = [:]
+            _ arguments: [String], as role: OperatorRole = .owner, files: [String: [UInt8]] = [:],
+            limits: Limits = .standard
         ) async -> (status: TidemarkAdmin.ExitStatus?, channel: TestChannel) {
             let channel = TestChannel(files: files)
             let sender = SignedInOperator(
                 id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: role)
             let request = OperatorRequest(
                 sender: sender, address: "10.0.0.7", arguments: arguments, container: AdminPlace.container.identifier,
-                environment: "development", hasColor: false, canAsk: false, showsProgress: false, databaseURL: url)
+                environment: "development", hasColor: false, canAsk: false, showsProgress: false, databaseURL: url,
+                limits: limits)
             let status = await ServedCommands().run(request, over: channel)
             return (TidemarkAdmin.ExitStatus(rawValue: status), channel)
+        }
+    }
+
+    @Test func `R-914: over a server, its own limits are shown`() async throws {
+        try await with { place in
+            var limits = Limits.standard
+            limits.itemsMax = 17
+            let shown = await place.run(["limits", "show", "-o", "json"], limits: limits)
+            #expect(shown.status == .ok)
+            let line =
+                #"{"limit":"itemsMax","value":17,"unit":"count","setBy":"serve --request-items","source":"server"}"#
+            #expect(shown.channel.output.contains(line + "\n"), "\(shown.channel.output)")
+            #expect(
+                shown.channel.output.contains(#""limit":"accountQuota""#)
+                    && shown.channel.output.contains(#""source":"store""#))
+            #expect(!shown.channel.output.contains(#""source":"default""#))
         }
     }
 
