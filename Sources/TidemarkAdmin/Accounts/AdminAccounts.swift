@@ -163,7 +163,8 @@ extension AdminAccounts {
                 try await console.confirm(
                     action,
                     loss:
-                        "The account's keys are forgotten. \(Amount.zones(count)) with encrypted values will be deleted.",
+                        "The account's keys are forgotten. Zones with encrypted values that will be deleted: "
+                        + "\(Amount.text(count, "zone")).",
                     typing: account)
             } else {
                 try console.plan(action)
