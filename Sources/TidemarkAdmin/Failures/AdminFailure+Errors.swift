@@ -93,7 +93,8 @@ extension ServerError {
         switch code {
         case .databaseUnreachable: .unreachable
         case .plainBeyondLoopback, .adminUnprotected: .usage
-        case .certificateUnusable, .databaseNotMigrated, .databaseTooOld, .cannotListen, .assetDirectoryUnusable, .masterKeyUnusable,
+        case .certificateUnusable, .databaseNotMigrated, .databaseTooOld, .cannotListen, .assetDirectoryUnusable,
+            .masterKeyUnusable,
             .adminTokenUnusable, .resourcesExhausted:
             .refused
         }
