@@ -11,10 +11,10 @@ enum ArchiveLine: Codable, Equatable {
     case account(Account)
     case container(Container)
     case zone(Zone)
-    case zoneKey(ZoneKey)
+    case zoneKey(Key)
     case asset(Asset)
     case record(RecordLine)
-    case share(Share)
+    case share(Sharing)
     case end(End)
 
     /// The first line.
@@ -41,7 +41,7 @@ enum ArchiveLine: Codable, Equatable {
     }
 
     /// A key of the zone's encrypted values.
-    struct ZoneKey: Codable, Equatable {
+    struct Key: Codable, Equatable {
         let id: String
         /// With which key of the account it is encrypted.
         let accountKey: String
@@ -72,17 +72,17 @@ enum ArchiveLine: Codable, Equatable {
     }
 
     /// Who takes part in the zone.
-    struct Share: Codable, Equatable {
+    struct Sharing: Codable, Equatable {
         /// The CKShare record.
         let record: RecordLine
         /// What everybody with the link may do.
         let publicPermission: String
         /// The accepted and the invited ones, without the owner.
-        let participants: [Participant]
+        let participants: [Person]
     }
 
     /// A participant, and by what another server may know the person.
-    struct Participant: Codable, Equatable {
+    struct Person: Codable, Equatable {
         /// The account's name.
         var account: String?
         /// To which the invitation went.
@@ -170,8 +170,8 @@ enum ArchiveLine: Codable, Equatable {
             case .account: .account(try container.decode(Account.self, forKey: key))
             case .container: .container(try container.decode(Container.self, forKey: key))
             case .zone: .zone(try container.decode(Zone.self, forKey: key))
-            case .zoneKey: .zoneKey(try container.decode(ZoneKey.self, forKey: key))
-            case .share: .share(try container.decode(Share.self, forKey: key))
+            case .zoneKey: .zoneKey(try container.decode(Key.self, forKey: key))
+            case .share: .share(try container.decode(Sharing.self, forKey: key))
             case .end: .end(try container.decode(End.self, forKey: key))
             case .asset: .asset(try container.decode(Asset.self, forKey: key))
             case .record: .record(try container.decode(RecordLine.self, forKey: key))

@@ -9,7 +9,7 @@ internal import TidemarkStore
 /// Keys of encrypted values.
 extension ArchiveReader {
     /// Gives the zone a key of the archive. If that is not possible, the values that need it are left out, and counted there.
-    func save(_ line: ArchiveLine.ZoneKey) async throws {
+    func save(_ line: ArchiveLine.Key) async throws {
         guard let zone = place?.zone, let archived = line.wrappedKey else { throw Self.misplaced }
         let read = try await console.storage.zoneKeys(
             of: [zone], keysMax: Limits.standard.zoneKeysMax, sharing: .nothing)
@@ -76,7 +76,7 @@ extension ArchiveReader {
 /// Shares.
 extension ArchiveReader {
     /// Shares the zone again. People whom somebody here is are invited: to take part again they must accept.
-    func save(_ line: ArchiveLine.Share) async throws {
+    func save(_ line: ArchiveLine.Sharing) async throws {
         guard let saver, let place else { throw Self.misplaced }
         guard let everybody = SharePermission(named: line.publicPermission) else { throw Self.misplaced }
         var invited: [ParticipantSave] = []
@@ -93,7 +93,7 @@ extension ArchiveReader {
     }
 
     /// Nil if nobody here is the person.
-    private func invitation(of person: ArchiveLine.Participant, _ place: Place) async throws -> ParticipantSave? {
+    private func invitation(of person: ArchiveLine.Person, _ place: Place) async throws -> ParticipantSave? {
         guard let permission = SharePermission(named: person.permission), permission != .noAccess else { return nil }
         let who: InvitedPerson
         if let address = person.address {

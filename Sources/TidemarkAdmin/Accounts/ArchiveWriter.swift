@@ -101,7 +101,7 @@ struct ArchiveWriter {
             }
             // Of an end-to-end account devices have the key, and bring it to the other server.
             if opened != nil || account.mode == .endToEnd { portableKeys.insert(key.id) }
-            try await put(try ArchiveLine.zoneKey(ArchiveLine.ZoneKey(key, opened: opened)).text)
+            try await put(try ArchiveLine.zoneKey(ArchiveLine.Key(key, opened: opened)).text)
         }
     }
 
@@ -144,13 +144,13 @@ struct ArchiveWriter {
         tally.shares += 1
         tally.lacks.encryptedValues += line.unreadableCount(with: portableKeys)
         let participants = rows.map { row in
-            ArchiveLine.Participant(
+            ArchiveLine.Person(
                 account: row.user.flatMap { names[$0] }, address: row.address, role: row.role.name,
                 permission: row.permission(in: share).name, status: row.status.name)
         }
         try await put(
             try ArchiveLine.share(
-                ArchiveLine.Share(
+                ArchiveLine.Sharing(
                     record: line, publicPermission: share.publicPermission.name, participants: participants)
             ).text)
     }

@@ -10,34 +10,13 @@ internal import TidemarkFields
 enum RecordCSV {
     static let head = ["recordName", "recordType", "parent"]
 
-    /// A column of a field.
-    struct Field: Equatable {
-        let key: String
-        /// As ``RecordLineField/type``.
-        let type: String
-
-        var title: String { "\(key):\(type)" }
-
-        init(key: String, type: String) {
-            self.key = key
-            self.type = type
-        }
-
-        /// Nil if the column is none.
-        init?(title: String) {
-            guard let mark = title.lastIndex(of: ":") else { return nil }
-            key = String(title[..<mark])
-            type = String(title[title.index(after: mark)...])
-            guard !key.isEmpty, RecordLineField.isType(type) else { return nil }
-        }
-    }
-
     /// The columns of some fields, with the types that the schema gives them.
     ///
     /// - Parameters:
     ///   - keys: none: all fields of the types.
     ///   - type: the only type of the records; nil: all types.
-    static func fields(_ keys: [String], of type: String?, in schema: Schema) throws(AdminFailure) -> [Field] {
+    static func fields(_ keys: [String], of type: String?, in schema: Schema) throws(AdminFailure) -> [RecordCSVColumn]
+    {
         let types = schema.types.filter { type == nil || $0.key == type }.values
         let wanted = keys.isEmpty ? Set(types.flatMap(\.fields.keys)).sorted() : keys
         guard Set(wanted).count == wanted.count else {
@@ -54,7 +33,7 @@ enum RecordCSV {
                     "The field \(key) has several types (\(names.sorted().joined(separator: ", "))). Choose with "
                         + "--type.")
             }
-            return Field(key: key, type: name)
+            return RecordCSVColumn(key: key, type: name)
         }
     }
 
@@ -67,7 +46,7 @@ enum RecordCSV {
     ///
     /// - Parameter isWhole: whether all fields are wanted, so that those without a column are left out as well.
     static func text(
-        _ line: RecordLine, _ columns: [Field], isWhole: Bool = false
+        _ line: RecordLine, _ columns: [RecordCSVColumn], isWhole: Bool = false
     ) throws -> (text: String, leftOutCount: Int) {
         var cells: [String?] = [line.recordName, line.recordType, line.parent]
         var leftOutCount = isWhole ? Set(line.fields.keys).subtracting(columns.map(\.key)).count : 0
@@ -81,15 +60,37 @@ enum RecordCSV {
     }
 }
 
+/// A column of a field in a ``RecordCSV``.
+struct RecordCSVColumn: Equatable {
+    let key: String
+    /// As ``RecordLineField/type``.
+    let type: String
+
+    var title: String { "\(key):\(type)" }
+
+    init(key: String, type: String) {
+        self.key = key
+        self.type = type
+    }
+
+    /// Nil if the column is none.
+    init?(title: String) {
+        guard let mark = title.lastIndex(of: ":") else { return nil }
+        key = String(title[..<mark])
+        type = String(title[title.index(after: mark)...])
+        guard !key.isEmpty, RecordLineField.isType(type) else { return nil }
+    }
+}
+
 /// Reads the records of a CSV that `records export` wrote.
 struct RecordCSVSource: RecordSource {
     private var reader: CSVReader
-    private let fields: [RecordCSV.Field]
+    private let fields: [RecordCSVColumn]
 
     /// Nil if the columns are others.
     init?(_ reader: CSVReader) {
         let columns = reader.columns.dropFirst(RecordCSV.head.count)
-        let fields = columns.compactMap { RecordCSV.Field(title: $0) }
+        let fields = columns.compactMap { RecordCSVColumn(title: $0) }
         guard reader.columns.starts(with: RecordCSV.head), fields.count == columns.count else { return nil }
         self.reader = reader
         self.fields = fields

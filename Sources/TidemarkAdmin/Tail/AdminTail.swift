@@ -60,8 +60,7 @@ struct AdminTail: AdminCommand {
         let (news, tell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let listener = try console.storage.listen(
             onNotices: { notices in
-                places.hear(of: Array(notices))
-                tell.yield()
+                if places.hear(of: Array(notices)) { tell.yield() }
             },
             onListening: {
                 places.mayHaveMissed()

@@ -11,6 +11,8 @@ struct TailFollower {
     private let console: Console
     /// Those that are known, by age.
     private var databases: [PlacedDatabase] = []
+    /// No database up to this one is new.
+    private var lookedUpTo = DatabaseID(0)
     private var progress: TailProgress
     /// How many changes are still wanted.
     private(set) var left: Int
@@ -40,16 +42,19 @@ struct TailFollower {
     mutating func begin() async throws {
         databases = try await places.databases(after: DatabaseID(0))
         for database in databases { progress.begin(database.id, try await zones(of: database.id)) }
+        lookedUpTo = databases.last?.id ?? DatabaseID(0)
         try checkRoom()
     }
 
     mutating func follow() async throws {
         let news = places.takeNews()
-        let known = Set(databases.map(\.id))
-        if news.map({ !$0.isSubset(of: known) }) ?? true {
+        // New databases have higher numbers. Most others in the news are not chosen, and need no look.
+        let newest = news.map { $0.max() ?? DatabaseID(0) }
+        if newest.map({ $0 > lookedUpTo }) ?? true {
             let fresh = try await places.databases(after: databases.last?.id ?? DatabaseID(0))
             for database in fresh { progress.begin(database.id, try await zones(of: database.id), isNew: true) }
             databases += fresh
+            lookedUpTo = max(newest ?? lookedUpTo, databases.last?.id ?? lookedUpTo)
             guard databases.count <= TailedPlaces.databasesMax else {
                 throw AdminFailure(.refused, "There are too many databases: choose with --container or --account.")
             }

@@ -37,16 +37,22 @@ final class TailedPlaces: Sendable {
 
     var areMany: Bool { if case .all = choice { true } else { false } }
 
-    func hear(of notices: [ServerNotice]) {
+    /// - Returns: whether there is something to look at.
+    func hear(of notices: [ServerNotice]) -> Bool {
         news.withLock { news in
-            for case .zone(let notice) in notices {
+            for case .zone(let notice) in notices where mayFollow(notice.database) {
                 if news.databases.count < Self.newsMax {
                     news.databases.insert(notice.database)
                 } else {
                     news.mayBeAny = true
                 }
             }
+            return news.mayBeAny || !news.databases.isEmpty
         }
+    }
+
+    private func mayFollow(_ database: DatabaseID) -> Bool {
+        if case .one(let only) = choice { only.id == database } else { true }
     }
 
     func mayHaveMissed() { news.withLock { $0.mayBeAny = true } }

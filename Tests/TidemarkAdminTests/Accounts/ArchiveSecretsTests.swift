@@ -41,7 +41,7 @@ import TidemarkTestSupport
                     container: AdminPlace.container.identifier, environment: .development, user: "_x",
                     encryption: encryption)),
             .zone(ArchiveLine.Zone(zone: "Notes", isPerZone: false)),
-            .zoneKey(ArchiveLine.ZoneKey(key, opened: hasKey ? zoneSecret : nil)),
+            .zoneKey(ArchiveLine.Key(key, opened: hasKey ? zoneSecret : nil)),
             .asset(ArchiveLine.Asset(asset, offset: 0, content)),
             .record(RecordLine(recordName: "secret", recordType: "Secret", parent: nil, fields: ["s": encrypted])),
         ]
@@ -53,16 +53,16 @@ import TidemarkTestSupport
                     fields: ["f\(type.rawValue)": RecordLineField(value)]))
         }
         let people = [
-            ArchiveLine.Participant(
+            ArchiveLine.Person(
                 account: "bob", role: "privateUser", permission: "readWrite", status: "accepted"),
-            ArchiveLine.Participant(
+            ArchiveLine.Person(
                 address: "carol@example.org", role: "administrator", permission: "readOnly", status: "pending"),
         ]
         let share = RecordLine(
             recordName: Share.zoneWideName, recordType: Share.recordType, parent: nil,
             fields: ["cloudkit.title": RecordLineField(.string("ours"))])
         lines.append(
-            .share(ArchiveLine.Share(record: share, publicPermission: "none", participants: people)))
+            .share(ArchiveLine.Sharing(record: share, publicPermission: "none", participants: people)))
         lines.append(.end(ArchiveLine.End()))
         return try lines.map { try $0.text }.joined()
     }

@@ -28,7 +28,7 @@ import TidemarkTestSupport
     @Test(arguments: RecordLineTests.values)
     func `R-910: a value comes back from its cell as it was, whatever it is`(_ value: FieldValue) throws {
         let type = value == .emptyList ? "list<date>" : RecordLineField.name(of: value.type)
-        let column = try #require(RecordCSV.Field(title: "f:\(type)"))
+        let column = try #require(RecordCSVColumn(title: "f:\(type)"))
         let rows = try [value, nil, value].map { try RecordCSV.text(record($0), [column]) }
         #expect(rows.allSatisfy { $0.leftOutCount == 0 })
         let text = CSVLine.text(RecordCSV.head + [column.title]) + rows.map(\.text).joined()
@@ -39,7 +39,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-910: a value of another type than its column is left out, and counted`() throws {
-        let column = try #require(RecordCSV.Field(title: "f:int64"))
+        let column = try #require(RecordCSVColumn(title: "f:int64"))
         let row = try RecordCSV.text(record(.string("7")), [column])
         #expect(row.leftOutCount == 1 && row.text.hasSuffix(",Note,,\r\n"), "\(row.text)")
         #expect(try RecordCSV.text(record(.int64(7)), [], isWhole: true).leftOutCount == 1, "it has no column")
@@ -67,7 +67,7 @@ import TidemarkTestSupport
 
     @Test(arguments: ["f", "f:", ":int64", "f:text", "f:list<list>"])
     func `R-910: what is no column of an export is none`(_ title: String) throws {
-        #expect(RecordCSV.Field(title: title) == nil)
+        #expect(RecordCSVColumn(title: title) == nil)
     }
 
     @Test func `R-910: what is no value of its type is told, and the next row is read`() throws {
