@@ -11,8 +11,8 @@ struct TailFollower {
     private let console: Console
     /// Those that are known, by age.
     private var databases: [PlacedDatabase] = []
-    /// No database up to this one is new.
-    private var lookedUpTo = DatabaseID(0)
+    /// Databases of which there was news, and that are not chosen.
+    private var dismissed: Set<DatabaseID> = []
     private var progress: TailProgress
     /// How many changes are still wanted.
     private(set) var left: Int
@@ -40,30 +40,35 @@ struct TailFollower {
     var position: TailStart { progress.position }
 
     mutating func begin() async throws {
-        databases = try await places.databases(after: DatabaseID(0))
+        databases = try await places.databases()
         for database in databases { progress.begin(database.id, try await zones(of: database.id)) }
-        lookedUpTo = databases.last?.id ?? DatabaseID(0)
         try checkRoom()
     }
 
     mutating func follow() async throws {
         let news = places.takeNews()
-        // New databases have higher numbers. Most others in the news are not chosen, and need no look.
-        let newest = news.map { $0.max() ?? DatabaseID(0) }
-        if newest.map({ $0 > lookedUpTo }) ?? true {
-            let fresh = try await places.databases(after: databases.last?.id ?? DatabaseID(0))
-            for database in fresh { progress.begin(database.id, try await zones(of: database.id), isNew: true) }
-            databases += fresh
-            lookedUpTo = max(newest ?? lookedUpTo, databases.last?.id ?? lookedUpTo)
-            guard databases.count <= TailedPlaces.databasesMax else {
-                throw AdminFailure(.refused, "There are too many databases: choose with --container or --account.")
+        // A database that nobody knows here is new, or not chosen.
+        let unknown = news.map { $0.subtracting(dismissed).subtracting(databases.map(\.id)) }
+        if unknown.map({ !$0.isEmpty }) ?? true {
+            let known = Set(databases.map(\.id))
+            // Not only those with higher numbers: one that was begun earlier may come later.
+            let all = try await places.databases()
+            for database in all where !known.contains(database.id) {
+                progress.begin(database.id, try await zones(of: database.id), isNew: true)
             }
+            databases = all
+            dismiss(unknown ?? [])
         }
         for database in databases where left > 0 && news?.contains(database.id) ?? true {
             try await follow(database)
         }
         try checkRoom()
         try await tellPosition()
+    }
+
+    private mutating func dismiss(_ unknown: Set<DatabaseID>) {
+        if dismissed.count > TailedPlaces.databasesMax { dismissed = [] }
+        dismissed.formUnion(unknown.subtracting(databases.map(\.id)))
     }
 
     private func checkRoom() throws {

@@ -65,16 +65,18 @@ final class TailedPlaces: Sendable {
         }
     }
 
-    /// - Parameter last: only databases that were made after this one.
+    /// By age.
+    ///
     /// - Throws: ``AdminFailure`` if there are too many.
-    func databases(after last: DatabaseID) async throws -> [PlacedDatabase] {
+    func databases() async throws -> [PlacedDatabase] {
         switch choice {
-        case .one(let database): return database.id > last ? [database] : []
+        case .one(let database): return [database]
         case .all(let container, let account):
             var databases: [PlacedDatabase] = []
             while true {
                 let page = try await store.databases(
-                    after: databases.last?.id ?? last, in: container, of: account, countMax: Self.databasesOfPage)
+                    after: databases.last?.id ?? DatabaseID(0), in: container, of: account,
+                    countMax: Self.databasesOfPage)
                 databases += page
                 guard page.count == Self.databasesOfPage else { return databases }
                 guard databases.count < Self.databasesMax else {
