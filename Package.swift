@@ -16,6 +16,7 @@ let settings = kitSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDef
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -31,8 +32,8 @@ func executable(_ name: String, _ dependencies: [Target.Dependency], exclude: [S
     .executableTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -48,6 +49,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
@@ -81,6 +83,14 @@ let package = Package(
             [
                 "TidemarkBytes", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkFairness", "TidemarkCrypto",
                 "TidemarkSockets", "TidemarkTLS", "TidemarkHTTP", "TidemarkWebSocket", deque,
+            ]),
+
+        // Traces of requests, and their way to a collector.
+        target(
+            "TidemarkTracing",
+            [
+                "TidemarkScheduling", "TidemarkTelemetry", "TidemarkSockets", "TidemarkTLS", "TidemarkHTTP",
+                "TidemarkTransport", deque, tracing,
             ]),
 
         // The protocol: what clients and servers say to each other.
@@ -129,7 +139,8 @@ let package = Package(
                 "TidemarkAssets", "TidemarkBytes", "TidemarkCrypto", "TidemarkDomain", "TidemarkService",
                 "TidemarkSessions",
                 "TidemarkSockets", "TidemarkStore", "TidemarkTransport", "TidemarkTLS", "TidemarkHTTP",
-                "TidemarkPostgres", "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkWire",
+                "TidemarkPostgres", "TidemarkWebSocket", "TidemarkScheduling", "TidemarkTelemetry", "TidemarkTracing",
+                "TidemarkWire",
             ]),
 
         // For apps.
@@ -166,8 +177,8 @@ let package = Package(
             "tidemark",
             [
                 "TidemarkAdmin", "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
-                "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkTelemetry", "TidemarkTLS",
-                "TidemarkTransport", "CTidemarkEdit", arguments,
+                "TidemarkHTTP", "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkTelemetry",
+                "TidemarkTLS", "TidemarkTracing", "TidemarkTransport", "CTidemarkEdit", arguments,
             ]),
         // An app, which imports what every app can: OpenSSL's digests are from the system.
         .systemLibrary(name: "CFolderSyncDigest", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -228,6 +239,12 @@ let package = Package(
             [
                 "TidemarkTransport", "TidemarkSockets", "TidemarkTLS", "TidemarkWebSocket", "TidemarkHTTP",
                 "TidemarkScheduling", "TidemarkTelemetry", "TidemarkTestSupport",
+            ]),
+        tests(
+            "TidemarkTracingTests",
+            [
+                "TidemarkTracing", "TidemarkTelemetry", "TidemarkSockets", "TidemarkHTTP", "TidemarkTransport",
+                "TidemarkTestSupport", tracing,
             ]),
         .executableTarget(
             name: "LocalPostgresHost", dependencies: ["TidemarkLocalPostgres"], path: "Tests/LocalPostgresHost",
@@ -342,12 +359,13 @@ let package = Package(
             "EndToEndTests",
             [
                 "TidemarkKit", "CloudKit", "TidemarkLocalPostgres", "TidemarkServer", "TidemarkStore",
-                "TidemarkDomain", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "TidemarkTLS",
+                "TidemarkDomain", "TidemarkHTTP", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire",
+                "TidemarkTLS",
                 "TidemarkPostgres", "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkFields",
                 "TidemarkService", "TidemarkTestKit", "TidemarkAdmin", "tidemark", "tidemark-echo", "foldersync",
                 "ContactsProgram",
-                "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport",
-            ]),
+                "NotesProgram", "TidemarkCrypto", "TidemarkTestSupport", "SessionTestSupport", arguments,
+            ], exclude: ["Commands/Golden"]),
         tests(
             "TidemarkAdminTests",
             [

@@ -23,7 +23,10 @@ package struct Admin: ParsableCommand {
     ///
     /// - Parameter arguments: of the program, without its name.
     package static func hint(for arguments: [String]) -> String? {
-        let words = arguments.drop { $0 == "admin" }.prefix(2).joined(separator: " ")
+        guard arguments.first == "admin" else { return nil }
+        let arguments = Array(arguments.dropFirst())
+        if let text = noCommand(arguments) { return text }
+        let words = arguments.prefix(2).joined(separator: " ")
         if let command = renamed[words] { return "Use: \(command)" }
         if arguments.contains("--json") { return "In place of --json use: -o json" }
         if arguments.contains("--account"), !words.hasPrefix("import") {
@@ -31,6 +34,14 @@ package struct Admin: ParsableCommand {
         }
         return nil
     }
+
+    /// Says that no command begins as some words do; nil: there is one.
+    static func noCommand(_ words: [String]) -> String? {
+        guard let noun = words.first, !noun.hasPrefix("-"), !nouns.contains(noun) else { return nil }
+        return "There is no command \(noun). See what there is: tidemark admin --help"
+    }
+
+    private static let nouns = Set(configuration.subcommands.map { $0._commandName })
 
     private static let renamed = [
         "accounts add-address": "tidemark admin addresses create",

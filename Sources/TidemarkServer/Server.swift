@@ -10,6 +10,7 @@ package import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTLS
 internal import TidemarkTelemetry
+internal import TidemarkTracing
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
@@ -38,6 +39,7 @@ package final class Server: Sendable {
     private let tls: TLSContext?
     private let assets: FileAssetStore?
     private let sampler: ProcessSampler
+    private let traces: RequestTraces?
     /// They end with the server.
     private let observations: [MetricObservation]
     private let isStopped = Mutex(false)
@@ -45,9 +47,10 @@ package final class Server: Sendable {
 
     private init(
         parts: [ServerLoop], _ listeners: Listeners, state: ServingState, tls: TLSContext?, assets: FileAssetStore?,
-        sampler: ProcessSampler, observations: [MetricObservation]
+        sampler: ProcessSampler, traces: RequestTraces?, observations: [MetricObservation]
     ) {
         self.sampler = sampler
+        self.traces = traces
         self.observations = observations
         self.parts = parts
         self.state = state
@@ -77,6 +80,7 @@ package final class Server: Sendable {
                 try await MasterKeyFile(path: file).prepare(databaseURL: configuration.databaseURL)
             } else { nil }
         let assets = try makeAssets(configuration)
+        configuration.requestTraces = try makeTraces(configuration, assets)
         let sharedWrites = SharedWrites(
             settings: configuration.writeSettings, largeGroups: globalConcurrentExecutor)
         let budget = RequestBudget(bytesMax: configuration.requestBytesUnderWayMax)
@@ -85,6 +89,7 @@ package final class Server: Sendable {
             parts = try await makeParts(configuration, sharedWrites, budget, assets, masterKey)
         } catch {
             assets?.stop()
+            await configuration.requestTraces?.stop()
             throw error
         }
         do throws(ServerError) {
@@ -96,7 +101,7 @@ package final class Server: Sendable {
             sampler.start()
             let server = Server(
                 parts: parts, listeners, state: state, tls: tls, assets: assets, sampler: sampler,
-                observations: ServerMetrics.observe(sharedWrites, budget))
+                traces: configuration.requestTraces, observations: ServerMetrics.observe(sharedWrites, budget))
             if assets != nil {
                 parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
             }
@@ -110,9 +115,14 @@ package final class Server: Sendable {
         } catch {
             for part in parts { await part.stop() }
             assets?.stop()
+            await configuration.requestTraces?.stop()
             throw error
         }
     }
+
+    /// From now on what libraries trace by swift-distributed-tracing goes where this server's traces go. For programs. Only
+    /// the first call of a process counts.
+    package func collectTracesOfLibraries() { traces?.collectFromLibraries() }
 
     /// Reads certificate and private key again, for new connections, and what the admin listener asks for.
     ///
@@ -157,6 +167,7 @@ package final class Server: Sendable {
         await admin?.stop()
         for part in parts { await part.stop() }
         assets?.stop()
+        await traces?.stop()
         FailureLog.shared.end()
         Self.log.info("stopped", ["held_turns": "\(ServerMetrics.shared.heldTurns.value)"])
     }
@@ -177,6 +188,7 @@ package final class Server: Sendable {
                 "limits_origins": "\(configuration.allowedOrigins != nil)",
                 "keeps_assets": "\(configuration.assetDirectory != nil)",
                 "keeps_keys": "\(configuration.masterKeyFile != nil)", "slow_request_milliseconds": slow,
+                "traced_part": "\(configuration.traces?.sample ?? 0)",
             ])
     }
 
@@ -203,6 +215,18 @@ package final class Server: Sendable {
                 directory: directory, uploadBytesMax: configuration.limits.uploadBytesMax)
         } catch {
             throw ServerError(.assetDirectoryUnusable, detail: error.description, underlying: error)
+        }
+    }
+
+    private static func makeTraces(
+        _ configuration: ServerConfiguration, _ assets: FileAssetStore?
+    ) throws(ServerError) -> RequestTraces? {
+        guard let settings = configuration.traces else { return nil }
+        do {
+            return try RequestTraces(settings, server: ServerName.current, version: version)
+        } catch {
+            assets?.stop()
+            throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
         }
     }
 
@@ -317,7 +341,8 @@ package final class Server: Sendable {
         let room = ConnectionRoom(
             descriptors: descriptors, wanted: limits.connectionsMax, loopCount: max(1, configuration.loopCount),
             databaseConnections: configuration.databaseConnections,
-            keepsAssets: configuration.assetDirectory != nil)
+            keepsAssets: configuration.assetDirectory != nil,
+            takesCommands: !configuration.operators.addresses.isEmpty)
         let numbers: KeyValuePairs = ["connections": "\(room.connectionsMax)", "descriptors": "\(descriptors)"]
         if room.isSmall {
             log.warning("the limit of open files leaves few connections: raise it (ulimit -n, LimitNOFILE)", numbers)

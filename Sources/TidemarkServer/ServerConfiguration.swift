@@ -4,6 +4,7 @@ package import TidemarkDomain
 package import TidemarkService
 internal import TidemarkSessions
 package import TidemarkSockets
+package import TidemarkTracing
 package import TidemarkTransport
 internal import TidemarkWebSocket
 
@@ -108,6 +109,10 @@ package struct ServerConfiguration: Sendable {
     package var helloTimeout = Duration.seconds(10)
     /// As ``SessionSettings/slowRequestTime``.
     package var slowRequestTime: Duration? = .seconds(1)
+    /// Where traces of requests go, and of how many. Nil: none is traced.
+    package var traces: RequestTraces.Settings?
+    /// They are of the whole process. ``Server`` makes them.
+    var requestTraces: RequestTraces?
     /// As ``SessionSettings/pushPatience``.
     package var pushPatience = Duration.seconds(10)
 

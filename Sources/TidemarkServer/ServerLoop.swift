@@ -72,7 +72,7 @@ final class ServerLoop: Sendable {
         let service = CloudService(
             storage: storage, assets: assets, escrow: escrow, scheduler: loop,
             limits: configuration.limits, writeSettings: configuration.writeSettings, sharedWrites: sharedWrites,
-            onMoved: outlet.moved)
+            isTraced: configuration.requestTraces != nil, onMoved: outlet.moved)
         var settings = SessionSettings(
             serverName: "tidemark/\(Server.version)", limits: configuration.limits, credentialHash: Credential.hash)
         settings.createsContainers = configuration.createsContainers
@@ -87,6 +87,7 @@ final class ServerLoop: Sendable {
         settings.helloTimeout = configuration.helloTimeout
         settings.pushPatience = configuration.pushPatience
         settings.slowRequestTime = configuration.slowRequestTime
+        settings.traces = configuration.requestTraces
         settings.requestSeed = loop.randomBits()
         settings.keepsAssets = assets != nil
         settings.messageBytesMax = configuration.transport.message.messageBytesMax

@@ -20,6 +20,8 @@ package final class CloudService: Sendable {
     let feedReader: FeedReader
     let pagesAhead: PagesAhead
     let retry: StorageRetry
+    /// Nil: no request is traced.
+    let storeWatch: StoreWatch?
     /// Where changes of shares wait that are no saves.
     let shareChanges: FairGate
     let directory = ContainerDirectory()
@@ -33,13 +35,14 @@ package final class CloudService: Sendable {
     let clockWatch: Mutex<ClockWatch>
 
     /// - Parameters:
+    ///   - isTraced: whether requests may be traced.
     ///   - sharedWrites: what all services of the process share; nil if this is the only one.
     ///   - onMoved: called after each commit that changed something, once it is durable. It pushes to the devices that
     ///     are connected here and sends notices to other servers. It must not block.
     package init(
         storage: any Storage, assets: (any AssetStore)? = nil, escrow: (any KeyEscrow)? = nil,
         scheduler: any Scheduler, limits: Limits, writeSettings: WriteSettings = WriteSettings(),
-        sharedWrites: SharedWrites? = nil, onMoved: @escaping @Sendable (ZonesMoved) -> Void
+        sharedWrites: SharedWrites? = nil, isTraced: Bool = false, onMoved: @escaping @Sendable (ZonesMoved) -> Void
     ) {
         self.storage = storage
         self.assets = assets
@@ -56,7 +59,8 @@ package final class CloudService: Sendable {
         zonesWriter = ZonesWriter(
             storage: storage, scheduler: scheduler, limits: limits, settings: writeSettings,
             shared: self.sharedWrites, onMoved: onMoved)
-        retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry)
+        storeWatch = isTraced ? StoreWatch(scheduler: scheduler) : nil
+        retry = StorageRetry(scheduler: scheduler, policy: writeSettings.retry, watch: storeWatch)
         shareChanges = FairGate(
             writeSettings.shareChanges, patience: writeSettings.waitMax, scheduler: scheduler)
         let feedReader = FeedReader(storage: storage, limits: limits, retry: retry)

@@ -2,8 +2,8 @@
 
 internal import Synchronization
 
-/// What was found out about one request on its way, for the log of slow requests. Only requests for which there is
-/// something to find out have one.
+/// What was found out about one request on its way, for the log of slow requests and for its trace. Only
+/// requests for which there is something to find out have one.
 package final class RequestNotes: Sendable {
     /// A statement that the store ran for the request.
     package struct RanStatement: Sendable {
@@ -13,15 +13,33 @@ package final class RequestNotes: Sendable {
         package let time: Duration
     }
 
+    /// A wait for the store, on the clock of the request's scheduler.
+    package struct StoreWait: Sendable, Equatable {
+        package let start: Duration
+        package let end: Duration
+
+        package init(start: Duration, end: Duration) {
+            self.start = start
+            self.end = end
+        }
+    }
+
     private struct State {
         var turn: Duration?
         var slowest: RanStatement?
         var storeTime: Duration?
+        var waits: [StoreWait] = []
     }
+
+    /// More waits of one request are in no trace.
+    private static let waitsMax = 32
+
+    /// Whether the request is traced.
+    package let isTraced: Bool
 
     private let state = Mutex(State())
 
-    package init() {}
+    package init(isTraced: Bool = false) { self.isTraced = isTraced }
 
     /// When its turn came, on the clock of its scheduler. Nil: not yet.
     package var turn: Duration? {
@@ -34,6 +52,16 @@ package final class RequestNotes: Sendable {
 
     /// The one that took longest.
     package var slowest: RanStatement? { state.withLock { $0.slowest } }
+
+    /// When a traced request waited for the store, the first wait first.
+    package var storeWaits: [StoreWait] { state.withLock { $0.waits } }
+
+    /// The request has waited for the store.
+    package func waitedForStore(from start: Duration, to end: Duration) {
+        state.withLock { state in
+            if state.waits.count < Self.waitsMax { state.waits.append(StoreWait(start: start, end: end)) }
+        }
+    }
 
     /// A statement was run.
     package func ran(_ sql: String, for time: Duration) {

@@ -21,6 +21,8 @@ package struct TransportError: Error, Sendable {
         case connectionLost
         /// ``TransportLimits/handshakeDeadline``
         case handshakeTimedOut
+        /// ``HTTPClientLimits/deadline``
+        case requestTimedOut
         /// ``TransportLimits/pongDeadline``
         case idleTimedOut
         /// ``TransportLimits/writeProgressDeadline``

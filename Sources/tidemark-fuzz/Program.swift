@@ -9,7 +9,8 @@ internal import Glibc
 enum Program {
     /// All fuzzers, from the first byte of a socket to the input of the rules.
     static let fuzzers: [Fuzzer] = [
-        .requestHead, .responseHead, .httpRequests, .cookies, .handshake, .frames, .inflate, .utf8, .envelope,
+        .requestHead, .responseHead, .httpRequests, .httpResponses, .cookies, .handshake, .frames, .inflate, .utf8,
+        .envelope,
         .serverEnvelope, .zonePage,
         .fieldMap, .fieldMerge, .changeToken, .changeTag, .requestMemory, .outcomes,
     ]

@@ -60,7 +60,8 @@ package struct SessionWorld {
         let assets = MemoryAssetStore()
         let service = CloudService(
             storage: MemoryStore(database, faults: FaultPlan(at: faults.at)), assets: assets, scheduler: scheduler,
-            limits: settings.limits, sharedWrites: sharedWrites, onMoved: outlet.moved)
+            limits: settings.limits, sharedWrites: sharedWrites, isTraced: settings.traces != nil,
+            onMoved: outlet.moved)
         let hub = SessionHub(service: service, scheduler: scheduler, settings: settings)
         outlet.connect { hub.committed($0) }
         let listener = database.listen { hub.heard($0) }

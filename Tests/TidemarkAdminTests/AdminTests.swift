@@ -80,7 +80,8 @@ import TidemarkDomain
             (["admin", "records", "query", "Note", "--json"], "-o json"),
             (["admin", "zones", "list", "--account", "alice"], "tidemark admin zones list ACCOUNT"),
             (["admin", "accounts", "list"], nil), (["admin", "import", "public", "f", "--account", "a"], nil),
-            ([], nil),
+            (["admin", "nonsense"], "There is no command nonsense."), (["admin", "--nonsense"], nil),
+            (["serve", "--json"], nil), (["admin"], nil), ([], nil),
         ] as [([String], String?)])
     func `R-834: whoever types a spelling of before is told the new one`(_ arguments: [String], _ text: String?) {
         let hint = Admin.hint(for: arguments)

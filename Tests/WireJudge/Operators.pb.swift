@@ -24,7 +24,8 @@
 /// waits for the answer.
 ///
 /// Close codes beside 1000: 4400 for misuse (a message out of turn, or none that can be read), 4401 if the credential is unknown, expired
-/// or revoked, also in the middle of a command, 4408 if no hello and no command came in time. A server that stops closes with 1001.
+/// or revoked, 4403 if it became so in the middle of a command, 4408 if no hello and no command came in time. A server that stops closes
+/// with 1001, and one with too many channels with 1013.
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials

@@ -29,11 +29,12 @@ extension AdminAccounts {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
             let escrow = try await master.escrow(of: console, claims: false)
             let users = try await console.store.users(of: id)
             let person = try await console.store.account(shownAs: account)?.personName
-            let files = try assets.directory.map { directory in
+            let files = try directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
             }
@@ -72,6 +73,7 @@ extension AdminAccounts {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
+            let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
             let action = "save what \(file) has into the account \(account)"
             if replace {
@@ -84,7 +86,7 @@ extension AdminAccounts {
             } else {
                 try console.plan(action)
             }
-            let files = try assets.directory.map { directory in
+            let files = try directory.map { directory in
                 try FileAssetStore(
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
             }
@@ -97,7 +99,8 @@ extension AdminAccounts {
                 account: account, replaces: replace, matchesAccounts: matchAccounts, escrow: escrow)
             let archive = ArchiveReader(console, service, into: id, choices)
             var lines = JSONLinesReader(
-                try console.screen.open(file), lineBytesMax: InputLimits.recordLineBytesMax)
+                try console.screen.open(file),
+                lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
             var number = 0
             while let line = try lines.nextLine() {
                 number += 1

@@ -20,8 +20,16 @@ struct AdminAccounts: ParsableCommand {
 
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
+        /// Rows of one page.
+        private static let pageMax = 1_000
+
         func run(_ console: Console) async throws {
-            try await console.show(try await console.store.accounts(), as: AdminAccounts.columns)
+            var last: String? = ""
+            while let after = last {
+                let page = try await console.store.accounts(after: after, countMax: Self.pageMax)
+                try await console.show(page, as: AdminAccounts.columns)
+                last = page.count == Self.pageMax ? page.last?.name : nil
+            }
         }
     }
 

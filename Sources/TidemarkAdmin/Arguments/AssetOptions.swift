@@ -21,6 +21,14 @@ package struct AssetOptions: ParsableArguments, Sendable {
     /// Nil if it is not set.
     package var directory: String? { Setting.optional(assetDirectory, "--asset-directory") }
 
+    /// Of an operator's command; nil if it is not set. Over a server there is none: an operator may not name a directory of
+    /// the server, and the server's own variable is not the operator's.
+    func directory(on screen: Screen) throws(AdminFailure) -> String? {
+        guard !screen.hasLocalFiles else { return directory }
+        if assetDirectory != nil { try screen.requireLocalFiles("The files of assets are on the servers' disks.") }
+        return nil
+    }
+
     package func requiredDirectory() throws(AdminFailure) -> String {
         try Setting.required(assetDirectory, "--asset-directory")
     }

@@ -28,9 +28,12 @@ enum Auditor {
         do {
             try await body()
         } catch let end as CommandEnd {
+            // Whoever cuts off a command does not know how far it came: it stays begun.
+            guard !Task.isCancelled else { throw end }
             try await console.store.endAudit(id, failure: nil)
             throw end
         } catch {
+            guard !Task.isCancelled else { throw error }
             try await console.store.endAudit(id, failure: kept(AdminFailure(error).description))
             throw error
         }

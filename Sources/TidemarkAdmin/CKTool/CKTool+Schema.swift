@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
 internal import TidemarkDomain
 internal import TidemarkStore
 
@@ -22,7 +21,7 @@ extension CKTool {
             try await program.withConsole(container.place) { console in
                 let text = try await console.store.schema(of: try await console.containerID()).schema.text
                 guard let outputFile else { return try await console.write(text) }
-                try AtomicFile.write(Data(text.utf8), to: program.path(outputFile), mode: 0o644)
+                try program.write(text, toFile: outputFile)
             }
         }
     }

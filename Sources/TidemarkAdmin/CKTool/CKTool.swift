@@ -15,12 +15,21 @@ package struct CKTool: ParsableCommand {
         version: "cktool, tidemark \(Server.version)",
         subcommands: [
             SaveToken.self, RemoveToken.self, GetTeams.self, ExportSchema.self, ImportSchema.self, ValidateSchema.self,
-            ResetSchema.self, CreateRecord.self, QueryRecords.self, DeleteRecord.self, DeleteRecords.self,
+            ResetSchema.self, CreateRecord.self, QueryRecords.self, DeleteRecord.self, DeleteRecords.self, Version.self,
         ])
 
     private static let programName = "cktool"
 
     package init() {}
+
+    /// Scripts ask for it in order to see whether there is a tool.
+    struct Version: CKToolCommand {
+        static let configuration = CommandConfiguration(commandName: "version", abstract: "Write the version.")
+
+        func run(_ program: CKToolProgram) async throws {
+            try await program.screen().write("\(Server.version)\n")
+        }
+    }
 
     /// Whether a program that is called by this path is `cktool`.
     package static func isProgram(_ path: String?) -> Bool {

@@ -103,14 +103,28 @@ struct CKToolFilter: Equatable, Sendable {
         return Self.name(value).map { [$0] } ?? []
     }
 
-    /// - Parameter users: by their record names.
-    /// - Throws: ``InputMistake`` for a value that nothing can be compared with so.
-    func predicate(users: [String: UserID]) throws(InputMistake) -> QueryPredicate {
+    /// Whether what it means depends on the type of its field: a whole number may be a date.
+    var needsFieldType: Bool {
+        guard case .field = key else { return false }
         switch operand {
-        case .value(let value): return .compare(key, queryComparison, try queryValue(value, users))
+        case .value(let value): return value.type == .int64
+        case .list(let list): return list.contains { $0.type == .int64 }
+        default: return false
+        }
+    }
+
+    /// - Parameters:
+    ///   - users: by their record names.
+    ///   - type: what the schema says of the records; nil if it does not know them, or is not needed.
+    /// - Throws: ``InputMistake`` for a value that nothing can be compared with so.
+    func predicate(
+        users: [String: UserID], type: RecordTypeSchema? = nil
+    ) throws(InputMistake) -> QueryPredicate {
+        switch operand {
+        case .value(let value): return .compare(key, queryComparison, try queryValue(value, users, type))
         case .list(let list):
             var values: [QueryValue] = []
-            for value in list { values.append(try queryValue(value, users)) }
+            for value in list { values.append(try queryValue(value, users, type)) }
             let predicate = QueryPredicate.containsAny(key, values)
             return comparison == .listContainsAny ? predicate : .not(predicate)
         case .words(let text): return comparison == .containsAllTokens ? .search(text) : .isPresent(key, true)
@@ -141,14 +155,23 @@ struct CKToolFilter: Equatable, Sendable {
         }
     }
 
-    private func queryValue(_ value: FieldValue, _ users: [String: UserID]) throws(InputMistake) -> QueryValue {
+    private func holdsDates(_ type: RecordTypeSchema?) -> Bool {
+        switch key {
+        case .field(let name): type?.fields[name]?.type.element == .date
+        case .system(let system): system.kind == .date
+        }
+    }
+
+    private func queryValue(
+        _ value: FieldValue, _ users: [String: UserID], _ type: RecordTypeSchema?
+    ) throws(InputMistake) -> QueryValue {
         if case .system(let system) = key, let name = Self.name(value) {
             if system.kind == .user { return .user(users[name]) }
             if system.kind == .reference { return .reference(QueryReference(recordName: name)) }
         }
         switch value {
         case .string(let text): return .string(text)
-        case .int64(let number): return .int64(number)
+        case .int64(let number): return holdsDates(type) ? .date(milliseconds: number) : .int64(number)
         case .double(let number): return .double(number)
         case .date(let date): return .date(milliseconds: date.milliseconds)
         case .reference(let reference): return .reference(QueryReference(recordName: reference.recordName))

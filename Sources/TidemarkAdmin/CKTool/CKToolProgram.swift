@@ -85,6 +85,26 @@ package struct CKToolProgram: Sendable {
         try terminal.open(self.path(path)).text(byteCountMax: Self.textBytesMax)
     }
 
+    /// Writes a text to a file of that person, in the place of an older one. What is no file of its own, such as
+    /// `/dev/stdout`, a pipe or a link, stays what it is.
+    func write(_ text: String, toFile path: String) throws(AdminFailure) {
+        let path = self.path(path)
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
+            return try AtomicFile.write(Data(text.utf8), to: path, mode: 0o644)
+        }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        do {
+            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            try file.write(contentsOf: Data(text.utf8))
+            try file.close()
+        } catch {
+            throw AdminFailure(
+                .refused, "Cannot write \(path): \(error.localizedDescription) Check who may write there.")
+        }
+    }
+
     /// The text of standard input.
     func textOfInput() throws(AdminFailure) -> String { try terminal.open("-").text(byteCountMax: Self.textBytesMax) }
 

@@ -130,10 +130,13 @@ struct CKToolSession: Sendable {
         let users =
             names.isEmpty
             ? [:] : try await service.users(named: names, in: key).mapError { AdminFailure($0) }.get()
+        let type =
+            search.filters.contains(where: \.needsFieldType)
+            ? try await console.store.schema(of: identity.container).schema.types[search.recordType] : nil
         let byName = Dictionary(users.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
         do throws(InputMistake) {
             var parts: [QueryPredicate] = []
-            for filter in search.filters { parts.append(try filter.predicate(users: byName)) }
+            for filter in search.filters { parts.append(try filter.predicate(users: byName, type: type)) }
             let sorts = search.sorts.isEmpty ? search.filters.compactMap(\.sort) : search.sorts
             return Query(
                 recordType: search.recordType, zoneName: zone.name,

@@ -41,6 +41,10 @@ final class CommandSender: MessageHandler, @unchecked Sendable {
         guard !command.arguments.isEmpty else {
             throw AdminFailure(.fault, "The words of the command are missing. This is a mistake of Tidemark.")
         }
+        guard command.isSendable else {
+            throw AdminFailure(
+                .usage, "A server takes at most 512 words and 65536 bytes of a command. Divide it, or name a file.")
+        }
         let loop = try EventLoop(name: "operator")
         defer { loop.stop() }
         let client = CommandSender(command, target, loop)

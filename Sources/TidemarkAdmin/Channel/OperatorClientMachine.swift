@@ -126,6 +126,9 @@ struct OperatorClientMachine {
                     AdminFailure(
                         .notAllowed, "The server \(server) does not accept the context's credential: \(reason)."))
             ]
+        case 4403?:
+            let text = "The server \(server) does not accept the context's credential any more. \(Self.unknownEnd)"
+            return [.fail(AdminFailure(.notAllowed, text))]
         case 4400?:
             return [.fail(AdminFailure(.fault, "The server \(server) did not understand this program: \(reason)."))]
         case let code?:
@@ -138,7 +141,8 @@ struct OperatorClientMachine {
         }
     }
 
-    private static let unknownEnd =
+    /// What a command says that was cut off.
+    static let unknownEnd =
         "Whether the command took effect is not known. Look, and run it again if it did not."
 
     // MARK: The terminal

@@ -38,6 +38,11 @@ struct SentCommand: Sendable, Equatable {
         return result
     }
 
+    /// Whether a server takes so many and so long words: those of Operators.proto, and less than a message has room for.
+    var isSendable: Bool {
+        arguments.count <= 512 && arguments.reduce(0) { $0 + $1.utf8.count } <= 65_536
+    }
+
     /// Whether the operator named this file. A server gets no other.
     func names(_ path: String) -> Bool {
         arguments.contains { argument in

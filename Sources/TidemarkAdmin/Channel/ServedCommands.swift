@@ -35,15 +35,15 @@ package struct ServedCommands: OperatorCommands {
     }
 
     private static func parse(_ arguments: [String]) -> Result<any AdminCommand, Unparsed> {
-        let parsed: any ParsableCommand
-        do {
-            parsed = try Admin.parseAsRoot(arguments)
-        } catch {
-            let text = Admin.fullMessage(for: error)
-            return .failure(Admin.exitCode(for: error) == .success ? .help(text) : .usage(text))
+        // Whoever completes a name says on which database, and has the rights and the contexts of this process.
+        guard arguments.first != CompletionProgram.mark else {
+            return .failure(.usage("Error: A server completes no names."))
         }
-        guard type(of: parsed).configuration.subcommands.isEmpty else {
-            return .failure(.help(Admin.helpMessage(for: type(of: parsed))))
+        let parsed: any ParsableCommand
+        switch AdminWords(arguments) {
+        case .command(let command): parsed = command
+        case .help(let text): return .failure(.help(text))
+        case .mistake(let text): return .failure(.usage(text))
         }
         guard let command = parsed as? any AdminCommand else {
             return .failure(
@@ -86,7 +86,8 @@ package struct ServedCommands: OperatorCommands {
         await AdminProgram.ending(screen) {
             let environment = try environment(command.options, request)
             let storage = try PostgresStorage(
-                url: request.databaseURL, loop: loop, connections: 1, queryTimes: .patient)
+                url: request.databaseURL, loop: loop, connections: 1, queryTimes: .served,
+                longQueries: request.longQueries)
             let end = StorageEnd(storage)
             let console = Console(
                 storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
@@ -103,7 +104,7 @@ package struct ServedCommands: OperatorCommands {
                 }
                 result = .success(())
             } catch {
-                result = .failure(Task.isCancelled ? AdminFailure(.refused, "The command was cancelled.") : error)
+                result = .failure(Task.isCancelled ? cancelled(command) : error)
             }
             await end.begin().value
             try result.get()
@@ -124,6 +125,12 @@ package struct ServedCommands: OperatorCommands {
         }
         guard console.screen.isDebugging else { return try await Auditor.run(command, on: console) }
         try await StatementTrace.with({ console.say($0) }) { try await Auditor.run(command, on: console) }
+    }
+
+    private static func cancelled(_ command: any AdminCommand) -> AdminFailure {
+        let mayHaveChanged = type(of: command).role > .viewer
+        return AdminFailure(
+            .refused, "The command was cancelled." + (mayHaveChanged ? " \(OperatorClientMachine.unknownEnd)" : ""))
     }
 
     private static func environment(

@@ -47,6 +47,9 @@ package final class Screen: Sendable {
     /// Opens a file that the operator names; `-` for standard input.
     package func open(_ path: String) throws(AdminFailure) -> InputFile { try terminal.open(path) }
 
+    /// Whether the operator's files and the program's are on one machine.
+    package var hasLocalFiles: Bool { terminal.hasLocalFiles }
+
     /// For a command that works on files of the program's own machine.
     ///
     /// - Parameter reason: a sentence that says why.

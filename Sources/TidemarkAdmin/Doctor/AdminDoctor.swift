@@ -27,8 +27,9 @@ struct AdminDoctor: AdminCommand {
     func run(_ console: Console) async throws {
         var places = Doctor.Places()
         (places.masterKeyFile, places.certificateFile) = (masterKeyFile, certificate)
-        (places.assetDirectory, places.connectionsNeeded) = (assets.directory, connectionsNeeded)
-        if masterKeyFile != nil || certificate != nil || places.assetDirectory != nil {
+        places.assetDirectory = try assets.directory(on: console.screen)
+        places.connectionsNeeded = connectionsNeeded
+        if masterKeyFile != nil || certificate != nil {
             try console.screen.requireLocalFiles("The files are on the servers' disks.")
         }
         var count = 0

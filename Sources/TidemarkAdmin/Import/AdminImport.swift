@@ -101,7 +101,8 @@ struct AdminImport: AdminCommand {
     private func records(in input: InputFile, _ console: Console) throws(AdminFailure) -> Records {
         switch try inputFormat() {
         case .jsonl:
-            var reader = JSONLinesReader(input, lineBytesMax: InputLimits.recordLineBytesMax)
+            var reader = JSONLinesReader(
+                input, lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
             guard let line = try reader.firstLine(), SavedLines.has(line) else { return .rows(reader) }
             return .typed(RecordLinesSource(reader, SavedLines(container: try console.container(), zone: zone)))
         case .csv:

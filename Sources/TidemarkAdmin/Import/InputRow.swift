@@ -52,4 +52,11 @@ enum InputLimits {
     /// Bytes of a line that has a whole record with the types of its fields: 16 times what is stored of a record
     /// (`Limits.storedBytesMax`). A control character takes six bytes in JSON, and a short reference some ten times its own.
     static let recordLineBytesMax = 268_435_456
+    /// Over a server, whose memory it takes: twice what is stored of a record.
+    private static let servedLineBytesMax = 33_554_432
+
+    /// Bytes of a line that has a whole record.
+    static func lineBytesMax(on screen: Screen) -> Int {
+        screen.hasLocalFiles ? recordLineBytesMax : servedLineBytesMax
+    }
 }

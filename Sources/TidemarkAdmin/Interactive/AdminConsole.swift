@@ -16,6 +16,13 @@ package struct AdminConsole: LocalCommand {
 
     package init() {}
 
+    package func validate() throws {
+        // The console could go to one, and its commands to the other.
+        guard options.context == nil || options.databaseURL == nil else {
+            throw ValidationError("A console goes to one place. Give either --context or --database-url.")
+        }
+    }
+
     /// Only a console calls it: the program opens the first one itself.
     package func run(_ screen: Screen) async throws {
         throw AdminFailure(.usage, "This is a console already. To go elsewhere: context NAME, or use CONTAINER")

@@ -6,7 +6,10 @@ internal import Foundation
 internal import Synchronization
 
 /// Answers shells that ask for names. Nothing that goes wrong is said: whoever presses Tab wants no messages.
-enum CompletionProgram {
+package enum CompletionProgram {
+    /// With this argument before all others ArgumentParser asks for names, and parses nothing.
+    package static let mark = "---completion"
+
     /// Long enough to connect to a database that is far away.
     private static let limit = Duration.seconds(1)
 
@@ -59,6 +62,8 @@ package final class NameLookup: Sendable {
     private struct State {
         var known: Known?
         var isBusy = false
+        /// Counts how often names were forgotten.
+        var generation = 0
     }
 
     private let state = Mutex(State())
@@ -67,6 +72,14 @@ package final class NameLookup: Sendable {
     private static let lifetime = Duration.seconds(5)
 
     package init() {}
+
+    /// Forgets the names, also those that are asked for now: the next question may be of another place.
+    func forget() {
+        state.withLock { state in
+            state.known = nil
+            state.generation += 1
+        }
+    }
 
     /// Blocks the calling thread for at most `limit`. Empty if the names are not known by then, or if an earlier
     /// question is still open.
@@ -77,19 +90,24 @@ package final class NameLookup: Sendable {
         let options = expectation.options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let key = ([kind.rawValue, prefix, expectation.account ?? ""] + options).joined(separator: "\n")
         let now = ContinuousClock.now
-        let (known, isBusy) = state.withLock { state in
+        let (known, isBusy, generation) = state.withLock { state in
             if let known = state.known, known.key == key, now - known.time < Self.lifetime {
-                return ([String]?.some(known.names), false)
+                return ([String]?.some(known.names), false, state.generation)
             }
             defer { state.isBusy = true }
-            return (nil, state.isBusy)
+            return (nil, state.isBusy, state.generation)
         }
         if let known { return known }
         guard !isBusy else { return [] }
         let done = DispatchSemaphore(value: 0)
         Task.detached { [self] in
-            let names = (try? await work()) ?? []
-            state.withLock { $0 = State(known: Known(key: key, names: names, time: .now)) }
+            // After a failure they are asked for again.
+            let names = try? await work()
+            state.withLock { state in
+                state.isBusy = false
+                guard state.generation == generation else { return }
+                state.known = names.map { Known(key: key, names: $0, time: .now) }
+            }
             done.signal()
         }
         let milliseconds = Int(limit / .milliseconds(1))

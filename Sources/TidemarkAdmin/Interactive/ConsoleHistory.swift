@@ -10,8 +10,10 @@ package struct ConsoleHistory: Sendable {
     package let path: String?
 
     package static let linesMax = 1_000
-    /// A file that has grown beyond this is cut when the next console begins.
-    private static let bytesMax = 262_144
+    /// Of a file. What has grown beyond it, or beyond so many lines, is cut when the next console begins.
+    private static let bytesMax = 1_048_576
+    /// A longer line is no command that somebody types again.
+    private static let lineBytesMax = 4_096
 
     /// - Parameter variables: of the environment.
     package init(variables: [String: String]) {
@@ -25,8 +27,9 @@ package struct ConsoleHistory: Sendable {
         }
     }
 
-    /// Whether a line may be kept: it is one line, and has nothing in it that looks like a secret.
+    /// Whether a line may be kept: it is one line of usual length, and has nothing in it that looks like a secret.
     package static func mayKeep(_ text: String) -> Bool {
+        guard text.utf8.count <= lineBytesMax else { return false }
         let lowered = text.lowercased()
         return !text.contains(where: \.isNewline) && text.contains { !$0.isWhitespace }
             && !secretMarks.contains { lowered.contains($0) }
@@ -45,13 +48,25 @@ package struct ConsoleHistory: Sendable {
 
     /// The last lines, the oldest first. Empty if there are none, or if they cannot be read.
     package func read() -> [String] {
-        guard let path, let data = FileManager.default.contents(atPath: path) else { return [] }
-        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(Self.linesMax).map(String.init)
-        if data.count > Self.bytesMax {
+        guard let path, let (data, isCut) = Self.end(of: path) else { return [] }
+        // What the first line has lost is not known.
+        let all = String(decoding: data, as: UTF8.self).split(separator: "\n").dropFirst(isCut ? 1 : 0)
+        let lines = all.suffix(Self.linesMax).map(String.init)
+        if isCut || all.count > Self.linesMax {
             let kept = lines.map { $0 + "\n" }.joined()
             try? AtomicFile.write(Data(kept.utf8), to: path, mode: 0o600)
         }
         return lines
+    }
+
+    /// The last bytes of a file, and whether there are more. Nil if it cannot be read.
+    private static func end(of path: String) -> (data: Data, isCut: Bool)? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        guard let size = try? file.seekToEnd() else { return nil }
+        let start = size > UInt64(bytesMax) ? size - UInt64(bytesMax) : 0
+        guard (try? file.seek(toOffset: start)) != nil else { return nil }
+        return ((try? file.read(upToCount: bytesMax)) ?? Data(), start > 0)
     }
 
     /// Adds a line at the end of the file, if it may be kept. Other consoles may do so at the same time. A console works

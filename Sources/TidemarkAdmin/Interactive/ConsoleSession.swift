@@ -15,6 +15,8 @@ package actor ConsoleSession {
     private let options: AdminOptions
     private let variables: [String: String]
     private let connection = KeptConnection()
+    /// Its own, because a name may be asked for at another place while a command runs.
+    private let namesConnection = KeptConnection()
     private nonisolated let lookup = NameLookup()
     private var context: String?
     private var container: String?
@@ -68,7 +70,10 @@ package actor ConsoleSession {
             + (environment.map { ["--environment", $0.rawValue] } ?? [])
     }
 
-    package func close() async { await connection.close() }
+    package func close() async {
+        await connection.close()
+        await namesConnection.close()
+    }
 
     /// Gives up the connection with the statement under way. The next command opens another one.
     package func abandon() async { await connection.abandon() }
@@ -96,7 +101,7 @@ package actor ConsoleSession {
         let target = try AdminTarget(AdminOptions.parse(place + said), variables: variables) {
             () throws(AdminFailure) in try contexts.read()
         }
-        let kept = try await connection.connection(to: try target.databaseURL())
+        let kept = try await namesConnection.connection(to: try target.databaseURL())
         try kept.requireMigrations()
         let console = Console(
             kept.storage, loop: kept.loop, screen: Screen(output: .name, terminal: SilentTerminal()),
@@ -106,6 +111,8 @@ package actor ConsoleSession {
 
     /// Carries out a line.
     package func perform(_ words: [String], on terminal: CommandTerminal) async -> Outcome {
+        // It may go elsewhere, or change what there is.
+        defer { lookup.forget() }
         do {
             return try await perform(try ConsoleOrder(words), on: terminal)
         } catch {
@@ -120,7 +127,7 @@ package actor ConsoleSession {
         case .nothing: break
         case .exit: return Outcome(status: .ok, isOver: true)
         case .help(let words):
-            guard words.isEmpty else { return Outcome(status: try await explain(words + ["--help"], terminal)) }
+            guard words.isEmpty else { return Outcome(status: try await run(words + ["--help"], terminal)) }
             try await terminal.write(ConsoleHelp.text)
         case .use(let container, let environment):
             self.container = container
@@ -141,24 +148,39 @@ package actor ConsoleSession {
     }
 
     private func run(_ words: [String], _ terminal: CommandTerminal) async throws -> ExitStatus {
-        guard let parsed = try? Admin.parseAsRoot(words) else { return try await explain(words, terminal) }
-        switch parsed {
-        case let command as any AdminCommand:
-            let words = completed(words, command.options, hasPlace: true)
-            guard let command = try Admin.parseAsRoot(words) as? any AdminCommand else { break }
-            return await AdminProgram.run(
-                command, arguments: words, terminal: terminal, variables: variables, over: connection)
-        case is any ContextCommand:
-            let words = completed(words, nil, hasPlace: false)
-            guard let command = try Admin.parseAsRoot(words) as? any ContextCommand else { break }
-            return await AdminProgram.run(command, terminal: terminal, variables: variables)
-        case is any LocalCommand:
-            let words = completed(words, nil, hasPlace: false)
-            guard let command = try Admin.parseAsRoot(words) as? any LocalCommand else { break }
-            return await AdminProgram.run(command, terminal: terminal)
-        default: break
+        let parsed: any ParsableCommand
+        switch AdminWords(words) {
+        case .command(let command): parsed = command
+        case .help(let text):
+            try await terminal.write(text + "\n")
+            return .ok
+        case .mistake(let text):
+            terminal.say(text)
+            return .usage
         }
-        return try await explain(words, terminal)
+        let place = parsed as? any AdminCommand
+        let words = completed(words, place?.options, hasPlace: place != nil)
+        switch try Admin.parseAsRoot(words) {
+        case let command as any AdminCommand:
+            return await Self.carryOut { [variables, connection] in
+                await AdminProgram.run(
+                    command, arguments: words, terminal: terminal, variables: variables, over: connection)
+            }
+        case let command as any ContextCommand:
+            return await Self.carryOut { [variables] in
+                await AdminProgram.run(command, terminal: terminal, variables: variables)
+            }
+        case let command as any LocalCommand:
+            return await Self.carryOut { await AdminProgram.run(command, terminal: terminal) }
+        default:
+            throw AdminFailure(.usage, "\(words.joined(separator: " ")) is no command. Type help.")
+        }
+    }
+
+    /// Off the actor: a command may wait for an answer or a file without giving way, and the console must go on when it is
+    /// abandoned.
+    @concurrent private static func carryOut(_ command: @Sendable () async -> ExitStatus) async -> ExitStatus {
+        await command()
     }
 
     /// The words with what holds for the whole console, where they say nothing else.
@@ -179,24 +201,6 @@ package actor ConsoleSession {
             more.append(flag)
         }
         return head + more + words.dropFirst(head.count)
-    }
-
-    /// Says what ArgumentParser says of words that are no command: help that was asked for, or what is wrong.
-    private func explain(_ words: [String], _ terminal: CommandTerminal) async throws -> ExitStatus {
-        do {
-            _ = try Admin.parseAsRoot(words)
-            terminal.say("Error: \(words.joined(separator: " ")) is no command. Type help.")
-            return .usage
-        } catch {
-            let text = Admin.fullMessage(for: error)
-            if Admin.exitCode(for: error) == .success {
-                try await terminal.write(text + "\n")
-                return .ok
-            }
-            terminal.say(text)
-            if let hint = Admin.hint(for: words) { terminal.say(hint) }
-            return .usage
-        }
     }
 }
 

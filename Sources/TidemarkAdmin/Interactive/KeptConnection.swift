@@ -48,6 +48,11 @@ package actor KeptConnection {
         if let open, open.url == url, open.connection.isMigrated { return open.connection }
         await close()
         let connection = try await AdminConnection(url: url)
+        // A command that was abandoned meanwhile must not take the connection of the one that runs now.
+        if Task.isCancelled {
+            await connection.close()
+            throw CancellationError()
+        }
         // Another caller may have opened one meanwhile.
         if let open {
             if open.url == url {

@@ -29,6 +29,10 @@ package enum LiveName: String, Sendable, CaseIterable {
 extension CompletionKind {
     /// Names from the store. A shell asks this program for them.
     package static func live(_ name: LiveName) -> CompletionKind {
-        .custom { words, index, prefix in CompletionProgram.names(name, words: words, index: index, prefix: prefix) }
+        .custom { words, index, prefix in
+            ShellWord.words(
+                of: CompletionProgram.names(name, words: words, index: index, prefix: prefix),
+                for: CompletionShell.requesting)
+        }
     }
 }

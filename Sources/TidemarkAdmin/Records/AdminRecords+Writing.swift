@@ -49,7 +49,7 @@ extension AdminRecords {
             let saver = RecordSaver(console, service, zone: zone.key, user: user.id, replaces: replace)
             let input = try console.screen.open(file)
             let source = RecordLinesSource(
-                JSONLinesReader(input, lineBytesMax: InputLimits.recordLineBytesMax),
+                JSONLinesReader(input, lineBytesMax: InputLimits.lineBytesMax(on: console.screen)),
                 SavedLines(container: try? console.container(), zone: zone.key.name))
             try await RecordLoader.load(source, from: input.name, into: saver)
             await service.stop()

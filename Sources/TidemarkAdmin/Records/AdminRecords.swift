@@ -65,27 +65,40 @@ struct AdminRecords: ParsableCommand {
                 }
                 return try await console.write(lines.map { $0 + "\n" }.joined())
             }
-            if console.output == .table || console.output == .wide, !count {
-                try await showTable(query, console)
-            } else {
-                try await stream(query, console)
-            }
+            let isTable = console.output == .table || console.output == .wide
+            if isTable, !count, field.isEmpty { return try await showTable(query, console) }
+            try await stream(query, as: isTable ? RecordRows.cells(field) : RecordRows.whole(fields), console)
         }
+
+        private var fields: [String]? { field.isEmpty ? nil : field }
+
+        /// Bytes of the records of a table whose columns are the fields of them all, so that none is shown before the last
+        /// has come.
+        private static let tableBytesMax = 4_194_304
+        /// What a record takes beside its fields.
+        private static let recordBytes = 512
 
         private func showTable(_ query: [UInt8], _ console: Console) async throws {
             let rows = try await QueryReader.with(database, query, on: console) { reader in
-                var rows: [QueryMatch] = []
-                try await reader.read(limit: limit) { rows += $0 }
+                var (rows, byteCount): ([QueryMatch], Int) = ([], 0)
+                try await reader.read(limit: limit) { page in
+                    byteCount += page.reduce(0) { $0 + $1.record.fields.byteCount + Self.recordBytes }
+                    guard byteCount <= Self.tableBytesMax else {
+                        throw AdminFailure(
+                            .refused,
+                            "These are more records than a table has room for. Name the columns with --field, give a "
+                                + "--limit, or use -o json.")
+                    }
+                    rows += page
+                }
                 return rows
             }
-            let keys = field.isEmpty ? Set(rows.flatMap(\.record.fields.keys)).sorted() : field
-            try await console.show(rows, as: RecordRows.cells(keys))
+            try await console.show(rows, as: RecordRows.cells(Set(rows.flatMap(\.record.fields.keys)).sorted()))
             try sayHowMany(rows.count, console)
         }
 
         /// Each page as it arrives, because there may be many.
-        private func stream(_ query: [UInt8], _ console: Console) async throws {
-            let columns = RecordRows.whole(field.isEmpty ? nil : field)
+        private func stream(_ query: [UInt8], as columns: [Column<QueryMatch>], _ console: Console) async throws {
             let found = try await QueryReader.with(database, query, on: console) { reader in
                 var found = 0
                 try await reader.read(limit: count ? 0 : limit) { page in

@@ -15,10 +15,15 @@ struct ConnectionRoom: Equatable {
     let isSmall: Bool
 
     /// - Parameter wanted: connections that the configuration allows.
-    init(descriptors: Int, wanted: Int, loopCount: Int, databaseConnections: Int, keepsAssets: Bool) {
+    init(
+        descriptors: Int, wanted: Int, loopCount: Int, databaseConnections: Int, keepsAssets: Bool,
+        takesCommands: Bool
+    ) {
         // Of each loop: its connections for writing, and twelve for reads, for queries and for reads of others' zones.
-        // Uploads are of the process.
-        reserve = 128 + loopCount * (databaseConnections + 12) + (keepsAssets ? Self.uploadFilesMax : 0)
+        // Uploads and operators are of the process.
+        reserve =
+            128 + loopCount * (databaseConnections + 12) + (keepsAssets ? Self.uploadFilesMax : 0)
+            + (takesCommands ? OperatorListener.descriptorsMax : 0)
         let possible = max(8, descriptors - reserve)
         connectionsMax = min(wanted, possible)
         isSmall = possible < min(wanted, Self.smallMax)

@@ -5,6 +5,7 @@ internal import TidemarkService
 internal import TidemarkSessions
 internal import TidemarkStore
 internal import TidemarkTelemetry
+internal import TidemarkTracing
 internal import TidemarkTransport
 
 /// What operators see of the process, its event loops, its certificate and its disk.
@@ -42,6 +43,7 @@ final class ServerMetrics: Sendable {
         _ = PostgresMetrics.shared
         _ = ServiceMetrics.shared
         _ = SessionMetrics.shared
+        _ = TracingMetrics.shared
     }
 
     /// What a server's parts are asked at each scrape, for as long as the result lives.

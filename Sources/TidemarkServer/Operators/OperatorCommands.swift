@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+package import TidemarkService
 
 /// Carries out the commands of operators who are connected to a server. The program gives it to the server, because the
 /// commands are above it.
@@ -12,7 +13,7 @@ package protocol OperatorCommands: Sendable {
 }
 
 /// A command that an operator sent.
-package struct OperatorRequest: Sendable, Equatable {
+package struct OperatorRequest: Sendable {
     /// Who sent it.
     package let sender: SignedInOperator
     /// From where.
@@ -30,10 +31,13 @@ package struct OperatorRequest: Sendable, Equatable {
     package let databaseURL: String
     /// Those of the server, as its options have set them.
     package let limits: Limits
+    /// Where the long queries of all operators take turns.
+    package let longQueries: FairGate
 
     package init(
         sender: SignedInOperator, address: String, arguments: [String], container: String?, environment: String?,
-        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String, limits: Limits
+        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String, limits: Limits,
+        longQueries: FairGate
     ) {
         self.sender = sender
         self.address = address
@@ -45,6 +49,7 @@ package struct OperatorRequest: Sendable, Equatable {
         self.showsProgress = showsProgress
         self.databaseURL = databaseURL
         self.limits = limits
+        self.longQueries = longQueries
     }
 }
 

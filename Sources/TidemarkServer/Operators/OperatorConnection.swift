@@ -22,6 +22,8 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
     private var timer: ScheduledTimer?
     private var command: Task<Void, Never>?
     private(set) var sender: SignedInOperator?
+    /// Who has a place for the command; nil: nobody.
+    private var placeHolder: SignedInOperator?
     /// The command waits for room, or for an answer.
     private var writers: [CheckedContinuation<Bool, Never>] = []
     private var isCancelled = false
@@ -62,6 +64,9 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
     /// The credential is not valid any more.
     func revoke() { perform(machine.revoked()) }
 
+    /// Nobody can say whether it is.
+    func uncheck() { perform(machine.unchecked()) }
+
     /// The server stops.
     func stop() { perform(machine.stop()) }
 
@@ -71,6 +76,14 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
         for action in actions { perform(action) }
         if machine.hasRoom || machine.hasEnded { resumeWriters(isOpen: !machine.hasEnded) }
         if machine.hasEnded { take(nil) }
+        givePlaceBack()
+    }
+
+    /// When the command has ended, and the operator has taken what it said or is gone: until then that takes memory.
+    private func givePlaceBack() {
+        guard command == nil, machine.hasEnded, let holder = placeHolder else { return }
+        placeHolder = nil
+        hall.giveBack(holder)
     }
 
     private func perform(_ action: OperatorServerMachine.Action) {
@@ -88,7 +101,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
         loop.run { [self] in
             switch await hall.signIn(credential, from: address, client: client) {
             case .known(let found):
-                guard connection?.settle(owner: UInt64(bitPattern: found.id.rawValue)) == nil else {
+                guard hall.admits(found), connection?.settle(owner: UInt64(bitPattern: found.id.rawValue)) == nil else {
                     connection?.close(.tryAgainLater, reason: "too many connections")
                     return
                 }
@@ -107,16 +120,17 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
             container: command.container.isEmpty ? nil : command.container,
             environment: command.environment.isEmpty ? nil : command.environment, hasColor: command.hasColor,
             canAsk: command.canAsk, showsProgress: command.showsProgress, databaseURL: hall.databaseURL,
-            limits: hall.limits)
+            limits: hall.limits, longQueries: hall.longQueries)
         if let refusal = hall.take(sender) {
             perform(machine.say("Error: \(refusal)"))
             return perform(machine.end(OperatorHall.refusedStatus))
         }
+        placeHolder = sender
         let commands = hall.commands
         // Not on a loop: it starts a thread, and waits for its end.
         self.command = Task.detached { [self] in
             let status = await commands.run(request, over: self)
-            loop.execute { self.ended(sender, status) }
+            loop.execute { self.ended(status) }
         }
     }
 
@@ -128,10 +142,9 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
         take(nil)
     }
 
-    private func ended(_ sender: SignedInOperator, _ status: Int32) {
+    private func ended(_ status: Int32) {
         command = nil
         perform(machine.end(status))
-        hall.giveBack(sender)
         if connection == nil { hall.leave(self) }
     }
 

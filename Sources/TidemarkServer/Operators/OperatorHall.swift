@@ -4,6 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkHTTP
 internal import TidemarkScheduling
 internal import TidemarkService
+internal import TidemarkSessions
 internal import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTelemetry
@@ -18,31 +19,40 @@ final class OperatorHall: @unchecked Sendable {
     static let subprotocol = "tidemark.operator.v1"
     /// Of `refused` in the table of exit statuses.
     static let refusedStatus: Int32 = 5
+    /// More than commands run at once (``OperatorPlaces``), because channels come and go.
+    static let channelsOfOperatorMax = 16
+    /// So many looks at credentials may fail one after the other: with the usual interval that is a minute.
+    private static let failedChecksMax = 12
     private static let log = Log("operators")
 
     let loop: EventLoop
     let commands: any OperatorCommands
     let databaseURL: String
     let limits: Limits
+    /// Where the long queries of all operators take turns, apart from those of apps: neither waits for the other's.
+    let longQueries: FairGate
     /// How long a channel may take until its command begins.
     let commandDeadline = Duration.seconds(10)
     private let storage: PostgresStorage
     private let checkInterval: Duration
+    private let refusals: SharedRefusals
     private var channels: [ObjectIdentifier: OperatorConnection] = [:]
     private var places = OperatorPlaces()
     private var isChecking = false
+    private var failedChecks = 0
     private var isStopped = false
 
     init(
-        loop: EventLoop, storage: PostgresStorage, commands: any OperatorCommands, databaseURL: String,
-        limits: Limits, checkInterval: Duration
+        loop: EventLoop, storage: PostgresStorage, commands: any OperatorCommands, _ configuration: ServerConfiguration
     ) {
         self.loop = loop
         self.storage = storage
         self.commands = commands
-        self.databaseURL = databaseURL
-        self.limits = limits
-        self.checkInterval = checkInterval
+        databaseURL = configuration.databaseURL
+        checkInterval = configuration.operators.checkInterval
+        refusals = configuration.refusals
+        longQueries = PostgresStorage.longQueryTurns(1, within: configuration.limits, on: loop)
+        limits = configuration.limits
     }
 
     /// Decides on a request.
@@ -65,6 +75,11 @@ final class OperatorHall: @unchecked Sendable {
 
     func leave(_ channel: OperatorConnection) { channels[ObjectIdentifier(channel)] = nil }
 
+    /// Whether an operator may have one more channel. Nobody shall take those of all others.
+    func admits(_ sender: SignedInOperator) -> Bool {
+        channels.values.count { $0.sender?.id == sender.id } < Self.channelsOfOperatorMax
+    }
+
     // MARK: Credentials
 
     /// Whose a credential is.
@@ -82,9 +97,12 @@ final class OperatorHall: @unchecked Sendable {
                 now: Timestamp(milliseconds: loop.wallClockMilliseconds))
             guard let found else {
                 FailureLog.shared.note(
-                    .warning, "an operator was refused", cause: "no operator has this credential", request: nil)
+                    .warning, "an operator was refused", cause: "no operator has this credential",
+                    ["address": address], request: nil)
+                noteRefusal(from: address)
                 return .nobody
             }
+            failedChecks = 0
             Self.log.info("an operator signed in", ["operator": found.name, "role": found.role.name])
             Self.log.debug("from", ["operator": found.name, "address": address, "client": client])
             checkLater()
@@ -92,6 +110,22 @@ final class OperatorHall: @unchecked Sendable {
         } catch {
             error.note()
             return .failed
+        }
+    }
+
+    /// Somebody who tries credentials is in the audit, as far as its bounds for refused sign-ins allow. Nobody waits
+    /// for it.
+    private func noteRefusal(from address: String) {
+        guard refusals.take(address, now: loop.now) else { return }
+        let action = AuditAction(who: "", address: address, action: "operators sign-in", target: "")
+        loop.run { [storage] in
+            let store = AdminStore(storage)
+            do throws(StorageError) {
+                let id = try await store.beginAudit(action)
+                try await store.endAudit(id, failure: "No operator has this credential.")
+            } catch {
+                error.note()
+            }
         }
     }
 
@@ -116,6 +150,7 @@ final class OperatorHall: @unchecked Sendable {
             let valid = try await AdminStore(storage).validOperatorCredentials(
                 among: open.compactMap { $0.sender?.credential },
                 now: Timestamp(milliseconds: loop.wallClockMilliseconds))
+            failedChecks = 0
             for channel in open {
                 guard let sender = channel.sender else { continue }
                 // Whoever lost rights must not go on with a command that needs them.
@@ -124,8 +159,11 @@ final class OperatorHall: @unchecked Sendable {
                 channel.revoke()
             }
         } catch {
-            // The store cannot be asked. Then the commands cannot do anything either.
             error.note()
+            failedChecks += 1
+            // Commands have connections of their own, and may go on while this one gets no answer.
+            guard failedChecks >= Self.failedChecksMax else { return }
+            for channel in open { channel.uncheck() }
         }
     }
 

@@ -50,18 +50,17 @@ final class OperatorListener: Sendable {
         do {
             let storage = try PostgresStorage(
                 url: configuration.databaseURL, loop: loop, connections: 1, queryTimes: .patient)
-            hall = OperatorHall(
-                loop: loop, storage: storage, commands: commands, databaseURL: configuration.databaseURL,
-                limits: configuration.limits, checkInterval: settings.checkInterval)
+            hall = OperatorHall(loop: loop, storage: storage, commands: commands, configuration)
         } catch {
             loop.stop()
             throw ServerError(.databaseUnreachable, detail: "\(error)", underlying: error)
         }
         do {
-            let transport = try await TransportServer.start(
-                on: [loop],
-                TransportServer.Configuration(addresses: settings.addresses, tls: tls, limits: limits)
-            ) { head, address in hall.accept(head, from: address) }
+            var listening = TransportServer.Configuration(addresses: settings.addresses, tls: tls, limits: limits)
+            listening.listener = .admin
+            let transport = try await TransportServer.start(on: [loop], listening) { head, address in
+                hall.accept(head, from: address)
+            }
             for address in transport.localAddresses {
                 log.info("taking commands of operators", ["address": "\(address)", "tls": "\(tls != nil)"])
             }
@@ -74,12 +73,17 @@ final class OperatorListener: Sendable {
         }
     }
 
+    private static let connectionsMax = 256
+    /// Descriptors that it may need: for its connections, for its store, and for commands. Each of these has a thread with
+    /// three, and up to twelve connections to PostgreSQL.
+    static let descriptorsMax = connectionsMax + 16 + OperatorPlaces.placesMax * (3 + 12)
+
     /// A few operators. Those who have not signed in give way to others. Several may have one address: behind a proxy, or as
     /// the jobs of one machine.
     private static var limits: TransportLimits {
         var limits = TransportLimits()
-        limits.connectionsMax = 256
-        limits.places = PlaceLimits(connectionsMax: 256, anonymousMax: 1, anonymousPerAddressMax: nil)
+        limits.connectionsMax = connectionsMax
+        limits.places = PlaceLimits(connectionsMax: connectionsMax, anonymousMax: 1, anonymousPerAddressMax: nil)
         limits.message.messageBytesMax = 131_072
         limits.message.frameBytesMax = 131_072
         limits.unfinishedBytesMax = 4_194_304

@@ -15,6 +15,7 @@ struct OperatorServerMachine {
         static let tryAgainLater: UInt16 = 1013
         static let misuse: UInt16 = 4400
         static let notAuthenticated: UInt16 = 4401
+        static let revoked: UInt16 = 4403
         static let tooSlow: UInt16 = 4408
     }
 
@@ -52,7 +53,8 @@ struct OperatorServerMachine {
     }
 
     private enum Waiting {
-        case data([UInt8])
+        /// NB: a slice. What is left of long data is not copied for each piece.
+        case data(ArraySlice<UInt8>)
         case message([UInt8])
         case ask(Ask)
     }
@@ -156,7 +158,14 @@ struct OperatorServerMachine {
     /// The credential was revoked, has expired, or its operator was deleted.
     mutating func revoked() -> [Action] {
         let wasRunning = isRunning
-        return (wasRunning ? [.cancel] : []) + close(Code.notAuthenticated, "the credential is not valid any more")
+        return (wasRunning ? [.cancel] : [])
+            + close(wasRunning ? Code.revoked : Code.notAuthenticated, "the credential is not valid any more")
+    }
+
+    /// For too long nobody could say whether the credential is still valid.
+    mutating func unchecked() -> [Action] {
+        let wasRunning = isRunning
+        return (wasRunning ? [.cancel] : []) + close(Code.tryAgainLater, "the store does not answer")
     }
 
     /// Hello and command must have come by now.
@@ -182,7 +191,7 @@ struct OperatorServerMachine {
 
     mutating func write(_ data: [UInt8]) -> [Action] {
         guard isRunning, status == nil, !data.isEmpty else { return [] }
-        waiting.append(.data(data))
+        waiting.append(.data(data[...]))
         return flush()
     }
 
@@ -258,17 +267,17 @@ struct OperatorServerMachine {
     }
 
     /// - Returns: what there is no credit for.
-    private mutating func send(_ data: [UInt8], _ actions: inout [Action]) -> [UInt8] {
-        var start = 0
-        while start < data.count {
+    private mutating func send(_ data: ArraySlice<UInt8>, _ actions: inout [Action]) -> ArraySlice<UInt8> {
+        var rest = data
+        while !rest.isEmpty {
             let room = min(credit, Self.pieceBytesMax)
-            let count = Self.wholeCharacters(data[start...], atMost: room)
+            let count = Self.wholeCharacters(rest, atMost: room)
             guard count > 0 else { break }
             credit -= count
-            actions.append(output(.data, Array(data[start..<start + count])))
-            start += count
+            actions.append(output(.data, Array(rest.prefix(count))))
+            rest = rest.dropFirst(count)
         }
-        return start == 0 ? data : Array(data[start...])
+        return rest
     }
 
     private mutating func endIfDone() -> [Action] {

@@ -33,6 +33,8 @@ extension CloudService {
             let work = SharedParts(service: self, owner: owner, asker: asker, gates: gates, room: room)
             return await work.modify(parts, completing: completing)
         }
+        let wait = storeWatch?.begin()
+        defer { wait?.end() }
         let answers = parts.map { writeCoordinator.submit($0, for: owner, askedBy: asker, room: room) }
         var outcomes: [Result<RecordsOutcome, FailureReason>] = []
         for answer in answers { outcomes.append(await answer.value()) }

@@ -7,6 +7,7 @@ internal import TidemarkScheduling
 struct StorageRetry: Sendable {
     let scheduler: any Scheduler
     let policy: RetryPolicy
+    var watch: StoreWatch?
 
     /// - Parameters:
     ///   - asker: who waits for the outcome. Nothing is repeated when it has left.
@@ -15,6 +16,8 @@ struct StorageRetry: Sendable {
         askedBy asker: Asker? = nil,
         _ call: () async throws(StorageError) -> Result<Value, FailureReason>
     ) async -> Result<Value, FailureReason> {
+        let wait = watch?.begin()
+        defer { wait?.end() }
         var failureCount = 0
         while true {
             do {

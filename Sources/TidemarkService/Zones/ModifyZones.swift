@@ -14,6 +14,8 @@ extension CloudService {
         in database: DatabaseID, _ request: ZonesRequest, for owner: WorkOwner, askedBy asker: Asker = Asker()
     ) async -> Result<ZonesOutcome, FailureReason> {
         if let reason = request.refusal(within: limits) { return .failure(reason) }
+        let wait = storeWatch?.begin()
+        defer { wait?.end() }
         return await zonesWriter.submit(request, in: database, for: owner, askedBy: asker).value()
     }
 }

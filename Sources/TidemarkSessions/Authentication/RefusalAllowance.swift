@@ -9,7 +9,7 @@ package final class SharedRefusals: Sendable {
     package init() {}
 
     /// As ``RefusalAllowance/take(_:now:)``.
-    func take(_ address: String, now: Duration) -> Bool { allowance.withLock { $0.take(address, now: now) } }
+    package func take(_ address: String, now: Duration) -> Bool { allowance.withLock { $0.take(address, now: now) } }
 }
 
 /// Which refused sign-ins are written down. Whoever tries credentials at random must not fill the store.

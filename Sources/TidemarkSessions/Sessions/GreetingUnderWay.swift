@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TidemarkDomain
+internal import TidemarkTelemetry
 internal import TidemarkTranslation
 
 /// A `Hello` that has no answer yet.
@@ -9,6 +10,7 @@ struct GreetingUnderWay: Sendable {
     let id: UInt64
     /// When its answering began.
     let began: Duration
+    let trace: RequestTrace
 }
 
 // Why a `Hello` is refused, but for what its credential is.

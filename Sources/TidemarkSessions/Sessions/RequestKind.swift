@@ -51,6 +51,13 @@ enum RequestResult: Int, MetricLabel {
 
     static let label = "result"
 
+    /// How it is named. It is made once, as those of ``RequestKind``.
+    var name: String { Self.names[rawValue] }
+    private static let names = texts
+
+    /// Whether the server failed, and not its client.
+    var isFault: Bool { self == .internalError || self == .serviceUnavailable }
+
     /// - Parameter failure: nil if there was none.
     init(_ failure: FailureReason?) {
         self = failure.map { Self($0.code) } ?? .ok

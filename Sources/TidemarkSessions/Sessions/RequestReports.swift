@@ -10,6 +10,7 @@ struct AnsweredRequest {
     let message: ClientMessage
     let uuid: RequestUUID
     let member: SessionMember
+    let result: RequestResult
     /// When its turn came, if it waited for one and that was noted.
     let turn: Duration?
     let notes: RequestNotes?
@@ -32,23 +33,45 @@ struct RequestReports: Sendable {
 
     /// Nil: no request is slow.
     private let slowTime: Duration?
+    /// Nil: no request is traced.
+    private let traces: (any RequestTracing)?
     /// Whether somebody wants to know of each request.
     let wantsTimes: Bool
 
-    /// - Parameter slowTime: as ``SessionSettings/slowRequestTime``.
-    init(slowTime: Duration?) {
+    /// - Parameters:
+    ///   - slowTime: as ``SessionSettings/slowRequestTime``.
+    ///   - traces: as ``SessionSettings/traces``.
+    init(slowTime: Duration?, traces: (any RequestTracing)? = nil) {
         self.slowTime = slowTime
-        wantsTimes = slowTime != nil || Self.log.writes(.debug)
+        self.traces = traces
+        wantsTimes = slowTime != nil || traces != nil || Self.log.writes(.debug)
     }
 
-    /// For requests whose time the store can tell, with what it did: queries.
-    func notes(for message: ClientMessage) -> RequestNotes? {
-        slowTime != nil && message.request?.isQuery == true ? RequestNotes() : nil
+    /// What the work for a request carries along. It has notes if the request is traced, or if it is a query, whose time the
+    /// store can tell with what it did.
+    func trace(_ uuid: RequestUUID, isQuery: Bool = false) -> RequestTrace {
+        if let traces, traces.samples(uuid) { return RequestTrace(uuid, notes: RequestNotes(isTraced: true)) }
+        return RequestTrace(uuid, notes: slowTime != nil && isQuery ? RequestNotes() : nil)
     }
 
     func answered(_ request: AnsweredRequest) {
         Self.log.debug("request", Self.line(request))
         if let slowTime, request.time >= slowTime { warn(request) }
+        guard let traces, let notes = request.notes, notes.isTraced else { return }
+        traces.record(
+            TracedRequest(
+                request.uuid, kind: request.kind, result: request.result.name, isFault: request.result.isFault,
+                account: request.member.identity.map { $0.account.rawValue }, answerByteCount: request.answer.count,
+                start: request.message.receivedAt, turn: request.turn ?? notes.turn, end: request.end, notes: notes))
+    }
+
+    /// A `Hello` has its answer.
+    func answered(_ greeting: GreetingUnderWay, _ result: RequestResult, at end: Duration) {
+        guard let traces, let notes = greeting.trace.notes, notes.isTraced else { return }
+        traces.record(
+            TracedRequest(
+                greeting.trace.uuid, kind: RequestKind.hello.name, result: result.name, isFault: result.isFault,
+                account: nil, answerByteCount: 0, start: greeting.began, turn: nil, end: end, notes: notes))
     }
 
     /// A `Hello` was accepted. Other lines name the session by its number.

@@ -316,14 +316,14 @@ struct SeenPages: Sendable {
 
 extension Session {
     private func greet(_ id: UInt64, _ hello: WireHello) {
-        let greeting = GreetingUnderWay(id: id, began: hub.scheduler.now)
+        let trace = hub.reports.trace(uuid(of: id))
+        let greeting = GreetingUnderWay(id: id, began: hub.scheduler.now, trace: trace)
         SessionMetrics.shared.underWay.add(1)
         if hello.credential.isEmpty, let peer = state.withLock({ $0.peer }), !peer.mayBeNobody {
             tellRefusal(of: id, .foreignPage, hello)
             return refuse(greeting, .foreignPage, .notAuthenticated)
         }
         let task = hub.scheduler.run { [self] in
-            let trace = RequestTrace(uuid(of: id))
             switch await RequestTrace.$current.withValue(trace, operation: { await greetInTurn(id, hello) }) {
             case .welcome(let member, let answer):
                 state.withLock { $0.pushes.greeted(countsPushes: hello.countsPushes) }
@@ -415,7 +415,9 @@ extension Session {
 
     /// Each `Hello` counts once, before its answer is sent.
     private func count(_ greeting: GreetingUnderWay, _ result: RequestResult) {
-        SessionMetrics.shared.answered(.hello, result, after: hub.scheduler.now - greeting.began)
+        let end = hub.scheduler.now
+        SessionMetrics.shared.answered(.hello, result, after: end - greeting.began)
+        hub.reports.answered(greeting, result, at: end)
     }
 
     private func tellRefusal(of id: UInt64, _ cause: ConnectionReports.Refused, _ hello: WireHello) {
@@ -467,7 +469,7 @@ extension Session {
         let kind = SessionMetrics.shared.begins(message)
         let task = lane.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
-            let trace = RequestTrace(uuid(of: message.id), notes: hub.reports.notes(for: message))
+            let trace = hub.reports.trace(uuid(of: message.id), isQuery: message.request?.isQuery == true)
             var turn: Duration?
             var answer = await RequestTrace.$current.withValue(trace) {
                 if let gate {
@@ -498,14 +500,14 @@ extension Session {
         _ answer: RequestAnswer
     ) {
         let (message, end) = (context.message, hub.scheduler.now)
-        let time = end - message.receivedAt
+        let (time, result) = (end - message.receivedAt, result(of: message))
         if hub.reports.wantsTimes {
             hub.reports.answered(
                 AnsweredRequest(
-                    message: message, uuid: trace.uuid, member: context.member, turn: turn, notes: trace.notes,
-                    answer: answer.bytes, end: end))
+                    message: message, uuid: trace.uuid, member: context.member, result: result, turn: turn,
+                    notes: trace.notes, answer: answer.bytes, end: end))
         }
-        SessionMetrics.shared.answered(kind, result(of: message), after: time)
+        SessionMetrics.shared.answered(kind, result, after: time)
         noteAnswer(to: message, trace.uuid, answer.refusal, after: time)
     }
 

@@ -46,7 +46,7 @@ package final class SessionHub: Sendable {
         bounds = SessionBounds(settings)
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
-        reports = RequestReports(slowTime: settings.slowRequestTime)
+        reports = RequestReports(slowTime: settings.slowRequestTime, traces: settings.traces)
         poster = NoticePoster(service: service, scheduler: scheduler, delay: settings.noticeDelay)
         siblings = HubSiblings(poster)
         pushes = PushCenter(

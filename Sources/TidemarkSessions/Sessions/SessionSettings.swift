@@ -2,6 +2,7 @@
 
 package import TidemarkDomain
 package import TidemarkFairness
+package import TidemarkTelemetry
 
 /// What sessions allow, and how long they wait.
 package struct SessionSettings: Sendable {
@@ -27,6 +28,8 @@ package struct SessionSettings: Sendable {
     package var requestSeed: UInt64 = 0
     /// How long a request may take from its arrival to its answer. A slower one is told in the log. Nil: none is.
     package var slowRequestTime: Duration?
+    /// Traces some requests. Nil: none.
+    package var traces: (any RequestTracing)?
 
     /// Computes the hash under which a credential is stored (SHA-256). A parameter, so that sessions need no
     /// cryptography.

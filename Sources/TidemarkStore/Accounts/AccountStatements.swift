@@ -193,8 +193,11 @@ struct AccountStatements: Sendable {
         .write, "create_account",
         "INSERT INTO account (name) VALUES (\(\.self)) ON CONFLICT DO NOTHING RETURNING id")
 
-    let listAccounts = DeclaredStatement<Void, AdminStore.Account>(
-        .read, "list_accounts", "\(accounts) WHERE a.deleted_at IS NULL ORDER BY a.name", row: decodeAccount)
+    let listAccounts = DeclaredStatement<(after: String, countMax: Int), AdminStore.Account>(
+        .read, "list_accounts",
+        """
+        \(accounts) WHERE a.name > \(\.after) AND a.deleted_at IS NULL ORDER BY a.name LIMIT \(\.countMax)
+        """, row: decodeAccount)
 
     let showAccount = DeclaredStatement<String, AdminStore.Account>(
         .read, "show_account", "\(accounts) WHERE a.name = \(\.self) AND a.deleted_at IS NULL", row: decodeAccount)

@@ -47,10 +47,24 @@ extension AdminStore {
         try await storage.read(sql.accounts.findAccount(name)).first
     }
 
-    /// By name.
-    package func accounts() async throws(StorageError) -> [Account] {
-        try await storage.read(sql.accounts.listAccounts())
+    /// A page, by name: there may be very many.
+    ///
+    /// - Parameter name: only those after it; empty: from the beginning.
+    package func accounts(after name: String, countMax: Int) async throws(StorageError) -> [Account] {
+        try await storage.read(sql.accounts.listAccounts((name, countMax)))
     }
+
+    /// All, by name.
+    package func accounts() async throws(StorageError) -> [Account] {
+        var accounts: [Account] = []
+        while true {
+            let page = try await self.accounts(after: accounts.last?.name ?? "", countMax: Self.accountsOfPage)
+            accounts += page
+            guard page.count == Self.accountsOfPage else { return accounts }
+        }
+    }
+
+    private static let accountsOfPage = 1_000
 
     /// Nil if there is no such account.
     package func account(shownAs name: String) async throws(StorageError) -> Account? {

@@ -27,6 +27,8 @@ package struct QueryTimes: Sendable {
 
     /// For an operator's own queries, which may look at everything.
     package static let patient = QueryTimes(short: .seconds(9), long: .seconds(9))
+    /// For those of operators over a server, where apps have queries too: as long, but the long ones take turns.
+    package static let served = QueryTimes(short: .milliseconds(100), long: .seconds(9))
 }
 
 /// Connections for queries alone. A slow query delays only other queries, and the planner may choose plans that the

@@ -33,3 +33,15 @@ package struct HTTPLimits: Sendable {
 
     package init() {}
 }
+
+/// What bounds a request of an ``HTTPClient``.
+package struct HTTPClientLimits: Sendable {
+    /// From the call to the whole response, with looking up the name, TCP and TLS. Longer: the connection ends.
+    package var deadline = Duration.seconds(10)
+    /// Of the response.
+    package var head = HeadLimits()
+    /// Bytes of a response's body. Longer: the connection ends.
+    package var bodyBytesMax = 65_536
+
+    package init() {}
+}

@@ -17,6 +17,20 @@ extension Fuzzer {
         return whole.requestCount > 0
     }
 
+    /// All that a server sends to a client: every split of the bytes gives the same response or refusal.
+    static let httpResponses = Fuzzer(name: "http-responses", seeds: { HTTPSeeds.responses }) {
+        input throws(Finding) in
+        var whole = HTTPServerTalk()
+        whole.receive(input[...])
+        whole.end()
+        var split = HTTPServerTalk()
+        var random = FuzzRandom(input)
+        for piece in random.split(input) { split.receive(piece) }
+        split.end()
+        try Finding.unless(whole.said == split.said, "whole \(whole.said), split \(split.said)")
+        return whole.isResponse
+    }
+
     /// Cookies of a request: what is read can be set again, and is then read as the same.
     static let cookies = Fuzzer(name: "cookies", seeds: { HTTPSeeds.cookies }) { input throws(Finding) in
         let text = String(decoding: input, as: UTF8.self)
@@ -33,6 +47,36 @@ extension Fuzzer {
         let again = Cookies(HeaderFields([("Cookie", pair)])).onlyValue("a")
         try Finding.unless(again == value, "\(value) is read as \(String(describing: again))")
         return true
+    }
+}
+
+/// A client that has asked for something, and what it hears.
+private struct HTTPServerTalk {
+    private(set) var said = ""
+    private(set) var isResponse = false
+    private var reader = ResponseReader(bodyBytesMax: 64)
+
+    mutating func receive(_ bytes: ArraySlice<UInt8>) {
+        guard said.isEmpty else { return }
+        let result: Result<WholeResponse?, HTTPError> = bytes.withUnsafeBytes { bytes in
+            do throws(HTTPError) { return .success(try reader.receive(bytes)) } catch { return .failure(error) }
+        }
+        switch result {
+        case .success(let response): note(response)
+        case .failure(let error): said = error.code.rawValue
+        }
+    }
+
+    mutating func end() {
+        guard said.isEmpty else { return }
+        note(reader.end())
+        if said.isEmpty { said = "incomplete" }
+    }
+
+    private mutating func note(_ response: WholeResponse?) {
+        guard let response else { return }
+        isResponse = true
+        said = "\(response.head.status.code) \(response.body)"
     }
 }
 
@@ -90,6 +134,13 @@ private enum HTTPSeeds {
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcHEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n",
         "PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na\r\nGET / HTTP/1.0\r\n\r\n",
+    ].map { Array($0.utf8) }
+
+    static let responses = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Busy\r\nRetry-After: 1\r\nConnection: close\r\n\r\nbusy",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n\r\n",
     ].map { Array($0.utf8) }
 
     static let cookies = ["a=b", "c=d; a=\"1\"; x=y=z", "a=1;a=1; b"].map { Array($0.utf8) }

@@ -105,6 +105,8 @@ struct Serve: ParsableCommand {
 
     @OptionGroup var operations: OperationsOptions
 
+    @OptionGroup var traces: TraceOptions
+
     @OptionGroup var limits: LimitOptions
 
     @OptionGroup var assets: AssetOptions
@@ -128,6 +130,7 @@ struct Serve: ParsableCommand {
         let configuration = try configuration()
         let drainTime = try operations.drainTime(of: configuration)
         let server = try blocking { try await Server.start(configuration) }
+        server.collectTracesOfLibraries()
         try ServingLoop.run(server, signals, drainTime: drainTime)
     }
 
@@ -169,6 +172,7 @@ struct Serve: ParsableCommand {
         try limits.apply(to: &configuration.limits)
         try connections.apply(to: &configuration)
         try operations.apply(to: &configuration)
+        try traces.apply(to: &configuration)
         return configuration
     }
 

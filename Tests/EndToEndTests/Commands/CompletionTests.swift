@@ -87,6 +87,36 @@ import TidemarkTestSupport
         }
     }
 
+    /// What ArgumentParser's script leaves in COMPREPLY. Slow answers are asked for again.
+    private static let replies = """
+        source share/bash-completion/completions/tidemark
+        COMP_WORDS=(tidemark admin accounts show ''); COMP_CWORD=4
+        COMP_LINE='tidemark admin accounts show '; COMP_POINT=${#COMP_LINE}; COMPREPLY=()
+        for _ in {1..20}; do
+            _tidemark tidemark '' show
+            [ ${#COMPREPLY[@]} -gt 0 ] && break
+        done
+        printf '%s\\n' "${COMPREPLY[@]}"
+        """
+
+    @Test func `R-902: bash carries out nothing of a name that somebody has chosen`() async throws {
+        try await with { directory, database in
+            try await install(directory)
+            let names = ["$(touch${IFS}harm)", "`touch${IFS}harm`", "it's"]
+            try PostgresAdministration.execute(
+                ["INSERT INTO account (name) VALUES ('$(touch${IFS}harm)'), ('`touch${IFS}harm`'), ('it''s')"],
+                url: database.url)
+            let ended = try await Program.run(
+                "tidemark", ["-c", Self.replies],
+                environment: ["TIDEMARK_DATABASE_URL": database.url, "PATH": "\(Program.directory):/usr/bin:/bin"],
+                directory: directory.path, path: "/bin/bash", workingDirectory: directory.path)
+            #expect(
+                Set(ended.output.split(separator: "\n").map(String.init)) == Set(names + ["alice", "bob"]),
+                "\(ended.output)")
+            #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/harm"))
+        }
+    }
+
     @Test func `R-902: a shell hears nothing of a database that cannot be reached`() async throws {
         try await with { directory, _ in
             let ended = try await Program.run(

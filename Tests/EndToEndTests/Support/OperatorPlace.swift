@@ -45,11 +45,29 @@ struct OperatorPlace {
             + (keepsKeys ? ["--master-key-file", "\(directory.path)/master.key"] : [])
         let database = try await TestPostgres.database(template)
         let token = try makeAccounts(["alice"], url: database.url)[0]
+        let (server, port) = try await serve(flags, on: database.url, in: directory, descriptors: descriptors)
+        var site = Site(
+            url: "\(isEncrypted ? "wss" : "ws")://127.0.0.1:\(port)",
+            authorityFile: certificates?.authorityFile ?? "", tokens: ["alice": token])
+        site.container = "iCloud.test.operator"
+        try await body(OperatorPlace(directory: directory, database: database, server: server, site: site))
+        #expect(try await server.stop() == 0)
+    }
+
+    /// Starts a server, and returns when it serves.
+    ///
+    /// - Parameters:
+    ///   - url: of its database.
+    ///   - descriptors: its soft and hard limits, when it begins; nil: those of the tests.
+    /// - Returns: The port is the one for devices.
+    static func serve(
+        _ flags: [String], on url: String, in directory: TestDirectory, descriptors: (soft: Int, hard: Int)? = nil
+    ) async throws -> (server: Program, port: Int) {
         // The program of util-linux becomes the server, as the same process.
         let limiter = descriptors.map { ["--nofile=\($0.soft):\($0.hard)", "\(Program.directory)/tidemark"] }
         let server = try Program(
             "tidemark", (limiter ?? []) + ["serve", "--listen", "127.0.0.1:0"] + flags,
-            environment: ["TIDEMARK_DATABASE_URL": database.url], directory: directory.path,
+            environment: ["TIDEMARK_DATABASE_URL": url], directory: directory.path,
             path: limiter == nil ? nil : "/usr/bin/prlimit")
         var port = 0
         try await eventually("tidemark serve serves") {
@@ -57,12 +75,7 @@ struct OperatorPlace {
             port = server.output.firstMatch(of: /serving address=127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) } ?? 0
             return port != 0
         }
-        var site = Site(
-            url: "\(isEncrypted ? "wss" : "ws")://127.0.0.1:\(port)",
-            authorityFile: certificates?.authorityFile ?? "", tokens: ["alice": token])
-        site.container = "iCloud.test.operator"
-        try await body(OperatorPlace(directory: directory, database: database, server: server, site: site))
-        #expect(try await server.stop() == 0)
+        return (server, port)
     }
 
     private static func makeCertificates(_ directory: TestDirectory) throws -> DevelopmentCertificates {

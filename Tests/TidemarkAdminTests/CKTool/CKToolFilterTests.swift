@@ -58,6 +58,29 @@ import TidemarkFields
         for (text, predicate) in rows { #expect(try Self.predicate(text) == predicate, "\(text)") }
     }
 
+    /// Scripts that others have published give dates to Apple's tool so.
+    @Test func `R-894: a whole number is compared with a date as its milliseconds`() throws {
+        let type = RecordTypeSchema(fields: [
+            "built": FieldSchema(SchemaFieldType(.date)), "trips": FieldSchema(.list(.date)),
+            "crew": FieldSchema(SchemaFieldType(.int64)),
+        ])
+        let date = QueryValue.date(milliseconds: 1_609_459_200_000)
+        let built = try Self.filter("built >= 1609459200000")
+        #expect(built.needsFieldType)
+        #expect(try built.predicate(users: [:], type: type) == .compare(.field("built"), .greaterOrEqual, date))
+        #expect(
+            try Self.filter("trips LIST_CONTAINS_ANY 1609459200000").predicate(users: [:], type: type)
+                == .containsAny(.field("trips"), [date]))
+        #expect(
+            try Self.filter("crew == 12").predicate(users: [:], type: type)
+                == .compare(.field("crew"), .equal, .int64(12)))
+        // Nobody needs a schema for system fields, or to compare other values.
+        let created = try Self.filter("___createTime < 1609459200000")
+        #expect(!created.needsFieldType)
+        #expect(try created.predicate(users: [:]) == .compare(.system(.creationDate), .less, date))
+        #expect(try !Self.filter("built < 2021-01-01").needsFieldType && !Self.filter("n == a").needsFieldType)
+    }
+
     @Test func `R-894: a place without a distance sorts by distance`() throws {
         let place = QueryLocation(latitude: 64.1, longitude: -21.9)
         let filter = try Self.filter("n NEAR locationType:64.1, -21.9")

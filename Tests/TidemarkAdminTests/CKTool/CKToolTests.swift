@@ -12,7 +12,7 @@ import TidemarkTestSupport
 @Suite struct CKToolTests {
     private static let verbs = [
         "save-token", "remove-token", "get-teams", "export-schema", "import-schema", "validate-schema", "reset-schema",
-        "create-record", "query-records", "delete-record", "delete-records",
+        "create-record", "query-records", "delete-record", "delete-records", "version",
     ]
 
     @Test func `R-890: the verbs are those of Apple's tool`() {
@@ -79,7 +79,7 @@ import TidemarkTestSupport
         #expect(command.dryRun == isDry && command.yes)
     }
 
-    @Test(arguments: verbs.dropFirst(2))
+    @Test(arguments: verbs.dropFirst(2).dropLast())
     func `R-890: each verb that needs a service takes a token and a team`(_ verb: String) throws {
         var arguments = [verb, "-t", "token", "--team-id", "T34M"]
         if verb != "get-teams" { arguments += ["--container-id", "iCloud.a"] }
@@ -108,6 +108,35 @@ import TidemarkTestSupport
         let command = try parsed(["get-teams"], as: CKTool.GetTeams.self)
         #expect(await CKToolProgram.run(command, terminal: terminal, variables: [:]) == .ok)
         #expect(terminal.data == "TIDEMARK00: Tidemark\n")
+    }
+
+    @Test func `R-890: version writes a version and nothing else`() async throws {
+        let terminal = RecordingTerminal()
+        let command = try parsed(["version"], as: CKTool.Version.self)
+        #expect(await CKToolProgram.run(command, terminal: terminal, variables: [:]) == .ok)
+        #expect(terminal.data.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil && terminal.messages.isEmpty)
+    }
+
+    @Test func `R-890: an output file is replaced, and a link or a pipe stays what it is`() async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let program = CKToolProgram(terminal: RecordingTerminal(), variables: ["HOME": directory.path])
+        let (file, link) = ("\(directory.path)/a.ckdb", "\(directory.path)/link")
+        try program.write("a longer text", toFile: file)
+        try program.write("short", toFile: "~/a.ckdb")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "short")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+        try program.write("new", toFile: link)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "new")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
+        let pipe = "\(directory.path)/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        try program.write("piped", toFile: pipe)
+        var bytes = [UInt8](repeating: 0, count: 16)
+        #expect(read(reader, &bytes, bytes.count) == 5)
+        #expect(throws: AdminFailure.self) { try program.write("x", toFile: directory.path) }
     }
 
     private static func error(_ text: String) -> SchemaSyntaxError? {

@@ -160,8 +160,8 @@ import TidemarkWire
 
     @Test(
         arguments: [
-            (4401, .notAllowed, false), (4400, .fault, false), (4408, .unreachable, true), (1001, .unreachable, true),
-            (1013, .unreachable, true), (nil, .unreachable, true),
+            (4401, .notAllowed, false), (4403, .notAllowed, true), (4400, .fault, false), (4408, .unreachable, true),
+            (1001, .unreachable, true), (1013, .unreachable, true), (nil, .unreachable, true),
         ] as [(UInt16?, TidemarkAdmin.ExitStatus, Bool)])
     func `R-883: a channel that ends early says why, with the status of its cause`(
         _ code: UInt16?, _ status: TidemarkAdmin.ExitStatus, _ isUnknown: Bool
@@ -244,6 +244,17 @@ import TidemarkWire
     ])
     func `R-883: the name of the context stays here`(_ typed: [String], _ sent: [String]) {
         #expect(SentCommand.withoutContext(typed) == sent)
+    }
+
+    @Test(arguments: [(509, 3, true), (510, 3, false), (1, 65_000, true), (1, 65_536, false), (3, 22_000, false)])
+    func `R-883: a command that is too long for a server is not sent`(_ count: Int, _ length: Int, _ fits: Bool) throws
+    {
+        let words = Array(repeating: String(repeating: "a", count: length), count: count)
+        let command = try #require(try Admin.parseAsRoot(["accounts", "list"]) as? any AdminCommand)
+        let target = AdminTarget(
+            place: .database(url: ""), container: nil, environment: .production, context: nil)
+        let sent = SentCommand(command, arguments: ["records", "get", "alice"] + words, target, RecordingTerminal())
+        #expect(sent.isSendable == fits)
     }
 
     @Test(arguments: [

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkPostgres
 import TidemarkServer
 import TidemarkSockets
 import TidemarkStore
@@ -16,15 +17,28 @@ import TidemarkTestSupport
     /// An operator who reads everything, and has files.
     private final class TestChannel: OperatorChannel {
         private let texts = Mutex((output: "", messages: [String]()))
+        private let writeCounts = Mutex(0)
         private let files: [String: [UInt8]]
+        private let leavesAtOnce: Bool
         private let opened = Mutex([(bytes: [UInt8], place: Int)]())
 
-        init(files: [String: [UInt8]] = [:]) { self.files = files }
+        /// - Parameter leavesAtOnce: whether the operator goes as soon as something comes.
+        init(files: [String: [UInt8]] = [:], leavesAtOnce: Bool = false) {
+            self.files = files
+            self.leavesAtOnce = leavesAtOnce
+        }
 
         var output: String { texts.withLock { $0.output } }
         var messages: [String] { texts.withLock { $0.messages } }
 
+        var writeCount: Int { writeCounts.withLock { $0 } }
+
         func write(_ text: String) async -> Bool {
+            writeCounts.withLock { $0 += 1 }
+            guard !leavesAtOnce else {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return false
+            }
             texts.withLock { $0.output += text }
             return true
         }
@@ -39,11 +53,11 @@ import TidemarkTestSupport
             return .opened(name: path, byteCount: bytes.count)
         }
 
-        /// In parts of seven bytes.
+        /// In parts of seven bytes; a large file in some sixty.
         func readFile(_ number: Int) -> OperatorPartAnswer {
             opened.withLock { opened in
                 let (bytes, place) = opened[number]
-                let end = min(bytes.count, place + 7)
+                let end = min(bytes.count, place + max(7, bytes.count / 64))
                 opened[number].place = end
                 return .bytes(Array(bytes[place..<end]))
             }
@@ -53,20 +67,21 @@ import TidemarkTestSupport
     private struct Place {
         let url: String
         let storage: PostgresStorage
+        let loop: EventLoop
 
         var store: AdminStore { AdminStore(storage) }
 
         func run(
             _ arguments: [String], as role: OperatorRole = .owner, files: [String: [UInt8]] = [:],
-            limits: Limits = .standard
+            leavesAtOnce: Bool = false, limits: Limits = .standard
         ) async -> (status: TidemarkAdmin.ExitStatus?, channel: TestChannel) {
-            let channel = TestChannel(files: files)
+            let channel = TestChannel(files: files, leavesAtOnce: leavesAtOnce)
             let sender = SignedInOperator(
                 id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: role)
             let request = OperatorRequest(
                 sender: sender, address: "10.0.0.7", arguments: arguments, container: AdminPlace.container.identifier,
                 environment: "development", hasColor: false, canAsk: false, showsProgress: false, databaseURL: url,
-                limits: limits)
+                limits: limits, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
             let status = await ServedCommands().run(request, over: channel)
             return (TidemarkAdmin.ExitStatus(rawValue: status), channel)
         }
@@ -94,7 +109,7 @@ import TidemarkTestSupport
         let url = try await TestPostgres.database(AdminPlace.template).url
         let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
         do {
-            try await body(Place(url: url, storage: storage))
+            try await body(Place(url: url, storage: storage, loop: loop))
         } catch {
             await storage.stop()
             throw error
@@ -111,7 +126,7 @@ import TidemarkTestSupport
             #expect(channel.messages == ["Created alice. Next: tidemark admin credentials create alice"])
             let list = await place.run(["accounts", "list", "-o", "name"], as: .viewer)
             #expect(list.channel.output == "alice\n")
-            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10)
+            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries
             #expect(entries.map(\.action) == ["accounts create"])
             #expect(entries.first?.who == "olga" && entries.first?.address == "10.0.0.7")
             #expect(entries.first?.result == .done)
@@ -132,7 +147,8 @@ import TidemarkTestSupport
             #expect(channel.messages.last?.contains(text) == true, "\(channel.messages)")
             #expect(try await place.store.accounts().isEmpty)
             #expect(try await place.store.operators().isEmpty)
-            let entry = try #require(try await place.store.audit(AuditFilter(), before: nil, countMax: 10).first)
+            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries
+            let entry = try #require(entries.first)
             #expect(entry.result == .refused && entry.who == "olga" && entry.detail.contains(text))
         }
     }
@@ -152,7 +168,7 @@ import TidemarkTestSupport
                 #expect(status == .usage)
                 #expect(!channel.messages.isEmpty)
             }
-            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10)
+            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries
             #expect(entries.isEmpty)
         }
     }
@@ -164,9 +180,67 @@ import TidemarkTestSupport
             let tail = await place.run(["tail", "alice", "--once", "--exec", "touch \(mark)"])
             #expect(tail.status == .refused, "\(tail.channel.messages)")
             #expect(!FileManager.default.fileExists(atPath: mark))
+            for arguments in [
+                ["accounts", "export", "alice"], ["accounts", "import", "alice", "alice.jsonl"], ["doctor"],
+            ] {
+                let (status, channel) = await place.run(arguments + ["--asset-directory", mark])
+                #expect(status == .refused, "\(arguments): \(channel.messages)")
+                #expect(!FileManager.default.fileExists(atPath: mark), "\(arguments)")
+            }
             let keys = await place.run(["keys", "rotate-master", "--old", "/etc/hostname", "--new", mark])
             #expect(keys.status == .refused, "\(keys.channel.messages)")
             #expect(!FileManager.default.fileExists(atPath: mark))
+        }
+    }
+
+    @Test func `R-882: a server completes no names, which would be of any database`() async throws {
+        try await with { place in
+            _ = await place.run(["accounts", "create", "alice"])
+            let line = ["tidemark", "admin", "accounts", "show", "--database-url", place.url, ""]
+            let (status, channel) = await place.run(
+                ["---completion", "accounts", "show", "--", "positional@0", "\(line.count - 1)", "0"] + line,
+                as: .viewer)
+            #expect(status == .usage)
+            #expect(channel.output.isEmpty)
+        }
+    }
+
+    @Test func `R-884: a list of very many accounts is written in parts`() async throws {
+        try await with { place in
+            let count = 1_500
+            try PostgresAdministration.execute(
+                ["INSERT INTO account (name) SELECT 'account-' || n FROM generate_series(1, \(count)) AS n"],
+                url: place.url)
+            let (status, channel) = await place.run(["accounts", "list", "-o", "name"], as: .viewer)
+            #expect(status == .ok, "\(channel.messages)")
+            #expect(channel.writeCount == 2)
+            #expect(Set(channel.output.split(separator: "\n")).count == count)
+        }
+    }
+
+    @Test func `R-884: a table of more records than there is room for is refused, and comes in parts with its columns`()
+        async throws
+    {
+        try await with { place in
+            _ = await place.run(["accounts", "create", "alice"])
+            _ = await place.run(["containers", "create", AdminPlace.container.identifier])
+            _ = try await place.store.user(
+                ofAccount: "alice", in: AdminPlace.container, now: Timestamp(milliseconds: 1_700_000_000_000))
+            let text = String(repeating: "a", count: 900_000)
+            let lines = (0..<6).map { number in
+                #"{"recordName":"\#(number)","recordType":"Note","fields":{"text":{"type":"string","value":"\#(text)"}}}"#
+            }
+            let file = ["notes.jsonl": Array((lines.joined(separator: "\n") + "\n").utf8)]
+            let saved = await place.run(["records", "save", "alice", ZoneName.default, "notes.jsonl"], files: file)
+            #expect(saved.status == .ok, "\(saved.channel.messages)")
+            let query = ["records", "query", "alice", "Note", "--limit", "0"]
+            let refused = await place.run(query, as: .viewer)
+            #expect(refused.status == .refused)
+            #expect(refused.channel.messages.last?.contains("--field") == true, "\(refused.channel.messages)")
+            #expect(refused.channel.output.isEmpty)
+            let shown = await place.run(query + ["--field", "text"], as: .viewer)
+            #expect(shown.status == .ok, "\(shown.channel.messages)")
+            #expect(shown.channel.output.split(separator: "\n").count == lines.count + 1)
         }
     }
 
@@ -181,6 +255,32 @@ import TidemarkTestSupport
             #expect(exported.channel.output.contains("RECORD TYPE Note"))
             let missing = await place.run(["schema", "import", "/etc/passwd"])
             #expect(missing.status == .usage)
+        }
+    }
+
+    @Test func `R-885: a line of a file takes less of a server than of the operator's own machine`() throws {
+        let loop = try EventLoop(name: "served")
+        defer { loop.stop() }
+        let request = OperatorRequest(
+            sender: SignedInOperator(
+                id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: .editor),
+            address: "", arguments: [], container: nil, environment: nil, hasColor: false, canAsk: false,
+            showsProgress: false, databaseURL: "",
+            longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
+        let served = Screen(output: .table, terminal: ChannelTerminal(request, TestChannel()))
+        let local = Screen(output: .table, terminal: MemoryTerminal(input: "", directory: ""))
+        let (few, many) = (InputLimits.lineBytesMax(on: served), InputLimits.lineBytesMax(on: local))
+        #expect(few < many && few >= Limits.standard.storedBytesMax)
+    }
+
+    @Test func `R-886: in the audit a command stays begun whose operator left in the middle`() async throws {
+        try await with { place in
+            _ = await place.run(["accounts", "create", "alice"])
+            let (status, _) = await place.run(["accounts", "export", "alice"], as: .viewer, leavesAtOnce: true)
+            #expect(status == .refused)
+            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries
+            #expect(entries.first?.action == "accounts export")
+            #expect(entries.first?.result == .begun)
         }
     }
 

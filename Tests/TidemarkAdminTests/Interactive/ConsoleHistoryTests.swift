@@ -17,6 +17,7 @@ import TidemarkTestSupport
             ("accounts list --database-url 'host=db PassWord = pw'", false),
             ("tail alice --exec 'curl https://me:pw@example.org'", false),
             ("accounts show tidemark_A1b2C3", false), ("", false), ("  ", false), ("a\nb", false),
+            (String(repeating: "x", count: 5_000), false),
         ])
     func `R-901: no line with a credential or a password is kept`(_ line: String, _ isKept: Bool) {
         #expect(ConsoleHistory.mayKeep(line) == isKept)
@@ -42,6 +43,28 @@ import TidemarkTestSupport
         #expect(lines.count == ConsoleHistory.linesMax && lines.last == "1199 \(long)")
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect(text.split(separator: "\n").count == ConsoleHistory.linesMax, "the file is cut")
+        #expect(try mode(path) == 0o600)
+    }
+
+    @Test func `R-901: a file with too many lines or bytes is cut, whoever wrote it`() throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let history = ConsoleHistory(variables: ["XDG_STATE_HOME": directory.path])
+        history.add("accounts list")
+        let path = try #require(history.path)
+        func write(_ lines: [String]) throws {
+            try lines.map { $0 + "\n" }.joined().write(toFile: path, atomically: false, encoding: .utf8)
+        }
+        try write((1...1_001).map { "\($0)" })
+        #expect(history.read() == (2...1_001).map { "\($0)" })
+        #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("2\n"), "the file is cut")
+        // A few lines that are much longer than the console keeps.
+        let long = String(repeating: "x", count: 400_000)
+        try write(["1 \(long)", "2 \(long)", "3 \(long)"])
+        #expect(history.read() == ["2 \(long)", "3 \(long)"])
+        #expect(history.read() == ["2 \(long)", "3 \(long)"])
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        #expect(size ?? 0 < 1_048_576)
         #expect(try mode(path) == 0o600)
     }
 

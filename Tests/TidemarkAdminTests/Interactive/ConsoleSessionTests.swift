@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
+import Synchronization
 import Testing
 import TidemarkDomain
 import TidemarkPostgres
@@ -112,6 +114,17 @@ import TidemarkTestSupport
         #expect(recording.messages.isEmpty && recording.data.isEmpty)
     }
 
+    /// Its commands would go to the context, and leave the database alone that was named.
+    @Test func `R-900: a console goes to one place`() throws {
+        for words in [[], ["console"]] {
+            #expect(throws: (any Error).self) {
+                try Admin.parseAsRoot(words + ["--context", "home", "--database-url", "postgresql:///test"])
+            }
+            #expect(try Admin.parseAsRoot(words + ["--context", "home"]) is AdminConsole)
+            #expect(try Admin.parseAsRoot(words + ["--database-url", "postgresql:///test"]) is AdminConsole)
+        }
+    }
+
     @Test func `R-902: names come from the store, of the account that is typed`() async throws {
         try await with { place in
             try PostgresAdministration.execute(
@@ -147,6 +160,76 @@ import TidemarkTestSupport
             #expect(try await complete("zones show alice N").insertion == "otes ")
             #expect(try await complete("zones show alice ").choices.contains("Lists"))
             #expect(try await complete("tail p").insertion == "ublic ")
+            // Names are of the place where the command would go.
+            #expect(try await complete("zones show alice N").insertion == "otes ")
+            _ = await place.perform("use iCloud.two")
+            #expect(try await complete("zones show alice N") == ConsoleCompletion())
+        }
+    }
+
+    @Test func `R-902: names of another place leave commands their connection`() async throws {
+        try await with { place in
+            let other = try await TestPostgres.database(AdminPlace.template)
+            try PostgresAdministration.execute(["INSERT INTO account (name) VALUES ('olga')"], url: other.url)
+            #expect(await place.perform("context add other --database-url '\(other.url)'").outcome.status == .ok)
+            #expect(await place.perform("accounts create alice").outcome.status == .ok)
+            let others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            try PostgresAdministration.execute(["CREATE TABLE seen AS SELECT pid \(others)"], url: place.database.url)
+            var completion = ConsoleCompletion()
+            for _ in 0..<50 where completion == ConsoleCompletion() {
+                completion = try await blocking { [session = place.session] in
+                    session.completion(of: "accounts show --context other ")
+                }
+            }
+            #expect(completion.insertion == "olga ")
+            #expect(await place.perform("accounts list -o name").data == "alice\n")
+            let check = """
+                DO $$ BEGIN
+                    IF NOT EXISTS (SELECT 1 \(others) AND pid IN (SELECT pid FROM seen)) THEN RAISE 'gone'; END IF;
+                END $$
+                """
+            #expect(throws: Never.self) { try PostgresAdministration.execute([check], url: place.database.url) }
+        }
+    }
+
+    @Test func `R-900: a command that waits for a file does not keep the console from going on`() async throws {
+        try await with { place in
+            let path = "\(place.directory.path)/pipe"
+            #expect(mkfifo(path, 0o600) == 0)
+            let command = Task { await place.perform("schema validate \(path)") }
+            // A writer gets in when somebody opens the pipe to read.
+            var writer: Int32 = -1
+            defer { if writer >= 0 { close(writer) } }
+            try await eventually {
+                writer = open(path, O_WRONLY | O_NONBLOCK)
+                return writer >= 0
+            }
+            // It reads now, and nothing comes.
+            let hasPrompt = Mutex(false)
+            let asking = Task { [session = place.session] in
+                _ = await session.prompt
+                hasPrompt.withLock { $0 = true }
+            }
+            try await eventually { hasPrompt.withLock { $0 } }
+            close(writer)
+            writer = -1
+            await asking.value
+            #expect(await command.value.outcome.status != .ok, "it was empty")
+        }
+    }
+
+    @Test func `R-900: a command that was abandoned while it connects leaves no connection behind`() async throws {
+        try await with { place in
+            let kept = KeptConnection()
+            let abandoned = Task { [url = place.database.url] in
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await kept.connection(to: url)
+            }
+            await #expect(throws: (any Error).self) { try await abandoned.value }
+            let next = try await kept.connection(to: place.database.url)
+            let again = try await kept.connection(to: place.database.url)
+            #expect(next.storage === again.storage)
+            await kept.close()
         }
     }
 }

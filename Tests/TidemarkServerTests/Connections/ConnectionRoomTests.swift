@@ -6,9 +6,12 @@ import Testing
 
 /// How many connections the limit of open files leaves.
 @Suite struct ConnectionRoomTests {
-    private func room(_ descriptors: Int, wanted: Int = 20_000, loops: Int = 2, assets: Bool = true) -> ConnectionRoom {
+    private func room(
+        _ descriptors: Int, wanted: Int = 20_000, loops: Int = 2, assets: Bool = true, commands: Bool = false
+    ) -> ConnectionRoom {
         ConnectionRoom(
-            descriptors: descriptors, wanted: wanted, loopCount: loops, databaseConnections: 8, keepsAssets: assets)
+            descriptors: descriptors, wanted: wanted, loopCount: loops, databaseConnections: 8, keepsAssets: assets,
+            takesCommands: commands)
     }
 
     @Test func `R-721: descriptors for files and PostgreSQL are left when all connections are taken`() {
@@ -22,6 +25,11 @@ import Testing
             }
         }
         #expect(room(20_000, assets: false).reserve < room(20_000).reserve)
+    }
+
+    @Test func `R-881: devices leave descriptors for the channels and the commands of operators`() {
+        // 256 channels, and eight commands with four connections to PostgreSQL at least.
+        #expect(room(20_000, commands: true).reserve >= room(20_000).reserve + 256 + 8 * 4)
     }
 
     @Test func `R-721: an operator is warned if few connections are left, and not if few are wanted`() {

@@ -3,9 +3,11 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkPostgres
 import TidemarkServer
 import TidemarkSockets
 import TidemarkStore
+import TidemarkTelemetry
 import TidemarkTestSupport
 import TidemarkWire
 
@@ -13,7 +15,7 @@ import TidemarkWire
 @Suite(.serialized) struct OperatorListenerTests {
     /// Runs `body` with a server that takes commands, and an operator's credential.
     private func with(
-        _ body: (LiveWorld, Server, TestCommands, String) async throws -> Void
+        checkInterval: Duration = .seconds(5), _ body: (LiveWorld, Server, TestCommands, String) async throws -> Void
     ) async throws {
         try await withLiveWorld { world in
             let commands = TestCommands()
@@ -24,6 +26,7 @@ import TidemarkWire
             try await world.withServer({ configuration in
                 configuration.operators.addresses = [.loopback(port: 0)]
                 configuration.operators.commands = commands
+                configuration.operators.checkInterval = checkInterval
             }) { server in try await body(world, server, commands, credential.text) }
         }
     }
@@ -138,6 +141,67 @@ import TidemarkWire
             #expect(code == 1001)
             #expect(messages.reduce(0) { $0 + $1.output.content.count } <= 300_000)
             #expect(commands.ended == 1)
+        }
+    }
+
+    @Test func `R-882: a command keeps its place until its operator has taken what it said, or is gone`() async throws {
+        try await with { world, server, commands, credential in
+            let hello = OperatorPeer.hello(credential)
+            func greet() async throws -> Int32? {
+                let peer = try connect(world, server, [hello, OperatorPeer.command(["greet"])])
+                return await peer.untilClosed().messages.last?.end.status
+            }
+            var silent: [OperatorPeer] = []
+            for _ in 0..<4 {
+                silent.append(try connect(world, server, [hello, OperatorPeer.command(["shout"], credit: 65_536)]))
+            }
+            try await eventually { commands.ended == 4 }
+            #expect(try await greet() == 5)
+            let metrics = try MetricsScrape(Measurements.text)
+            #expect((metrics.value("tidemark_connections_open", ["listener": "admin"]) ?? 0) >= 4)
+            for peer in silent { peer.close() }
+            try await eventually { try await greet() == 0 }
+            #expect(commands.turnCount == 1)
+        }
+    }
+
+    @Test func `R-883: a channel ends if for long nobody can say whether its credential is valid`() async throws {
+        try await with(checkInterval: .milliseconds(5)) { world, server, commands, credential in
+            let peer = try connect(world, server, [OperatorPeer.hello(credential), OperatorPeer.command(["ask"])])
+            try await eventually { commands.begun == 1 }
+            try PostgresAdministration.execute(
+                ["ALTER TABLE operator_credential RENAME TO operator_credential_away"], url: world.database.url)
+            #expect(await peer.untilClosed().code == 1013)
+            try await eventually { commands.ended == 1 }
+            #expect(commands.cancelled == 1)
+        }
+    }
+
+    @Test func `R-881: an operator has sixteen channels at most`() async throws {
+        try await with { world, server, _, credential in
+            var peers: [OperatorPeer] = []
+            for _ in 0..<17 { peers.append(try connect(world, server, [OperatorPeer.hello(credential)])) }
+            let first = await withTaskGroup(of: UInt16?.self) { [peers] group in
+                for peer in peers { group.addTask { await peer.untilClosed().code } }
+                let first = await group.next()
+                for peer in peers { peer.close() }
+                return first ?? nil
+            }
+            #expect(first == 1_013)
+        }
+    }
+
+    @Test func `R-860: who tries credentials of operators is in the audit, three times a minute`() async throws {
+        try await with { world, server, _, _ in
+            for _ in 0..<4 {
+                let peer = try connect(world, server, [OperatorPeer.hello("tidemark_wrong")])
+                #expect(await peer.untilClosed().code == 4401)
+            }
+            try await eventually {
+                let entries = try await world.admin.audit(AuditFilter(), before: nil, countMax: 10).entries
+                return entries.map(\.action) == Array(repeating: "operators sign-in", count: 3)
+                    && entries.allSatisfy { $0.result == .refused && $0.address == "127.0.0.1" && $0.who.isEmpty }
+            }
         }
     }
 

@@ -104,6 +104,10 @@ final class OperatorPeer: MessageHandler, Sendable {
 /// Commands that need no database, for tests of the channel.
 final class TestCommands: OperatorCommands {
     private let counts = Mutex((begun: 0, ended: 0, cancelled: 0))
+    private let turns = Mutex<Set<ObjectIdentifier>>([])
+
+    /// Where the long queries of all commands took turns.
+    var turnCount: Int { turns.withLock { $0.count } }
 
     var begun: Int { counts.withLock { $0.begun } }
     var ended: Int { counts.withLock { $0.ended } }
@@ -111,6 +115,7 @@ final class TestCommands: OperatorCommands {
 
     func run(_ request: OperatorRequest, over channel: any OperatorChannel) async -> Int32 {
         counts.withLock { $0.begun += 1 }
+        turns.withLock { _ = $0.insert(ObjectIdentifier(request.longQueries)) }
         let status = await perform(request, channel)
         counts.withLock { counts in
             counts.ended += 1
@@ -128,6 +133,9 @@ final class TestCommands: OperatorCommands {
             let piece = String(repeating: "a", count: 100_000)
             while await channel.write(piece) {}
             return 5
+        case "shout":
+            for _ in 0..<10 { channel.say(String(repeating: "a", count: 16_000)) }
+            return 0
         case "ask": return await channel.ask("Really?") == "y" ? 0 : 5
         case "read":
             guard case .opened(_, let count) = channel.openFile("notes.csv") else { return 2 }

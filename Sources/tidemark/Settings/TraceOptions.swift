@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import TidemarkAdmin
+internal import TidemarkHTTP
+internal import TidemarkServer
+internal import TidemarkTracing
+
+/// Where a server sends traces of its requests, and of how many.
+struct TraceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The collector that takes traces of requests by OTLP over HTTP, such as http://127.0.0.1:4318.",
+            discussion:
+                "Default: none. Beyond this machine only https. See docs/operating.md.",
+            valueName: "url"))
+    var traceEndpoint: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The part of all requests that is traced.", discussion: "0 to 1. Default: 0.01.", valueName: "part"))
+    var traceSample: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file whose first line the collector gets as Authorization, such as: Bearer TOKEN.",
+            valueName: "file"))
+    var traceAuthorizationFile: String?
+
+    private static let authorizationBytesMax = 4_096
+
+    func apply(to configuration: inout ServerConfiguration) throws(AdminFailure) {
+        let sample = try sample()
+        let file = Setting.optional(traceAuthorizationFile, "--trace-authorization-file")
+        guard let url = Setting.optional(traceEndpoint, "--trace-endpoint") else {
+            guard sample == nil, file == nil else {
+                throw AdminFailure(
+                    .usage, "--trace-sample and --trace-authorization-file are for --trace-endpoint. Give that too.")
+            }
+            return
+        }
+        var traces = RequestTraces.Settings(endpoint: try Self.endpoint(url))
+        if let sample { traces.sample = sample }
+        traces.authorization = try file.map { (file) throws(AdminFailure) in try Self.authorization(file) }
+        configuration.traces = traces
+    }
+
+    private func sample() throws(AdminFailure) -> Double? {
+        guard let text = Setting.optional(traceSample, "--trace-sample") else { return nil }
+        guard let part = Double(text), (0...1).contains(part) else {
+            throw AdminFailure(.usage, "--trace-sample must be between 0 and 1, such as 0.01, not \(text).")
+        }
+        return part
+    }
+
+    private static func endpoint(_ url: String) throws(AdminFailure) -> TraceEndpoint {
+        do {
+            return try TraceEndpoint(url)
+        } catch {
+            switch error {
+            case .malformed:
+                throw AdminFailure(
+                    .usage,
+                    "--trace-endpoint takes a URL such as http://127.0.0.1:4318 or https://collector.example.org, not \(url)."
+                )
+            case .plainBeyondLoopback:
+                throw AdminFailure(
+                    .usage,
+                    "--trace-endpoint \(url) is not on this machine. Use https, or a collector on this machine that sends "
+                        + "on what it gets.")
+            }
+        }
+    }
+
+    /// Whoever can read the file can speak for the server to its collector.
+    private static func authorization(_ file: String) throws(AdminFailure) -> String {
+        let unreadable = AdminFailure(.usage, "The file of --trace-authorization-file cannot be read: \(file).")
+        guard let handle = FileHandle(forReadingAtPath: file) else { throw unreadable }
+        let bytes: Data
+        do { bytes = try handle.read(upToCount: authorizationBytesMax + 1) ?? Data() } catch { throw unreadable }
+        let mode = (try? FileManager.default.attributesOfItem(atPath: file))?[.posixPermissions] as? Int
+        if let mode, mode & 0o077 != 0 { printError("Others can read \(file): chmod 600.") }
+        let line = HeaderFields.trimmed(Substring(decoding: bytes.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self))
+        guard !line.isEmpty, bytes.count <= authorizationBytesMax, HeaderFields.isValidValue(line) else {
+            throw AdminFailure(
+                .usage,
+                "The first line of --trace-authorization-file must be the value of Authorization, such as: Bearer TOKEN. "
+                    + "The file has at most \(authorizationBytesMax) bytes: \(file).")
+        }
+        return line
+    }
+}

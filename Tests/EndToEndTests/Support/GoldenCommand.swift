@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A command of `tidemark admin` with the lines that the golden test runs.
+struct GoldenCommand: Sendable {
+    /// Noun and verb.
+    let path: String
+    /// What follows them, in the order of the runs. A word that begins with `@` is a file of the run.
+    let lines: [String]
+    /// Whether the lines change the store. They run after all that only look.
+    let changes: Bool
+    var mask = GoldenNormalizer.Mask.usual
+    /// Why a server says something else than the database; nil: it says the same.
+    var difference: String?
+
+    /// A command that only looks: each line is run with a table and with JSON.
+    ///
+    /// - Parameters:
+    ///   - forms: in which the first line is run as well.
+    ///   - refused: lines that are run as they are, because they say the same in each form.
+    init(
+        looking path: String, _ lines: String..., forms: [String] = [], refused: [String] = [],
+        mask: GoldenNormalizer.Mask = .usual, difference: String? = nil
+    ) {
+        self.path = path
+        let more = forms.map { Self.line(lines.first ?? "", "-o \($0)") }
+        self.lines = lines.flatMap { [$0, Self.line($0, "-o json")] } + more + refused
+        changes = false
+        self.mask = mask
+        self.difference = difference
+    }
+
+    /// A command that changes the store: the lines say themselves in which form they are run.
+    init(changing path: String, _ lines: String..., difference: String? = nil) {
+        self.path = path
+        self.lines = lines
+        changes = true
+        self.difference = difference
+    }
+
+    /// In the folder of the golden files.
+    var fileName: String { path.replacing(" ", with: "-") + ".txt" }
+
+    private static func line(_ words: String...) -> String {
+        words.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+}
+
+extension GoldenCommand {
+    /// Every command of `tidemark admin`, in the order of the runs.
+    static let all = looking + changing
+
+    private static let localFiles = "it needs files of the servers' machine, or starts programs there"
+
+    /// The audit comes first: some of these commands are written to it.
+    private static let looking: [GoldenCommand] = [
+        GoldenCommand(looking: "audit list", "", "--failures", "--kind sign-ins --who alice", forms: ["name"]),
+        GoldenCommand(looking: "accounts list", "", forms: ["wide", "name", "yaml"]),
+        GoldenCommand(looking: "accounts show", "alice", "carol", forms: ["yaml"], refused: ["nobody"]),
+        GoldenCommand(looking: "accounts export", "alice", refused: ["nobody"]),
+        GoldenCommand(looking: "addresses list", "bob"),
+        GoldenCommand(looking: "connections list", "", "alice", forms: ["name"], refused: ["nobody"]),
+        GoldenCommand(looking: "console", ""),
+        GoldenCommand(looking: "containers list", "", forms: ["name"]),
+        GoldenCommand(
+            looking: "containers show", GoldenStore.container, "\(GoldenStore.container) --environment production",
+            refused: ["iCloud.org.example.none"]),
+        GoldenCommand(looking: "context list", ""),
+        GoldenCommand(looking: "context show", "home", "work", refused: ["none"]),
+        GoldenCommand(looking: "credentials list", "alice", forms: ["name"]),
+        GoldenCommand(looking: "databases list", ""),
+        GoldenCommand(
+            looking: "debug bundle", "--file @bundle.tar.gz", mask: .numbers, difference: localFiles),
+        GoldenCommand(looking: "devices list", "alice", forms: ["name"]),
+        GoldenCommand(
+            looking: "doctor", "--deep", "--ci", forms: ["name"], refused: ["--master-key-file @master.key"],
+            difference: localFiles),
+        GoldenCommand(
+            looking: "explain", "bob shopping --database alice --zone Notes", "alice BIKF", "bob BIKF",
+            "bob EDDF --type Airport", refused: ["bob EDDF", "nobody BIKF"]),
+        GoldenCommand(looking: "indexes list", "", mask: .numbers),
+        GoldenCommand(
+            looking: "limits show", "", "--account alice", difference: "it shows its own limits, and not the defaults"),
+        GoldenCommand(looking: "operators list", ""),
+        GoldenCommand(looking: "operators credentials", "olga", refused: ["nobody"]),
+        GoldenCommand(looking: "records get", "alice Notes shopping trip", refused: ["alice Notes none"]),
+        GoldenCommand(
+            looking: "records list", "alice Notes", "public _defaultZone --type Airport --limit 2",
+            forms: ["wide", "name", "yaml"], refused: ["alice Nowhere"]),
+        GoldenCommand(
+            looking: "records query", "alice Note --zone Notes --where pinned>0", "public Airport --sort name",
+            "public Airport --count", forms: ["yaml"], refused: ["public Airport --where elevation=="]),
+        GoldenCommand(
+            looking: "records export", "alice Notes",
+            "public _defaultZone --type Airport --format csv --field name --field elevation"),
+        GoldenCommand(looking: "records history", "alice Notes", "alice Notes shopping"),
+        GoldenCommand(looking: "roles list", ""),
+        GoldenCommand(looking: "schema export", ""),
+        GoldenCommand(looking: "schema validate", "@new.ckdb", refused: ["@bad.ckdb", "@none.ckdb"]),
+        GoldenCommand(looking: "schema diff", "", "@new.ckdb"),
+        GoldenCommand(looking: "shares list", "alice"),
+        GoldenCommand(looking: "shares show", "alice Notes", refused: ["alice Drafts"]),
+        GoldenCommand(looking: "stats accounts", ""),
+        GoldenCommand(looking: "stats containers", "", forms: ["wide"]),
+        GoldenCommand(looking: "stats indexes", "", mask: .numbers),
+        GoldenCommand(looking: "stats tables", "", mask: .numbers),
+        GoldenCommand(looking: "subscriptions list", "alice", refused: ["carol"]),
+        GoldenCommand(
+            looking: "tail", "alice --zone Notes --after \(GoldenStore.notesZone).0 --once",
+            "alice --zone Notes --after \(GoldenStore.notesZone).0 --limit 1",
+            refused: ["alice --once --exec true"], difference: localFiles),
+        GoldenCommand(looking: "xray", "alice", "bob", refused: ["nobody"]),
+        GoldenCommand(
+            looking: "zones list", "alice", forms: ["name"], refused: ["carol", "alice --environment production"]),
+        GoldenCommand(looking: "zones show", "alice Notes", refused: ["alice Nowhere"]),
+    ]
+
+    /// A later line may stand on what an earlier one has made.
+    private static let changing: [GoldenCommand] = [
+        GoldenCommand(changing: "accounts create", "dora", "erik -o json", "alice"),
+        GoldenCommand(changing: "accounts disable", "bob --dry-run", "bob", "bob -o json"),
+        GoldenCommand(changing: "accounts enable", "bob", "bob -o json"),
+        GoldenCommand(
+            changing: "accounts set-name", "bob --given Bob --family Brown", "bob --clear -o json", "nobody --clear"),
+        GoldenCommand(
+            changing: "accounts set-encryption", "dora end-to-end", "dora escrowed --reset",
+            "dora escrowed --reset --yes -o json"),
+        GoldenCommand(changing: "accounts set-quota", "alice --megabytes 100", "alice --megabytes none -o json"),
+        GoldenCommand(
+            changing: "accounts import", "dora @archive.jsonl --dry-run", "dora @archive.jsonl",
+            "dora @archive.jsonl -o json", "dora @airports.csv"),
+        GoldenCommand(
+            changing: "accounts delete", "carol", "carol --dry-run", "carol --yes", "carol --yes -o json"),
+        GoldenCommand(changing: "addresses create", "alice alice@example.org", "alice bob@example.org -o json"),
+        GoldenCommand(changing: "addresses delete", "alice alice@example.org", "alice alice@example.org -o json"),
+        GoldenCommand(
+            changing: "assets collect", "--asset-directory @assets --dry-run",
+            "--asset-directory @assets --yes -o json", difference: localFiles),
+        GoldenCommand(
+            changing: "compact", "--older-than 12h", "--older-than 12h --dry-run", "--older-than 12h --yes -o json"),
+        GoldenCommand(
+            changing: "connections close", "alice", "alice \(GoldenStore.phone) --dry-run", "nobody -o json"),
+        GoldenCommand(
+            changing: "containers create", "iCloud.org.example.new",
+            "iCloud.org.example.new --environment production -o json", "iCloud.org.example.new"),
+        GoldenCommand(
+            changing: "containers set-feeds", "iCloud.org.example.new everywhere",
+            "iCloud.org.example.new custom-zones -o json", "iCloud.org.example.none everywhere"),
+        GoldenCommand(
+            changing: "containers set-limit", "iCloud.org.example.new --references 9",
+            "iCloud.org.example.new --references 0 -o json"),
+        GoldenCommand(
+            changing: "containers set-quota", "iCloud.org.example.new --private-megabytes 10",
+            "iCloud.org.example.new --public-megabytes none -o json"),
+        GoldenCommand(
+            changing: "context add", "third --database-url postgresql:///third --dry-run",
+            "third --database-url postgresql:///third", "third --database-url postgresql:///third -o json"),
+        GoldenCommand(changing: "context select", "third", "none -o json"),
+        GoldenCommand(changing: "context remove", "third", "third -o json"),
+        GoldenCommand(
+            changing: "credentials create", "dora --label laptop", "dora -o json", "dora -o name", "nobody"),
+        GoldenCommand(changing: "credentials revoke", "2 --dry-run", "2", "2 -o json"),
+        GoldenCommand(
+            changing: "devices revoke", "alice \(GoldenStore.phone)", "alice \(GoldenStore.phone) -o json"),
+        GoldenCommand(
+            changing: "devices delete", "alice \(GoldenStore.phone)", "alice \(GoldenStore.phone) -o json"),
+        GoldenCommand(
+            changing: "import", "public @more.csv --mapping @airports.map --account alice --dry-run",
+            "public @more.csv --mapping @airports.map --account alice",
+            "public @more.csv --mapping @airports.map --account alice -o json",
+            "public @more.csv --mapping @airports.map"),
+        GoldenCommand(changing: "indexes build", "--dry-run", "-o json"),
+        GoldenCommand(
+            changing: "keys rotate-master", "--old @none.key --new @other.key", "--old @master.key --new @other.key",
+            "--old @master.key --new @other.key -o json", difference: localFiles),
+        GoldenCommand(changing: "operators create", "nina --role editor", "nina -o json"),
+        GoldenCommand(changing: "operators set-role", "nina viewer", "nobody viewer -o json"),
+        GoldenCommand(changing: "operators issue", "nina --label laptop", "nina -o json"),
+        GoldenCommand(changing: "operators revoke", "2", "2 -o json"),
+        GoldenCommand(changing: "operators delete", "nina", "nina --yes", "nina --yes -o json"),
+        GoldenCommand(
+            changing: "records save", "alice Notes @saved.jsonl --dry-run", "alice Notes @saved.jsonl",
+            "alice Notes @saved.jsonl --replace --yes -o json", "alice Notes @airports.csv"),
+        GoldenCommand(
+            changing: "records delete", "alice Notes trip", "alice Notes trip --yes", "alice Notes trip --yes -o json"),
+        GoldenCommand(changing: "roles assign", "bob Editor", "bob Nothing -o json"),
+        GoldenCommand(changing: "roles revoke", "bob Editor", "bob Editor -o json"),
+        GoldenCommand(changing: "schema import", "@new.ckdb --dry-run", "@new.ckdb -o json", "@new.ckdb", "@bad.ckdb"),
+        GoldenCommand(changing: "schema promote", "--dry-run", "-o json", ""),
+        GoldenCommand(changing: "shares revoke", "alice Notes", "alice Notes --yes", "alice Notes --yes -o json"),
+        GoldenCommand(
+            changing: "subscriptions delete", "alice all --dry-run", "alice all", "alice all -o json"),
+        GoldenCommand(
+            changing: "zones delete", "alice Drafts", "alice Drafts --dry-run", "alice Drafts --yes",
+            "alice Drafts --yes -o json"),
+        GoldenCommand(changing: "zones purge", "alice Recipes", "alice Recipes --yes", "alice Recipes --yes -o json"),
+        GoldenCommand(
+            changing: "zones reset-encrypted", "alice Journal", "alice Journal --yes", "alice Journal --yes -o json"),
+        GoldenCommand(changing: "store mend", "--dry-run", "-o json"),
+        GoldenCommand(changing: "store renew-incarnation", "", "--dry-run", "--yes -o json"),
+    ]
+}
