@@ -127,7 +127,8 @@ import TidemarkTestSupport
             // Devices of the account can open the zone's key.
             let stored = try await site.place.storage.accountKey(of: alice.id)
             let master = try #require(try MasterKeyFile(path: site.masterKey).read())
-            let secret = try #require(master.open(try #require(stored.escrow), of: alice.id))
+            let closed = try #require(stored.escrow)
+            let secret = try #require(master.open(closed, of: alice.id))
             let zone = ZoneKey(database: alice.privateDatabase, name: "Notes")
             let keys = try await site.place.storage.zoneKeys(of: [zone], keysMax: 10, sharing: .nothing)[0].keys
             let key = try #require(keys?.first)

@@ -266,7 +266,7 @@ import TidemarkTestSupport
                 id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: .editor),
             address: "", arguments: [], container: nil, environment: nil, hasColor: false, canAsk: false,
             showsProgress: false, databaseURL: "",
-            longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
+            limits: .standard, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
         let served = Screen(output: .table, terminal: ChannelTerminal(request, TestChannel()))
         let local = Screen(output: .table, terminal: MemoryTerminal(input: "", directory: ""))
         let (few, many) = (InputLimits.lineBytesMax(on: served), InputLimits.lineBytesMax(on: local))
