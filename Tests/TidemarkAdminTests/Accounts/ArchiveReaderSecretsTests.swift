@@ -14,7 +14,7 @@ import TidemarkTestSupport
 @testable import TidemarkAdmin
 
 /// Encrypted values, assets and shares in archives.
-@Suite struct ArchiveSecretsTests {
+@Suite struct ArchiveReaderSecretsTests {
     private static let content = Array("what the file has".utf8)
     private static let asset = FieldAsset(sha256: Array(SHA256.hash(content)), byteCount: Int64(content.count))
     private static let zoneKeyID = [UInt8](repeating: 1, count: SealedValue.keyIDByteCount)
