@@ -168,8 +168,9 @@ let package = Package(
             "TidemarkAdmin",
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres", "TidemarkDomain",
-                "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkAssets", "TidemarkFairness",
-                "TidemarkFields", "TidemarkKit", "TidemarkTranslation", "TidemarkTLS", "TidemarkTransport",
+                "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkAssets", "TidemarkCrypto",
+                "TidemarkFairness", "TidemarkFields", "TidemarkKit", "TidemarkTranslation", "TidemarkTLS",
+                "TidemarkTransport",
                 "TidemarkWebSocket", "TidemarkWire", "CTidemarkZlib", arguments,
             ]),
         executable(
@@ -369,7 +370,8 @@ let package = Package(
             "TidemarkAdminTests",
             [
                 "TidemarkAdmin", "TidemarkStore", "TidemarkDomain", "TidemarkFields", "TidemarkSockets",
-                "TidemarkPostgres", "TidemarkServer", "TidemarkService", "TidemarkTestSupport", "TidemarkWire",
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkPostgres", "TidemarkServer", "TidemarkService",
+                "TidemarkTestSupport", "TidemarkWire",
                 arguments,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),

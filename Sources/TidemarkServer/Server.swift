@@ -275,8 +275,13 @@ package final class Server: Sendable {
     {
         let isCurrent: Bool
         do {
-            isCurrent = try await Migrator(url: configuration.databaseURL, loop: loop).isCurrent()
+            let migrator = Migrator(url: configuration.databaseURL, loop: loop)
+            try await migrator.checkVersion()
+            isCurrent = try await migrator.isCurrent()
         } catch {
+            if case .tooOld = error.code {
+                throw ServerError(.databaseTooOld, detail: error.description, underlying: error)
+            }
             throw ServerError(.databaseUnreachable, detail: error.description, underlying: error)
         }
         guard isCurrent else { throw ServerError(.databaseNotMigrated, detail: "") }

@@ -9,6 +9,7 @@ package struct ServerError: Error, CustomStringConvertible {
         case certificateUnusable
         case databaseUnreachable
         case databaseNotMigrated
+        case databaseTooOld
         case cannotListen
         case resourcesExhausted
         case assetDirectoryUnusable
@@ -39,6 +40,7 @@ package struct ServerError: Error, CustomStringConvertible {
             "The database cannot be used. Check its URL, and that PostgreSQL runs. \(detail)"
         case .databaseNotMigrated:
             "The database does not have this version's tables. Run `tidemark migrate` with the same database URL first."
+        case .databaseTooOld: detail
         case .cannotListen:
             "Cannot listen: \(detail). Is another server running there? Choose another address or port."
         case .assetDirectoryUnusable:

@@ -24,6 +24,7 @@ struct Statements: Sendable {
     let keys = KeyStatements()
     let life = AccountLifeStatements()
     let losses = LossStatements()
+    let steps = StepCountStatements()
     let migrations = MigrationStatements()
     let names = NameStatements()
     let notices = NoticeStatements()

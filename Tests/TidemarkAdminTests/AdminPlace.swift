@@ -47,7 +47,15 @@ struct AdminPlace {
     func perform(_ arguments: String..., input: String = "") async throws -> (
         status: TidemarkAdmin.ExitStatus, terminal: MemoryTerminal
     ) {
-        let parsed = try Admin.parseAsRoot(arguments + ["--container", Self.container.identifier])
+        try await perform(arguments, input: input)
+    }
+
+    /// - Parameter hasContainer: whether the container is named.
+    func perform(_ arguments: [String], input: String = "", hasContainer: Bool = true) async throws -> (
+        status: TidemarkAdmin.ExitStatus, terminal: MemoryTerminal
+    ) {
+        let container = hasContainer ? ["--container", Self.container.identifier] : []
+        let parsed = try Admin.parseAsRoot(arguments + container)
         let command = try #require(parsed as? any AdminCommand)
         let directory = try TestDirectory()
         defer { directory.remove() }
@@ -56,7 +64,8 @@ struct AdminPlace {
             output: command.options.output, isDryRun: command.options.dryRun, isConfirmed: command.options.yes,
             terminal: terminal)
         let console = Console(
-            storage, loop: loop, screen: screen, container: Self.container.identifier, environment: .development,
+            storage, loop: loop, screen: screen, container: hasContainer ? Self.container.identifier : nil,
+            environment: .development,
             operatorIdentity: OperatorIdentity(name: "root", address: "10.0.0.1"))
         return (await AdminProgram.perform(command, on: console), terminal)
     }

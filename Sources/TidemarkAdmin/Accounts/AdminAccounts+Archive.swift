@@ -11,22 +11,27 @@ extension AdminAccounts {
         static let configuration = CommandConfiguration(
             "export", abstract: "Write all private data of an account to standard output.",
             discussion: """
-                The archive is JSON lines, and has zones, records with the types of their fields, and with --asset-directory \
-                the assets. `accounts import` reads it, here or on another server. Encrypted values and shares are left out: \
-                only the user's devices can read the former, and the latter are known to this server alone.
+                The archive is JSON lines, and has zones, records with the types of their fields, shares with who takes part, \
+                and with --asset-directory the assets. `accounts import` reads it, here or on another server. Encrypted values \
+                are in it as they are stored, with the zones' keys. The keys of an account in escrow open on another server \
+                only if --master-key-file is given. Then whoever has the archive can read the values: keep it as you keep that \
+                file. What is not in it is counted, here and in its last line, and the status is 1.
                 """,
             examples: "tidemark admin accounts export alice > alice.jsonl",
-            "tidemark admin accounts export alice --asset-directory /var/lib/tidemark/assets > alice.jsonl")
+            "tidemark admin accounts export alice --asset-directory /var/lib/tidemark/assets --master-key-file "
+                + "/etc/tidemark/master.key > alice.jsonl")
         static let role = OperatorRole.viewer
         static let readsAllData = true
 
         @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @OptionGroup var assets: AssetOptions
+        @OptionGroup var master: MasterKeyOption
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
             let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
+            let escrow = try await master.escrow(of: console, claims: false)
             let users = try await console.store.users(of: id)
             let person = try await console.store.account(shownAs: account)?.personName
             let files = try directory.map { directory in
@@ -34,15 +39,13 @@ extension AdminAccounts {
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
             }
             defer { files?.stop() }
-            var writer = ArchiveWriter(console.store, assets: files) { try await console.write($0) }
+            var writer = ArchiveWriter(console.storage, assets: files, escrow: escrow) { try await console.write($0) }
             try await writer.write(account: account, person: person, users: users)
             let tally = writer.tally
             console.say(
-                "Exported \(tally.zoneCount) zones, \(tally.recordCount) records and \(tally.assetCount) assets. Left out "
-                    + "\(tally.encryptedCount) encrypted values and \(tally.shareCount) shares.")
-            guard tally.missingAssetCount == 0 else {
-                throw AdminFailure(.failedCheck, "\(tally.missingAssetCount) assets have no file in the directory.")
-            }
+                "Exported \(Amount.zones(tally.zones)), \(Amount.records(tally.records)), "
+                    + "\(Amount.text(tally.assets, "asset")) and \(Amount.text(tally.shares, "share")).")
+            guard tally.lacks.isNothing else { throw AdminFailure(.failedCheck, tally.lacks.text) }
         }
     }
 
@@ -52,7 +55,10 @@ extension AdminAccounts {
             discussion: """
                 The rules and the schema apply as for apps, and devices are told. Containers and zones that do not exist are \
                 created. Records that exist are left alone, so a command that was cut off can be repeated. Assets need \
-                --asset-directory.
+                --asset-directory, and keys of an account in escrow --master-key-file. Zones are shared again, with new \
+                links. Who was invited by an address is invited again and must accept. --match-accounts also invites accounts \
+                by their names: use it if these are the same people as on the other server. What is left out is counted, and \
+                the status is 1.
                 """,
             examples: "tidemark admin accounts create alice",
             "tidemark admin accounts import alice alice.jsonl.gz --asset-directory /var/lib/tidemark/assets")
@@ -61,7 +67,9 @@ extension AdminAccounts {
         @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
         @Argument(help: "The archive, gzipped or not; - for standard input.") var file: String
         @Flag(help: "Also save records that exist already.") var replace = false
+        @Flag(help: "Invite people of shares by the names of their accounts.") var matchAccounts = false
         @OptionGroup var assets: AssetOptions
+        @OptionGroup var master: MasterKeyOption
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
@@ -83,10 +91,13 @@ extension AdminAccounts {
                     directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
             }
             defer { files?.stop() }
+            let escrow = try await master.escrow(of: console, claims: true)
             let service = CloudService(
-                storage: console.storage, assets: files, scheduler: console.loop, limits: .standard,
+                storage: console.storage, assets: files, escrow: escrow, scheduler: console.loop, limits: .standard,
                 onMoved: { _ in })
-            let archive = ArchiveReader(console, service, account: account, replaces: replace)
+            let choices = ArchiveReader.Choices(
+                account: account, replaces: replace, matchesAccounts: matchAccounts, escrow: escrow)
+            let archive = ArchiveReader(console, service, into: id, choices)
             var lines = JSONLinesReader(
                 try console.screen.open(file),
                 lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
@@ -102,12 +113,51 @@ extension AdminAccounts {
             }
             try await archive.finish()
             await service.stop()
-            let tally = archive.tally
-            let text =
-                "Imported \(archive.zoneCount) zones, \(tally.savedCount) records and \(archive.assetCount) assets, skipped "
-                + "\(tally.skippedCount) that existed, refused \(tally.failedCount)."
-            guard tally.failedCount == 0 else { throw AdminFailure(.failedCheck, text) }
-            console.say(text)
+            guard archive.isWhole else { throw AdminFailure(.failedCheck, archive.text) }
+            console.say(archive.text)
         }
+    }
+}
+
+extension ArchiveLine.Lacks {
+    /// In words.
+    fileprivate var text: String {
+        var sentences: [String] = []
+        if encryptedValues > 0 {
+            sentences.append(
+                "It lacks the keys of \(Amount.text(encryptedValues, "encrypted value")): give --master-key-file when it is "
+                    + "exported.")
+        }
+        if assets > 0 {
+            sentences.append(
+                "It lacks the content of \(Amount.text(assets, "asset")): give --asset-directory, and check that the files are "
+                    + "there.")
+        }
+        return sentences.joined(separator: " ")
+    }
+}
+
+extension ArchiveReader {
+    fileprivate var isWhole: Bool {
+        tally.isWhole && unknownPeopleCount == 0 && end?.lacks.isNothing == true
+    }
+
+    /// What became of the archive, in words.
+    fileprivate var text: String {
+        var text =
+            "Imported \(Amount.zones(zoneCount)), \(Amount.records(tally.savedCount)), \(Amount.text(assetCount, "asset")) and "
+            + "\(Amount.text(tally.shareCount, "share")), skipped \(tally.skippedCount) that existed, refused "
+            + "\(tally.failedCount)."
+        if tally.unreadableCount > 0 {
+            text +=
+                " Left out \(Amount.text(tally.unreadableCount, "encrypted value")): their keys cannot be used here."
+        }
+        if unknownPeopleCount > 0 {
+            text +=
+                " \(Amount.people(unknownPeopleCount)) of shares must be invited anew, or join by the new link of a public "
+                + "share."
+        }
+        guard let end else { return text + " The archive has no end: it was cut off." }
+        return end.lacks.isNothing ? text : "\(text) \(end.lacks.text)"
     }
 }

@@ -171,7 +171,8 @@ extension AdminAccounts {
                 try await console.confirm(
                     action,
                     loss:
-                        "The account's keys are forgotten. \(Amount.zones(count)) with encrypted values will be deleted.",
+                        "The account's keys are forgotten. Zones with encrypted values that will be deleted: "
+                        + "\(Amount.text(count, "zone")).",
                     typing: account)
             } else {
                 try console.plan(action)
@@ -190,7 +191,7 @@ extension AdminAccounts {
 }
 
 /// How keys are kept, on a command line.
-enum EncryptionArgument: String, ExpressibleByArgument, CaseIterable {
+enum EncryptionArgument: String, ExpressibleByArgument, CaseIterable, Codable {
     case escrowed
     case endToEnd = "end-to-end"
 

@@ -5,14 +5,17 @@ internal import TidemarkBytes
 internal import TidemarkDomain
 internal import TidemarkFields
 
-/// A line of an account's archive. What follows a container or a zone belongs to it. An asset comes before the first
-/// record that names it, in pieces.
+/// A line of an account's archive. What follows a container or a zone belongs to it. Keys of a zone come before its
+/// records, and an asset comes, in pieces, before the first record that names it.
 enum ArchiveLine: Codable, Equatable {
     case account(Account)
     case container(Container)
     case zone(Zone)
+    case zoneKey(Key)
     case asset(Asset)
     case record(RecordLine)
+    case share(Sharing)
+    case end(End)
 
     /// The first line.
     struct Account: Codable, Equatable {
@@ -27,12 +30,85 @@ enum ArchiveLine: Codable, Equatable {
         let environment: EnvironmentName
         /// The name of the account's user record there.
         let user: String
+        /// How the account's key is kept.
+        var encryption: EncryptionArgument?
     }
 
     struct Zone: Codable, Equatable {
         let zone: String
         /// Whether it is encrypted as a whole.
         let isPerZone: Bool
+    }
+
+    /// A key of the zone's encrypted values.
+    struct Key: Codable, Equatable {
+        let id: String
+        /// With which key of the account it is encrypted.
+        let accountKey: String
+        /// In Base64, as it is stored.
+        let wrapped: String
+        /// The key itself, in Base64: only if the operator gave the master key.
+        var key: String?
+
+        init(_ key: WrappedZoneKey, opened: [UInt8]?) {
+            id = Hex.encode(key.id)
+            accountKey = Hex.encode(key.accountKeyID)
+            wrapped = Base64.encode(key.wrapped)
+            self.key = opened.map { Base64.encode($0) }
+        }
+
+        /// Nil if it is no such key.
+        var wrappedKey: WrappedZoneKey? {
+            guard let id = Hex.decode(id), let account = Hex.decode(accountKey), let bytes = Base64.decode(wrapped)
+            else { return nil }
+            let key = WrappedZoneKey(id: id, accountKeyID: account, wrapped: bytes)
+            return key.refusal == nil ? key : nil
+        }
+
+        /// Nil if the key itself is not here.
+        var opened: [UInt8]? {
+            key.flatMap { Base64.decode($0) }.flatMap { $0.count == AccountKey.keyByteCount ? $0 : nil }
+        }
+    }
+
+    /// Who takes part in the zone.
+    struct Sharing: Codable, Equatable {
+        /// The CKShare record.
+        let record: RecordLine
+        /// What everybody with the link may do.
+        let publicPermission: String
+        /// The accepted and the invited ones, without the owner.
+        let participants: [Person]
+    }
+
+    /// A participant, and by what another server may know the person.
+    struct Person: Codable, Equatable {
+        /// The account's name.
+        var account: String?
+        /// To which the invitation went.
+        var address: String?
+        let role: String
+        let permission: String
+        let status: String
+    }
+
+    /// The last line: what the archive has, and what it lacks.
+    struct End: Codable, Equatable {
+        var zones = 0
+        var records = 0
+        var assets = 0
+        var shares = 0
+        var lacks = Lacks()
+    }
+
+    /// What there is and an archive does not have.
+    struct Lacks: Codable, Equatable {
+        /// Values whose keys are not in it.
+        var encryptedValues = 0
+        /// Contents of assets.
+        var assets = 0
+
+        var isNothing: Bool { self == Lacks() }
     }
 
     /// A piece of an asset.
@@ -80,7 +156,7 @@ enum ArchiveLine: Codable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case account, container, zone, asset, record
+        case account, container, zone, zoneKey, asset, record, share, end
     }
 
     init(from decoder: any Decoder) throws {
@@ -94,6 +170,9 @@ enum ArchiveLine: Codable, Equatable {
             case .account: .account(try container.decode(Account.self, forKey: key))
             case .container: .container(try container.decode(Container.self, forKey: key))
             case .zone: .zone(try container.decode(Zone.self, forKey: key))
+            case .zoneKey: .zoneKey(try container.decode(Key.self, forKey: key))
+            case .share: .share(try container.decode(Sharing.self, forKey: key))
+            case .end: .end(try container.decode(End.self, forKey: key))
             case .asset: .asset(try container.decode(Asset.self, forKey: key))
             case .record: .record(try container.decode(RecordLine.self, forKey: key))
             }
@@ -105,6 +184,9 @@ enum ArchiveLine: Codable, Equatable {
         case .account(let line): try container.encode(line, forKey: .account)
         case .container(let line): try container.encode(line, forKey: .container)
         case .zone(let line): try container.encode(line, forKey: .zone)
+        case .zoneKey(let line): try container.encode(line, forKey: .zoneKey)
+        case .share(let line): try container.encode(line, forKey: .share)
+        case .end(let line): try container.encode(line, forKey: .end)
         case .asset(let line): try container.encode(line, forKey: .asset)
         case .record(let line): try container.encode(line, forKey: .record)
         }

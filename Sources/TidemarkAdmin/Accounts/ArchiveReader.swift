@@ -10,28 +10,54 @@ internal import TidemarkStore
 /// Saves what an archive has into an account. It goes the way of all requests, so that rules, feeds and pushes hold.
 /// It may be repeated: what is there already is left alone.
 final class ArchiveReader {
-    private let console: Console
-    private let service: CloudService
-    private let account: String
-    private let replaces: Bool
+    /// How an archive is read.
+    struct Choices {
+        let account: String
+        /// Whether records that exist get the archive's fields.
+        let replaces: Bool
+        /// Whether people of shares are the accounts of the same names here.
+        let matchesAccounts: Bool
+        /// The servers' master key; nil: zones get no keys that need it.
+        let escrow: (any KeyEscrow)?
+    }
+
+    /// Where the lines belong that follow.
+    struct Place {
+        let container: ContainerKey
+        let user: AdminStore.User
+        /// The user's name in the archive.
+        let archivedUser: String
+        let encryption: EncryptionMode
+        var zone: ZoneKey?
+    }
+
+    let console: Console
+    let service: CloudService
+    let choices: Choices
+    let account: AccountID
     private let life: DeviceID
     private var counter: UInt64 = 0
-    private var user: (user: AdminStore.User, archived: String)?
-    private var saver: RecordSaver?
+    var place: Place?
+    var saver: RecordSaver?
     private(set) var tally = RecordSaver.Tally()
     private(set) var zoneCount = 0
     private(set) var assetCount = 0
+    /// People of shares whom nobody here is.
+    var unknownPeopleCount = 0
+    /// The last line; nil: it has not come.
+    private(set) var end: ArchiveLine.End?
 
-    init(_ console: Console, _ service: CloudService, account: String, replaces: Bool) {
+    init(_ console: Console, _ service: CloudService, into account: AccountID, _ choices: Choices) {
         self.console = console
         self.service = service
         self.account = account
-        self.replaces = replaces
+        self.choices = choices
         life = DeviceID(high: console.loop.randomBits(), low: console.loop.randomBits())
     }
 
     /// - Throws: ``AdminFailure`` if the archive cannot be read further.
     func take(_ line: ArchiveLine) async throws {
+        guard end == nil else { throw Self.misplaced }
         switch line {
         case .account(let head):
             guard head.version == ArchiveLine.version else {
@@ -39,17 +65,18 @@ final class ArchiveReader {
             }
         case .container(let line): try await enter(line)
         case .zone(let line): try await enter(line)
+        case .zoneKey(let line): try await save(line)
         case .asset(let line): try await save(line)
         case .record(let line): try await save(line)
+        case .share(let line): try await save(line)
+        case .end(let line): end = line
         }
     }
 
     func finish() async throws {
         guard let saver else { return }
         try await saver.finish()
-        tally.savedCount += saver.tally.savedCount
-        tally.skippedCount += saver.tally.skippedCount
-        tally.failedCount += saver.tally.failedCount
+        tally += saver.tally
         self.saver = nil
     }
 
@@ -59,15 +86,16 @@ final class ArchiveReader {
         if try await console.store.createContainer(key) {
             console.say("Created the container \(key.identifier), \(line.environment.rawValue).")
         }
-        guard let found = try await console.store.user(ofAccount: account, in: key, now: console.now) else {
+        guard let found = try await console.store.user(ofAccount: choices.account, in: key, now: console.now) else {
             throw AdminFailure.noContainer(key)
         }
-        user = (found, line.user)
+        place = Place(
+            container: key, user: found, archivedUser: line.user, encryption: line.encryption?.value ?? .escrowed)
     }
 
     private func enter(_ line: ArchiveLine.Zone) async throws {
         try await finish()
-        guard let user = user?.user else { throw Self.misplaced }
+        guard let user = place?.user else { throw Self.misplaced }
         if line.zone != ZoneName.default {
             counter += 1
             let request = ZonesRequest(
@@ -80,11 +108,12 @@ final class ArchiveReader {
         }
         zoneCount += 1
         let key = ZoneKey(database: user.privateDatabase, name: line.zone)
-        saver = RecordSaver(console, service, zone: key, user: user.id, replaces: replaces)
+        place?.zone = key
+        saver = RecordSaver(console, service, zone: key, user: user.id, replaces: choices.replaces)
     }
 
     private func save(_ line: ArchiveLine.Asset) async throws {
-        guard let user = user?.user, let (asset, data) = line.piece else { throw Self.misplaced }
+        guard let user = place?.user, let (asset, data) = line.piece else { throw Self.misplaced }
         let upload = AssetUpload(of: AssetKey(database: user.privateDatabase, content: asset), by: life)
         if line.offset == 0 {
             // What is there already need not be sent.
@@ -97,10 +126,10 @@ final class ArchiveReader {
     }
 
     private func save(_ line: RecordLine) async throws {
-        guard let saver, let user else { throw Self.misplaced }
-        try await saver.save(line, asUser: line.recordName == user.archived ? user.user.recordName : nil)
+        guard let saver, let place else { throw Self.misplaced }
+        try await saver.save(line, asUser: line.recordName == place.archivedUser ? place.user.recordName : nil)
     }
 
-    private static let misplaced = AdminFailure(
+    static let misplaced = AdminFailure(
         .refused, "The archive is damaged: a line stands where it belongs to nothing.")
 }

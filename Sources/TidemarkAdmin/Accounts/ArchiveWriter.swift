@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkCrypto
 internal import TidemarkDomain
 internal import TidemarkFairness
 internal import TidemarkFields
@@ -8,25 +9,18 @@ internal import TidemarkStore
 
 /// Writes an account's archive: lines as they are read, page by page.
 struct ArchiveWriter {
-    /// What the archive has, and what it lacks.
-    struct Tally: Sendable, Equatable {
-        var zoneCount = 0
-        var recordCount = 0
-        var assetCount = 0
-        /// Encrypted values, which only the user's devices can read.
-        var encryptedCount = 0
-        /// CKShare records: who takes part is known to this server alone.
-        var shareCount = 0
-        /// Assets whose file is not there.
-        var missingAssetCount = 0
-    }
-
-    let store: AdminStore
+    private let storage: PostgresStorage
+    private let store: AdminStore
     /// Nil: records come without the content of their assets.
-    let assets: (any AssetStore)?
+    private let assets: (any AssetStore)?
+    /// Opens the keys of accounts; nil: keys come as they are stored.
+    private let escrow: (any KeyEscrow)?
     /// Takes each line.
-    let put: (String) async throws -> Void
-    private(set) var tally = Tally()
+    private let put: (String) async throws -> Void
+    /// What was written, and what is missing.
+    private(set) var tally = ArchiveLine.End()
+    /// The ids of the keys of the zone that another server can use.
+    private var portableKeys: Set<[UInt8]> = []
     /// Hashes of assets that were written in this container.
     private var written: Set<[UInt8]> = []
 
@@ -35,9 +29,14 @@ struct ArchiveWriter {
     private static let pieceBytes = 262_144
     private static let zonesOfPage = 500
 
-    init(_ store: AdminStore, assets: (any AssetStore)?, put: @escaping (String) async throws -> Void) {
-        self.store = store
+    init(
+        _ storage: PostgresStorage, assets: (any AssetStore)?, escrow: (any KeyEscrow)?,
+        put: @escaping (String) async throws -> Void
+    ) {
+        self.storage = storage
+        store = AdminStore(storage)
         self.assets = assets
+        self.escrow = escrow
         self.put = put
     }
 
@@ -46,29 +45,67 @@ struct ArchiveWriter {
             version: ArchiveLine.version, account: name, givenName: person?.given, familyName: person?.family)
         try await put(try ArchiveLine.account(head).text)
         for user in users {
+            let key = try await accountKey(of: user.user)
             let line = ArchiveLine.Container(
                 container: user.container.identifier, environment: EnvironmentName(user.container.environment),
-                user: user.recordName)
+                user: user.recordName, encryption: EncryptionArgument(key.mode))
             try await put(try ArchiveLine.container(line).text)
             written = []
-            try await writeZones(of: user.privateDatabase)
+            try await writeZones(of: user, key)
         }
+        try await put(try ArchiveLine.end(tally).text)
     }
 
-    private mutating func writeZones(of database: DatabaseID) async throws {
+    private mutating func writeZones(of user: AccountUser, _ key: AccountKey) async throws {
         var last: ZoneID?
         while true {
-            let zones = try await store.livingZones(in: database, after: last, zonesMax: Self.zonesOfPage)
+            let zones = try await store.livingZones(
+                in: user.privateDatabase, after: last, zonesMax: Self.zonesOfPage)
             for zone in zones {
-                tally.zoneCount += 1
+                tally.zones += 1
                 let line = ArchiveLine.Zone(zone: zone.key.name, isPerZone: zone.encryptionScope == .perZone)
                 try await put(try ArchiveLine.zone(line).text)
+                try await writeKeys(of: zone, in: user.container, key)
                 try await writeRecords(of: zone)
             }
             guard zones.count == Self.zonesOfPage, let end = zones.last else { return }
             last = end.id
         }
     }
+
+    // MARK: Keys
+
+    /// The key itself is in it only if the server has it in escrow, and the operator has given the master key.
+    ///
+    /// - Throws: ``AdminFailure`` if the key does not open.
+    private func accountKey(of user: UserID) async throws -> AccountKey {
+        let stored = try await storage.accountKey(of: user)
+        guard stored.mode == .escrowed, let closed = stored.escrow, let escrow else {
+            return AccountKey(mode: stored.mode, id: stored.id, key: nil)
+        }
+        guard let key = escrow.open(closed, of: user) else {
+            throw AdminFailure(.refused, "The account's key does not open with the master key. Name the servers' file.")
+        }
+        return AccountKey(mode: stored.mode, id: stored.id, key: key)
+    }
+
+    private mutating func writeKeys(of zone: ZoneState, in container: ContainerKey, _ account: AccountKey) async throws
+    {
+        portableKeys = []
+        let read = try await storage.zoneKeys(
+            of: [zone.key], keysMax: Limits.standard.zoneKeysMax, sharing: .nothing)
+        for key in read.first?.keys ?? [] {
+            let opened = account.key.flatMap { secret in
+                ZoneKeyWrap.unwrap(
+                    key.wrapped, id: key.id, with: secret, container: container.identifier, zoneName: zone.key.name)
+            }
+            // Of an end-to-end account devices have the key, and bring it to the other server.
+            if opened != nil || account.mode == .endToEnd { portableKeys.insert(key.id) }
+            try await put(try ArchiveLine.zoneKey(ArchiveLine.Key(key, opened: opened)).text)
+        }
+    }
+
+    // MARK: Records
 
     private mutating func writeRecords(of zone: ZoneState) async throws {
         var last = ""
@@ -77,7 +114,7 @@ struct ArchiveWriter {
             guard let end = page.last else { return }
             for record in page where !record.isDeleted {
                 if Share.isType(record.type) {
-                    tally.shareCount += 1
+                    try await write(share: record, of: zone)
                 } else {
                     try await write(record, of: zone)
                 }
@@ -87,19 +124,50 @@ struct ArchiveWriter {
     }
 
     private mutating func write(_ record: RecordState, of zone: ZoneState) async throws {
+        try await writeAssets(of: record, in: zone)
+        let line = try RecordLine(record, zone: nil)
+        tally.records += 1
+        tally.lacks.encryptedValues += line.unreadableCount(with: portableKeys)
+        try await put(try ArchiveLine.record(line).text)
+    }
+
+    private mutating func write(share record: RecordState, of zone: ZoneState) async throws {
+        guard let sharing = try await storage.sharing(of: zone.key, .whole)?.sharing,
+            let share = sharing.livingShare
+        else { return }
+        let rows = (sharing.participants[share.number] ?? [:]).values.filter(\.isLiving).sorted {
+            ($0.addedAt, $0.id) < ($1.addedAt, $1.id)
+        }
+        try await writeAssets(of: record, in: zone)
+        let names = try await store.accountNames(of: rows.compactMap(\.user))
+        let line = try RecordLine(record, zone: nil)
+        tally.shares += 1
+        tally.lacks.encryptedValues += line.unreadableCount(with: portableKeys)
+        let participants = rows.map { row in
+            ArchiveLine.Person(
+                account: row.user.flatMap { names[$0] }, address: row.address, role: row.role.name,
+                permission: row.permission(in: share).name, status: row.status.name)
+        }
+        try await put(
+            try ArchiveLine.share(
+                ArchiveLine.Sharing(
+                    record: line, publicPermission: share.publicPermission.name, participants: participants)
+            ).text)
+    }
+
+    private mutating func writeAssets(of record: RecordState, in zone: ZoneState) async throws {
         for asset in record.fields.assets where !written.contains(asset.sha256) {
             try await write(asset, of: zone.key.database)
         }
-        let line = try RecordLine(record, zone: nil)
-        tally.recordCount += 1
-        tally.encryptedCount += line.encryptedCount
-        try await put(try ArchiveLine.record(line).text)
     }
 
     private mutating func write(_ asset: FieldAsset, of database: DatabaseID) async throws {
         if written.count >= Self.writtenMax { written = [] }
         written.insert(asset.sha256)
-        guard let assets else { return }
+        guard let assets else {
+            tally.lacks.assets += 1
+            return
+        }
         let key = AssetKey(database: database, content: asset)
         var offset: Int64 = 0
         repeat {
@@ -107,13 +175,13 @@ struct ArchiveWriter {
             guard let data = try await Self.read(key, at: offset, count: count, from: assets),
                 !data.isEmpty || asset.byteCount == 0
             else {
-                tally.missingAssetCount += 1
+                tally.lacks.assets += 1
                 return
             }
             try await put(try ArchiveLine.asset(ArchiveLine.Asset(asset, offset: offset, data)).text)
             offset += Int64(data.count)
         } while offset < asset.byteCount
-        tally.assetCount += 1
+        tally.assets += 1
     }
 
     /// Nil if there is no such file.

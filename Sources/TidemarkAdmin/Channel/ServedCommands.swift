@@ -92,7 +92,8 @@ package struct ServedCommands: OperatorCommands {
             let console = Console(
                 storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
                 environment: environment,
-                operatorIdentity: OperatorIdentity(name: request.sender.name, address: request.address))
+                operatorIdentity: OperatorIdentity(name: request.sender.name, address: request.address),
+                serverLimits: request.limits)
             let result: Result<Void, any Error>
             do {
                 // What waits for the database hears of the end in this way.

@@ -17,6 +17,8 @@ package final class Console: Sendable {
     package let operatorIdentity: OperatorIdentity
     /// Whether the database has this version's tables.
     let isMigrated: Bool
+    /// Those of the server in which the command runs; nil: it runs beside the database.
+    let serverLimits: Limits?
     private let containerName: String?
     private let environment: ContainerEnvironment
 
@@ -25,16 +27,18 @@ package final class Console: Sendable {
     ///   - environment: likewise.
     ///   - operatorIdentity: who gives the command, for the audit.
     ///   - isMigrated: whether the database has this version's tables.
+    ///   - serverLimits: those of the server in which the command runs; nil: it runs in none.
     package init(
         _ storage: PostgresStorage, loop: EventLoop, screen: Screen, container: String?,
         environment: ContainerEnvironment, operatorIdentity: OperatorIdentity = OperatorIdentity(name: ""),
-        isMigrated: Bool = true
+        isMigrated: Bool = true, serverLimits: Limits? = nil
     ) {
         self.storage = storage
         self.loop = loop
         self.operatorIdentity = operatorIdentity
         self.screen = screen
         self.isMigrated = isMigrated
+        self.serverLimits = serverLimits
         store = AdminStore(storage)
         containerName = container
         self.environment = environment
@@ -45,6 +49,9 @@ package final class Console: Sendable {
 
     /// The time of the store's clock, from which commands compute.
     package var now: Timestamp { Timestamp(milliseconds: loop.wallClockMilliseconds) }
+
+    /// Whether the command, a variable or the context names a container.
+    package var namesContainer: Bool { containerName != nil }
 
     /// The container in which the command acts.
     ///

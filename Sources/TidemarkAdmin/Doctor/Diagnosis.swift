@@ -5,8 +5,6 @@ internal import TidemarkStore
 
 /// What facts of the store say about its health. Each function is pure.
 enum Diagnosis {
-    /// The oldest PostgreSQL that Tidemark is tested with.
-    static let versionMin = 150_000
     /// Dead rows that a table may have beside a fifth of its rows, as autovacuum allows.
     static let deadRowsMin: Int64 = 10_000
     static let transactionSecondsMax: Double = 600
@@ -17,12 +15,13 @@ enum Diagnosis {
     /// - Parameter connectionsNeeded: those of all servers together.
     static func findings(of facts: DatabaseFacts, connectionsNeeded: Int) -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
-        if facts.version < versionMin {
+        let version = PostgresVersion(facts.version)
+        if version < .oldest {
             findings.append(
                 DoctorFinding(
                     .postgresVersion, .error,
-                    "PostgreSQL is \(facts.version / 10_000).\(facts.version % 10_000), and Tidemark needs "
-                        + "\(versionMin / 10_000) or later.", remedy: "Upgrade PostgreSQL."))
+                    "PostgreSQL is \(version), and Tidemark needs \(PostgresVersion.oldest.major) or later.",
+                    remedy: "Upgrade PostgreSQL."))
         }
         if facts.settings["fsync"] == "off" {
             findings.append(

@@ -82,7 +82,7 @@ extension MigrationError {
         if isOfURL { return .usage }
         return switch code {
         case .database, .unanswered: .unreachable
-        case .locked, .newer, .different: .refused
+        case .locked, .newer, .different, .tooOld: .refused
         case .step: .fault
         }
     }
@@ -93,7 +93,8 @@ extension ServerError {
         switch code {
         case .databaseUnreachable: .unreachable
         case .plainBeyondLoopback, .adminUnprotected: .usage
-        case .certificateUnusable, .databaseNotMigrated, .cannotListen, .assetDirectoryUnusable, .masterKeyUnusable,
+        case .certificateUnusable, .databaseNotMigrated, .databaseTooOld, .cannotListen, .assetDirectoryUnusable,
+            .masterKeyUnusable,
             .adminTokenUnusable, .resourcesExhausted:
             .refused
         }

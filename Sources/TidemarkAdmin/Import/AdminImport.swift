@@ -9,7 +9,13 @@ struct AdminImport: AdminCommand {
     static let configuration = CommandConfiguration(
         "import", abstract: "Save the rows of a file as records.",
         discussion: """
-            The file is CSV or JSON lines, gzipped or not. The first line of a CSV file names the columns. Each line of a \
+            The file is CSV or JSON lines, gzipped or not. What `records export`, `records get`, `records query -o json` \
+            and `accounts export` write is recognised by its first line: a record with recordName, recordType and fields \
+            that have types, or the columns recordName, recordType and parent and then KEY:TYPE. Such a file needs neither \
+            --type nor --name, and takes no rule. Of an archive, the records of the zone are saved. Encrypted values are \
+            saved if the zone has their keys, and otherwise left out, with status 1.
+
+            Of any other file, the first line of a CSV file names the columns. Each line of a \
             JSON lines file is an object. A column becomes the field with its name. Cells of CSV become strings, and values \
             of JSON keep their types. Empty cells become no fields. --field or a mapping file describes all other fields. \
             Each line of a mapping file is one of these:
@@ -31,7 +37,8 @@ struct AdminImport: AdminCommand {
             Records that exist are left alone. So run the same command again after an interruption. --replace saves the \
             file's fields over existing records.
             """,
-        examples: "tidemark admin import public airports.csv --type Airport --name icao --account alice",
+        examples: "tidemark admin import alice notes.jsonl --zone Notes",
+        "tidemark admin import public airports.csv --type Airport --name icao --account alice",
         "tidemark admin import alice notes.jsonl --type Note --name recordName --zone Notes --dry-run")
     static let role = OperatorRole.editor
 
@@ -64,15 +71,74 @@ struct AdminImport: AdminCommand {
     var interruption: String? { "\nInterrupted. \(Importer.advice)" }
 
     func run(_ console: Console) async throws {
-        let mapping = try fullMapping(console.screen)
         if case .public = database, account == nil {
             throw AdminFailure(.usage, "Missing --account: give the account that becomes the records' creator.")
         }
-        let tally = try await load(mapping, console)
+        let input = try console.screen.open(file)
+        let tally: ImportTally
+        switch try records(in: input, console) {
+        case .typed(let source): tally = try await load(source, input, console)
+        case .rows(var reader): tally = try await load(&reader, input, try fullMapping(console.screen), console)
+        }
         try await show(tally, console)
         if tally.failedCount > 0 {
             throw AdminFailure(.failedCheck, "\(Amount.records(tally.failedCount)) could not be imported.")
         }
+        if tally.unreadableCount > 0 {
+            throw AdminFailure(
+                .failedCheck, "\(Amount.text(tally.unreadableCount, "encrypted value")) could not be imported.")
+        }
+    }
+
+    /// The forms of a file.
+    private enum Records {
+        /// Records with the types of their fields (R-910).
+        case typed(any RecordSource)
+        /// Of which records are made by rules.
+        case rows(any InputReader)
+    }
+
+    private func records(in input: InputFile, _ console: Console) throws(AdminFailure) -> Records {
+        switch try inputFormat() {
+        case .jsonl:
+            var reader = JSONLinesReader(
+                input, lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
+            guard let line = try reader.firstLine(), SavedLines.has(line) else { return .rows(reader) }
+            return .typed(RecordLinesSource(reader, SavedLines(container: try console.container(), zone: zone)))
+        case .csv:
+            let reader = try CSVReader(input, delimiter: try delimiterByte())
+            return RecordCSVSource(reader).map { .typed($0) } ?? .rows(reader)
+        }
+    }
+
+    private func load(
+        _ source: any RecordSource, _ input: InputFile, _ console: Console
+    ) async throws -> ImportTally {
+        let rules: [(String, Bool)] = [
+            ("--type", type != nil), ("--name", name != nil), ("--mapping", mapping != nil),
+            ("--underscore", underscore != nil), ("--field", !field.isEmpty), ("--skip", !skip.isEmpty),
+            ("--only", only),
+        ]
+        let given = rules.filter(\.1).map(\.0)
+        guard given.isEmpty else {
+            throw AdminFailure(
+                .usage,
+                "\(input.name) has records with the types of their fields: leave out \(given.joined(separator: ", ")).")
+        }
+        let (key, user) = try await place(console)
+        let service = CloudService(
+            storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
+        let saver = RecordSaver(
+            console, service, zone: key, user: user.id, replaces: replace, isDryRun: console.isDryRun)
+        let progress = Progress(input.name, console.screen)
+        try await RecordLoader.load(source, from: input.name, into: saver) { count in
+            progress.show(input.fractionRead, recordCount: count)
+        }
+        progress.end()
+        await service.stop()
+        // Only an optimisation: see `end`.
+        if saver.tally.savedCount > 0, !console.isDryRun { try? await console.store.refreshStatistics() }
+        return ImportTally(saver.tally)
     }
 
     private func show(_ tally: ImportTally, _ console: Console) async throws {
@@ -85,6 +151,7 @@ struct AdminImport: AdminCommand {
                 Column("IMPORTED", key: "imported") { .number($0.savedCount) },
                 Column("SKIPPED", key: "skipped") { .number($0.skippedCount) },
                 Column("REFUSED", key: "refused") { .number($0.failedCount) },
+                Column("LEFT OUT", key: "encryptedLeftOut") { .number($0.unreadableCount) },
             ])
     }
 
@@ -101,7 +168,9 @@ struct AdminImport: AdminCommand {
         return mapping
     }
 
-    private func load(_ mapping: ImportMapping, _ console: Console) async throws -> ImportTally {
+    private func load(
+        _ reader: inout any InputReader, _ input: InputFile, _ mapping: ImportMapping, _ console: Console
+    ) async throws -> ImportTally {
         guard let recordType = mapping.recordType else {
             throw AdminFailure(.usage, "Missing --type: give the type of the records, here or in the mapping.")
         }
@@ -109,12 +178,11 @@ struct AdminImport: AdminCommand {
             throw AdminFailure(
                 .usage, "Missing --name: give the column with the records' names, here or in the mapping.")
         }
+        if let csv = reader as? CSVReader { try Self.check(mapping, against: csv, input) }
         let limits = Limits.standard
         let service = CloudService(
             storage: console.storage, scheduler: console.loop, limits: limits, onMoved: { _ in })
         let (key, user) = try await place(console)
-        let input = try console.screen.open(file)
-        var reader = try reader(of: input, mapping)
         var converter = RowConverter(mapping, nameColumn: nameColumn)
         let progress = Progress(input.name, console.screen)
         let importer = Importer(
@@ -175,8 +243,7 @@ struct AdminImport: AdminCommand {
         var mistake: AdminFailure?
         while let row = next(&reader, &mistake) {
             try await importer.add(row, &converter)
-            let fraction = input.byteCount.map { Double(input.byteCountRead) / Double(max($0, 1)) }
-            progress.show(fraction, recordCount: importer.tally.count)
+            progress.show(input.fractionRead, recordCount: importer.tally.count)
         }
         try await importer.finish()
         progress.end()
@@ -192,19 +259,15 @@ struct AdminImport: AdminCommand {
         }
     }
 
-    private func reader(of input: InputFile, _ mapping: ImportMapping) throws(AdminFailure) -> any InputReader {
-        switch try inputFormat() {
-        case .jsonl: return JSONLinesReader(input)
-        case .csv:
-            let reader = try CSVReader(input, delimiter: try delimiterByte())
-            let missing = mapping.missingColumns(of: reader.columns)
-            guard missing.isEmpty else {
-                throw AdminFailure(
-                    .usage,
-                    "\(input.name) has no column named \(missing.joined(separator: " or ")). "
-                        + "Its columns are: \(reader.columns.joined(separator: ", ")).")
-            }
-            return reader
+    private static func check(
+        _ mapping: ImportMapping, against reader: CSVReader, _ input: InputFile
+    ) throws(AdminFailure) {
+        let missing = mapping.missingColumns(of: reader.columns)
+        guard missing.isEmpty else {
+            throw AdminFailure(
+                .usage,
+                "\(input.name) has no column named \(missing.joined(separator: " or ")). "
+                    + "Its columns are: \(reader.columns.joined(separator: ", ")).")
         }
     }
 

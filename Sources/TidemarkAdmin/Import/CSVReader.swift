@@ -23,7 +23,7 @@ struct CSVReader: InputReader {
         var cells: [String] = []
         if let head = try nextCells() {
             do throws(InputMistake) {
-                cells = try head.cells.get().map { cell throws(InputMistake) in try Self.text(cell) }
+                cells = try head.cells.get().map { cell throws(InputMistake) in try cell.text }
             } catch {
                 throw AdminFailure(.usage, "\(file.name):\(head.line): \(error.text)")
             }
@@ -46,23 +46,32 @@ struct CSVReader: InputReader {
         }
     }
 
-    private func values(of cells: [[UInt8]]) throws(InputMistake) -> [String: InputValue] {
+    /// The next row by columns. A cell without anything is nil, and an empty text is in quotation marks.
+    mutating func nextTexts() throws(AdminFailure) -> (line: Int, texts: Result<[String?], InputMistake>)? {
+        guard let row = try nextCells() else { return nil }
+        do throws(InputMistake) {
+            let cells = try checked(try row.cells.get())
+            let texts = try cells.map { cell throws(InputMistake) in cell.isMissing ? nil : try cell.text }
+            return (row.line, .success(texts))
+        } catch {
+            return (row.line, .failure(error))
+        }
+    }
+
+    private func checked(_ cells: [CSVCell]) throws(InputMistake) -> [CSVCell] {
         guard cells.count == columns.count else {
             throw InputMistake(
                 "There are \(cells.count) cells, but \(columns.count) columns. Is a delimiter not quoted?")
         }
-        var values: [String: InputValue] = [:]
-        for (column, cell) in zip(columns, cells) where !cell.isEmpty {
-            values[column] = .text(try Self.text(cell))
-        }
-        return values
+        return cells
     }
 
-    private static func text(_ cell: [UInt8]) throws(InputMistake) -> String {
-        guard let text = String(validating: cell, as: UTF8.self) else {
-            throw InputMistake("This is not text in UTF-8. Convert the file.")
+    private func values(of cells: [CSVCell]) throws(InputMistake) -> [String: InputValue] {
+        var values: [String: InputValue] = [:]
+        for (column, cell) in zip(columns, try checked(cells)) where !cell.bytes.isEmpty {
+            values[column] = .text(try cell.text)
         }
-        return text
+        return values
     }
 
     private enum State {
@@ -72,10 +81,10 @@ struct CSVReader: InputReader {
     }
 
     /// Nil at the end.
-    private mutating func nextCells() throws(AdminFailure) -> (line: Int, cells: Result<[[UInt8]], InputMistake>)? {
+    private mutating func nextCells() throws(AdminFailure) -> (line: Int, cells: Result<[CSVCell], InputMistake>)? {
         var start = line
-        var cells: [[UInt8]] = []
-        var cell: [UInt8] = []
+        var cells: [CSVCell] = []
+        var cell = CSVCell()
         var state = State.outside
         var mistake: InputMistake?
         var byteCount = 0
@@ -89,33 +98,52 @@ struct CSVReader: InputReader {
             if byte == Self.lineFeed { line += 1 }
             switch (state, byte) {
             case (.quoted, Self.quote): state = .closed
-            case (.quoted, _): cell.append(byte)
+            case (.quoted, _): cell.bytes.append(byte)
             case (.closed, Self.quote):
-                cell.append(byte)
+                cell.bytes.append(byte)
                 state = .quoted
-            case (.outside, Self.quote) where cell.isEmpty: state = .quoted
+            case (.outside, Self.quote) where cell.bytes.isEmpty:
+                cell.isQuoted = true
+                state = .quoted
             case (_, delimiter):
                 cells.append(cell)
-                (cell, state) = ([], .outside)
+                (cell, state) = (CSVCell(), .outside)
             case (_, Self.lineFeed):
-                if cells.isEmpty, cell.isEmpty, state == .outside {
+                if cells.isEmpty, cell.bytes.isEmpty, state == .outside {
                     start = line
                     continue
                 }
                 return (start, Self.result(cells + [cell], mistake))
-            case (_, Self.carriageReturn): if try file.peek() != Self.lineFeed { cell.append(byte) }
+            case (_, Self.carriageReturn): if try file.peek() != Self.lineFeed { cell.bytes.append(byte) }
             case (.closed, _): mistake = InputMistake("There is text after a closing quotation mark.")
-            case (.outside, _): cell.append(byte)
+            case (.outside, _): cell.bytes.append(byte)
             }
         }
         if state == .quoted {
             mistake = InputMistake("The record that begins here has a quotation mark without an end.")
         }
-        guard !cells.isEmpty || !cell.isEmpty || state != .outside else { return nil }
+        guard !cells.isEmpty || !cell.bytes.isEmpty || state != .outside else { return nil }
         return (start, Self.result(cells + [cell], mistake))
     }
 
-    private static func result(_ cells: [[UInt8]], _ mistake: InputMistake?) -> Result<[[UInt8]], InputMistake> {
+    private static func result(_ cells: [CSVCell], _ mistake: InputMistake?) -> Result<[CSVCell], InputMistake> {
         mistake.map { .failure($0) } ?? .success(cells)
+    }
+}
+
+/// The bytes of a cell.
+private struct CSVCell {
+    var bytes: [UInt8] = []
+    var isQuoted = false
+
+    var isMissing: Bool { bytes.isEmpty && !isQuoted }
+
+    var text: String {
+        get throws(InputMistake) {
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw InputMistake("This is not text in UTF-8. Convert the file.")
+            }
+            return text
+        }
     }
 }

@@ -14,15 +14,32 @@ struct ImportTally: Sendable, Equatable {
     /// Records that existed already.
     var skippedCount = 0
     var failedCount = 0
+    /// Encrypted values that were left out.
+    var unreadableCount = 0
+
+    init() {}
+
+    init(_ tally: RecordSaver.Tally) {
+        savedCount = tally.savedCount
+        skippedCount = tally.skippedCount
+        failedCount = tally.failedCount
+        unreadableCount = tally.unreadableCount
+    }
 
     var count: Int { savedCount + skippedCount + failedCount }
 
     /// What an import would do, as far as the file tells.
     var plannedText: String {
-        "Would import up to \(savedCount), and refuse \(failedCount)."
+        "Would import up to \(savedCount), and refuse \(failedCount).\(leftOut)"
     }
 
-    var text: String { "Imported \(savedCount), skipped \(skippedCount) that existed, refused \(failedCount)." }
+    var text: String {
+        "Imported \(savedCount), skipped \(skippedCount) that existed, refused \(failedCount).\(leftOut)"
+    }
+
+    private var leftOut: String {
+        unreadableCount > 0 ? " Left out \(Amount.text(unreadableCount, "encrypted value"))." : ""
+    }
 }
 
 /// Saves the records of an input in batches, one batch ahead of the reader, and reports failures by line.

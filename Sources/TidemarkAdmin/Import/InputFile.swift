@@ -8,6 +8,8 @@ package final class InputFile {
     let byteCount: Int?
     /// Counted before decompression.
     private(set) var byteCountRead = 0
+    /// How much of it was read; nil if its size is unknown.
+    var fractionRead: Double? { byteCount.map { Double(byteCountRead) / Double(max($0, 1)) } }
     private let source: any ByteSource
     private var gunzip: Gunzip?
     private var buffer: [UInt8] = []

@@ -6,8 +6,12 @@ internal import Foundation
 struct JSONLinesReader: InputReader {
     private let file: InputFile
     private let lineBytesMax: Int
-    private var line = 0
+    /// The number of the line that was read last, from 1.
+    private(set) var line = 0
+    /// A line that was looked at, and is not taken yet.
+    private var ahead: [UInt8]?
 
+    /// - Parameter lineBytesMax: of lines of records with types. Those of other objects are shorter (``next()``).
     init(_ file: InputFile, lineBytesMax: Int = InputLimits.rowBytesMax) {
         self.file = file
         self.lineBytesMax = lineBytesMax
@@ -15,7 +19,8 @@ struct JSONLinesReader: InputReader {
 
     mutating func next() throws(AdminFailure) -> InputRow? {
         while let bytes = try nextLine() {
-            if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+            guard bytes.count <= InputLimits.rowBytesMax else { throw tooLong }
+            if Self.isBlank(bytes) { continue }
             return InputRow(line: line, values: Self.values(of: bytes))
         }
         return nil
@@ -30,19 +35,34 @@ struct JSONLinesReader: InputReader {
         }
     }
 
+    static func isBlank(_ line: [UInt8]) -> Bool { line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
+
+    /// The first line that has something, which is still to be read; nil if there is none.
+    mutating func firstLine() throws(AdminFailure) -> [UInt8]? {
+        while ahead == nil, let bytes = try nextLine() {
+            if !Self.isBlank(bytes) { ahead = bytes }
+        }
+        return ahead
+    }
+
     /// Nil at the end.
     mutating func nextLine() throws(AdminFailure) -> [UInt8]? {
+        if let bytes = ahead {
+            ahead = nil
+            return bytes
+        }
         guard try file.peek() != nil else { return nil }
         line += 1
         var bytes: [UInt8] = []
         while let byte = try file.next(), byte != UInt8(ascii: "\n") {
             bytes.append(byte)
-            guard bytes.count <= lineBytesMax else {
-                throw AdminFailure(
-                    .usage, "\(file.name):\(line): The line is too long for a record. Is this JSON lines?")
-            }
+            guard bytes.count <= lineBytesMax else { throw tooLong }
         }
         return bytes
+    }
+
+    private var tooLong: AdminFailure {
+        AdminFailure(.usage, "\(file.name):\(line): The line is too long for a record. Is this JSON lines?")
     }
 }
 

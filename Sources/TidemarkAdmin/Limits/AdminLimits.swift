@@ -13,14 +13,16 @@ struct AdminLimits: ParsableCommand {
         Column("VALUE", key: "value") { .optional($0.value.map { Int($0) }) },
         Column("UNIT", key: "unit") { .text($0.unit) },
         Column("SET BY", key: "setBy") { .optional($0.setting) },
+        Column("SOURCE", key: "source") { .text($0.source.rawValue) },
     ]
 
     struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
             "show", abstract: "Show every limit with its value, its unit and where it is set.",
             discussion: """
-                Limits that an option of serve sets are shown as they are without it: the database does not know with which \
-                options its servers run. With --container also those of the container, and with --account those of an account.
+                Over a server, its limits are shown as it runs with them (SOURCE: server). Over the database they are shown as \
+                they are without any option of serve (SOURCE: default): the database does not know with which options its \
+                servers run. What is stored is the same for all servers (SOURCE: store). With --container also those of the container, and with --account those of an account.
                 """,
             examples: "tidemark admin limits show",
             "tidemark admin limits show --container iCloud.org.example.notes --account alice -o json")
@@ -31,7 +33,7 @@ struct AdminLimits: ParsableCommand {
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func run(_ console: Console) async throws {
-            var rows = LimitRow.ofServers(.standard)
+            var rows = LimitRow.of(console.serverLimits)
             if let key = try? console.container() { rows += try await Self.rows(of: key, console) }
             rows.append(
                 LimitRow(
@@ -45,6 +47,10 @@ struct AdminLimits: ParsableCommand {
                         setting: "admin accounts set-quota \(account)"))
             }
             try await console.show(rows, as: AdminLimits.columns)
+            guard console.serverLimits == nil else { return }
+            console.say(
+                "Limits with the source default are those of a server without options. Send the command to a server "
+                    + "(tidemark admin context add) to see its own.")
         }
 
         private static func rows(of key: ContainerKey, _ console: Console) async throws -> [LimitRow] {

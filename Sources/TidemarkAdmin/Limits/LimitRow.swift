@@ -10,10 +10,23 @@ struct LimitRow: Sendable, Equatable {
     let unit: String
     /// The option or command that sets it; nil: it is the same everywhere.
     let setting: String?
+    var source = Source.store
 
-    /// All limits of servers, as this program has them if no option changes them.
-    static func ofServers(_ limits: Limits) -> [LimitRow] {
-        Mirror(reflecting: limits).children.compactMap { child in
+    /// From where the value is.
+    enum Source: String, Sendable {
+        /// The server that was asked.
+        case server
+        /// This program: a server has it if no option changes it.
+        case `default`
+        /// The database, so that all servers have it.
+        case store
+    }
+
+    /// All limits of a server.
+    ///
+    /// - Parameter running: nil: there is none, and those are shown that no option has changed.
+    static func of(_ running: Limits?) -> [LimitRow] {
+        Mirror(reflecting: running ?? .standard).children.compactMap { child in
             guard let name = child.label else { return nil }
             let value: Int64? =
                 switch child.value {
@@ -21,7 +34,9 @@ struct LimitRow: Sendable, Equatable {
                 case let number as Int64: number
                 default: nil
                 }
-            return LimitRow(name: name, value: value, unit: unit(of: name), setting: options[name])
+            return LimitRow(
+                name: name, value: value, unit: unit(of: name), setting: options[name],
+                source: running == nil ? .default : .server)
         }
     }
 

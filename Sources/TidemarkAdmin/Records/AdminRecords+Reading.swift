@@ -106,9 +106,11 @@ extension AdminRecords {
         static let configuration = CommandConfiguration(
             "export", abstract: "Write the records of a zone to standard output.",
             discussion: """
-                jsonl: each record with all fields and their types, as `records save` reads it. csv: the fields that --field \
-                names, as `tidemark admin import` reads it (jsonl with types is for `records save`). Encrypted values are left out: only the user's devices can read \
-                them. Records that change meanwhile may be in it before or after the change.
+                jsonl: each record with all fields and their types. csv: the fields that --field names, or all, each in a \
+                column with its type. `import` reads both back, and `records save` reads jsonl. Encrypted values are \
+                written as they are stored: they can be saved where the zone has the same keys, and only devices can read \
+                them. Assets are named, and their files are not in it (accounts export). Records that change meanwhile may \
+                be in it before or after the change.
                 """,
             examples: "tidemark admin records export alice Notes > notes.jsonl",
             "tidemark admin records export public _defaultZone --type Airport --format csv --field icao --field name")
@@ -118,36 +120,48 @@ extension AdminRecords {
         @OptionGroup var place: ZoneArguments
         @Option(help: ArgumentHelp("Only this type.", valueName: "type")) var type: String?
         @Option(help: "jsonl or csv.") var format = Form.jsonl
-        @Option(help: ArgumentHelp("A column of csv. May be repeated.", valueName: "field")) var field: [String] = []
+        @Option(help: ArgumentHelp("Only this field, in csv. May be repeated.", valueName: "field")) var field:
+            [String] = []
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func validate() throws {
-            guard (format == .csv) != field.isEmpty else {
-                throw ValidationError("--format csv takes one --field for each column, and jsonl none.")
+            guard format == .csv || field.isEmpty else {
+                throw ValidationError("--field chooses the columns of --format csv. jsonl has all fields.")
             }
         }
 
         func run(_ console: Console) async throws {
-            let zone = try await place.find(console).zone
-            if format == .csv { try await console.write(CSVLine.text(["recordName"] + field)) }
-            var (count, encrypted) = (0, 0)
+            let (found, zone) = try await place.find(console)
+            let schema = try await console.storage.schema(of: found.container).schema
+            let columns = format == .csv ? try RecordCSV.fields(field, of: type, in: schema) : nil
+            if let columns { try await console.write(CSVLine.text(RecordCSV.head + columns.map(\.title))) }
+            var (count, encrypted, leftOut) = (0, 0, 0)
             try await AdminRecords.eachPage(of: zone, console) { page in
                 var text = ""
                 for record in page where !record.isDeleted && (type == nil || record.type == type) {
                     count += 1
-                    if format == .csv {
-                        text += CSVLine.text([record.name] + field.map { CSVLine.cell(record.fields[$0]) })
-                    } else {
-                        let line = try RecordLine(record, zone: zone.key.name)
-                        encrypted += line.encryptedCount
+                    let line = try RecordLine(record, zone: zone.key.name)
+                    encrypted += line.encryptedCount
+                    guard let columns else {
                         text += try line.text + "\n"
+                        continue
                     }
+                    let row = try RecordCSV.text(line, columns, isWhole: field.isEmpty)
+                    text += row.text
+                    leftOut += row.leftOutCount
                 }
                 if !text.isEmpty { try await console.write(text) }
                 return true
             }
             console.say(
-                "Exported \(count) records." + (encrypted > 0 ? " Left out \(encrypted) encrypted values." : ""))
+                "Exported \(Amount.records(count))."
+                    + (encrypted > 0 ? " \(Amount.text(encrypted, "value")) encrypted: the keys are not in it." : ""))
+            guard leftOut == 0 else {
+                throw AdminFailure(
+                    .failedCheck,
+                    "Left out \(Amount.text(leftOut, "value")) without a column of their type. Export jsonl, which has all."
+                )
+            }
         }
     }
 

@@ -14,7 +14,8 @@ extension AdminRecords {
                 Of an account's archive, the records of the zone with this name are saved; `accounts import` reads all of it. \
                 The rules and the schema apply as for apps, and devices are told. Grants do not apply. Records that exist are \
                 left alone, so a command that was cut off can be repeated. --replace saves the fields over them. Assets must \
-                be there already.
+                be there already. Encrypted values are saved if the zone has their keys; otherwise they are left out, and \
+                the status is 1. `import` also reads these lines, and CSV.
                 """,
             examples: "tidemark admin records save alice Notes notes.jsonl --container iCloud.org.example.notes",
             "tidemark admin records save public _defaultZone airports.jsonl --account alice --replace")
@@ -46,30 +47,14 @@ extension AdminRecords {
             let service = CloudService(
                 storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
             let saver = RecordSaver(console, service, zone: zone.key, user: user.id, replaces: replace)
-            var reader = JSONLinesReader(
-                try console.screen.open(file),
-                lineBytesMax: InputLimits.lineBytesMax(on: console.screen))
-            var source = SavedLines(container: try? console.container(), zone: zone.key.name)
-            var (lineNumber, encrypted) = (0, 0)
-            while let line = try reader.nextLine() {
-                lineNumber += 1
-                if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
-                do {
-                    guard let record = try source.record(in: line) else { continue }
-                    encrypted += record.encryptedCount
-                    try await saver.save(record)
-                } catch let mistake as InputMistake {
-                    saver.fail("Line \(lineNumber)", mistake.text)
-                }
-            }
-            try await saver.finish()
+            let input = try console.screen.open(file)
+            let source = RecordLinesSource(
+                JSONLinesReader(input, lineBytesMax: InputLimits.lineBytesMax(on: console.screen)),
+                SavedLines(container: try? console.container(), zone: zone.key.name))
+            try await RecordLoader.load(source, from: input.name, into: saver)
             await service.stop()
-            let tally = saver.tally
-            var text =
-                "Saved \(tally.savedCount), skipped \(tally.skippedCount) that existed, refused \(tally.failedCount)."
-            if encrypted > 0 { text += " Left out \(encrypted) encrypted values." }
-            guard tally.failedCount == 0 else { throw AdminFailure(.failedCheck, text) }
-            console.say(text)
+            guard saver.tally.isWhole else { throw AdminFailure(.failedCheck, saver.tally.text) }
+            console.say(saver.tally.text)
         }
     }
 

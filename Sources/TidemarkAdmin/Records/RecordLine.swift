@@ -27,9 +27,14 @@ struct RecordLine: Codable, Equatable {
         created = DateText.text(FieldDate(milliseconds: record.createdAt.milliseconds))
         modified = DateText.text(FieldDate(milliseconds: record.modifiedAt.milliseconds))
         fields = [:]
-        for entry in record.fields {
-            fields[entry.key] = try entry.isEncrypted ? .encrypted : RecordLineField(entry.value())
-        }
+        for entry in record.fields { fields[entry.key] = try RecordLineField(entry) }
+    }
+
+    init(recordName: String, recordType: String, parent: String?, fields: [String: RecordLineField]) {
+        self.recordName = recordName
+        self.recordType = recordType
+        self.parent = parent
+        self.fields = fields
     }
 
     /// - Throws: ``InputMistake`` if it is no such line.
@@ -50,21 +55,27 @@ struct RecordLine: Codable, Equatable {
         }
     }
 
-    /// Encrypted values are left out: only the user's devices can read or make them.
-    func fieldMap() throws(InputMistake) -> FieldMap {
+    /// - Parameter zoneKeys: the ids of the keys that the zone has. An encrypted value whose key is not among them is left out:
+    ///   no device could read it there.
+    func fieldMap(zoneKeys: Set<[UInt8]> = []) throws(InputMistake) -> FieldMap {
         var list: [Field] = []
-        for (key, line) in fields where line.encrypted != true {
+        for (key, line) in fields where !line.isEncrypted || line.isReadable(with: zoneKeys) {
             guard let value = line.value else { throw InputMistake("The field \(key) has no value of its type.") }
-            list.append(Field(key, value))
+            list.append(Field(key, value, isEncrypted: line.isEncrypted))
         }
         do {
-            return try FieldMap(list)
+            return try FieldMap(list, keys: Share.isType(recordType) ? .share : .app)
         } catch {
             throw InputMistake("The fields are not valid: \(error.code.rawValue).")
         }
     }
 
-    var encryptedCount: Int { fields.values.count { $0.encrypted == true } }
+    var encryptedCount: Int { fields.values.count(where: \.isEncrypted) }
+
+    /// How many values ``fieldMap(zoneKeys:)`` leaves out.
+    func unreadableCount(with zoneKeys: Set<[UInt8]>) -> Int {
+        fields.values.count { $0.isEncrypted && !$0.isReadable(with: zoneKeys) }
+    }
 }
 
 extension String {
@@ -85,35 +96,55 @@ extension String {
 
 /// A field with its type, as JSON.
 struct RecordLineField: Codable, Equatable {
-    /// `int64`, `list<date>` and so on; `list` is an empty list.
+    /// `int64`, `list<date>` and so on; `list` is an empty list, and `encrypted` what only devices can read.
     let type: String
-    /// True: the value is encrypted, and not here.
-    let encrypted: Bool?
-    private let content: Content?
+    /// Nil: the value is not here.
+    let content: Content?
 
-    static let encrypted = RecordLineField(type: "encrypted", encrypted: true, content: nil)
+    static let encryptedType = "encrypted"
 
     private enum CodingKeys: String, CodingKey {
-        case type, encrypted
+        case type
         case content = "value"
     }
 
-    private init(type: String, encrypted: Bool?, content: Content?) {
+    init(type: String, content: Content?) {
         self.type = type
-        self.encrypted = encrypted
         self.content = content
     }
 
     init(_ value: FieldValue) {
-        let elements = value.lineElements
-        let type = Self.names.first { $0.type == value.type }?.name ?? "list"
         self.init(
-            type: type, encrypted: nil,
-            content: value.type.isList ? .list(elements.compactMap(Content.init)) : Content(value))
+            type: Self.name(of: value.type),
+            content: value.type.isList ? .list(value.lineElements.compactMap(Content.init)) : Content(value))
     }
+
+    /// An encrypted value stays as it is: its ciphertext in Base64.
+    init(_ entry: FieldMap.Entry) throws(FieldError) {
+        let value = try entry.value()
+        if entry.isEncrypted {
+            self.init(type: Self.encryptedType, content: Content(value))
+        } else {
+            self.init(value)
+        }
+    }
+
+    var isEncrypted: Bool { type == Self.encryptedType }
+
+    /// Whether an encrypted value is here, and its key is one of these.
+    func isReadable(with zoneKeys: Set<[UInt8]>) -> Bool {
+        guard case .bytes(let bytes)? = value, let sealed = SealedValue(bytes) else { return false }
+        return zoneKeys.contains(sealed.keyID)
+    }
+
+    static func name(of type: FieldType) -> String { names.first { $0.type == type }?.name ?? "list" }
+
+    /// Whether values can have a type of this name.
+    static func isType(_ name: String) -> Bool { name == encryptedType || names.contains { $0.name == name } }
 
     /// Nil if it is no value of the type.
     var value: FieldValue? {
+        if isEncrypted { return content?.value(.bytes) }
         guard let type = Self.names.first(where: { $0.name == type })?.type else { return nil }
         guard type.isList else { return content?.value(type) }
         guard case .list(let parts)? = content else { return nil }
@@ -134,7 +165,7 @@ struct RecordLineField: Codable, Equatable {
     }()
 
     /// What stands in JSON.
-    private indirect enum Content: Codable, Equatable {
+    indirect enum Content: Codable, Equatable {
         case text(String)
         case integer(Int64)
         case number(Double)

@@ -6,8 +6,7 @@ internal import TidemarkFields
 
 /// Records as rows, for people and programs.
 package enum RecordRows {
-    /// Whole records, for programs: names and dates, and the fields as an object. Encrypted fields are
-    /// `{"encrypted":true}`, because only the user's devices can read them.
+    /// Whole records, for programs: in JSON each is a ``RecordLine``, which can be saved again.
     ///
     /// - Parameter keys: of the fields; nil for all.
     package static func whole(_ keys: [String]? = nil) -> [Column<QueryMatch>] {
@@ -15,6 +14,7 @@ package enum RecordRows {
             Column("RECORD", key: "recordName", isName: true) { .text($0.record.name) },
             Column("TYPE", key: "recordType") { .text($0.record.type) },
             Column("ZONE", key: "zone") { .text($0.zoneName) },
+            Column("PARENT", key: "parent") { .optional($0.record.parent) },
             Column("CREATED", key: "created") { .date($0.record.createdAt) },
             Column("MODIFIED", key: "modified") { .date($0.record.modifiedAt) },
             Column("FIELDS", key: "fields") { .object(fields(of: $0, keys)) },
@@ -30,32 +30,11 @@ package enum RecordRows {
     private static func fields(of match: QueryMatch, _ keys: [String]?) -> [(String, OutputValue)] {
         match.record.fields.filter { keys?.contains($0.key) ?? true }.sorted { $0.key < $1.key }
             .map { entry -> (String, OutputValue) in
-                guard !entry.isEncrypted else { return (entry.key, .object([("encrypted", .flag(true))])) }
-                guard let value = try? entry.value() else { return (entry.key, .object([("unreadable", .flag(true))])) }
-                return (entry.key, output(value))
+                guard let field = try? RecordLineField(entry) else {
+                    return (entry.key, .object([("unreadable", .flag(true))]))
+                }
+                return (entry.key, field.output)
             }
-    }
-
-    private static func output(_ value: FieldValue) -> OutputValue {
-        switch value {
-        case .string(let text): return .text(text)
-        case .int64(let number): return .number(Int(number))
-        case .double(let number): return .decimal(number)
-        case .date(let date): return .text(DateText.text(date))
-        case .bytes(let bytes): return .text(Base64.encode(bytes))
-        case .reference(let reference):
-            let action: [(String, OutputValue)] =
-                reference.action == .deleteSelf ? [("action", .text("deleteSelf"))] : []
-            return .object([("reference", .text(reference.recordName))] + action)
-        case .asset(let asset): return .object([("bytes", .number(Int(asset.byteCount)))])
-        case .location(let location):
-            return .object([
-                ("latitude", .decimal(location.latitude)), ("longitude", .decimal(location.longitude)),
-                ("altitude", .decimal(location.altitude)),
-            ])
-        case .removed: return .none
-        default: return .list(value.lineElements.map(output))
-        }
     }
 
     /// One field as a cell of a table; empty if the record lacks it.
@@ -84,4 +63,34 @@ package enum RecordRows {
         default: "[" + value.lineElements.map(text).joined(separator: ", ") + "]"
         }
     }
+}
+
+extension RecordLineField {
+    /// As it stands in a ``RecordLine``.
+    var output: OutputValue { .object([("type", .text(type)), ("value", content?.output ?? OutputValue.none)]) }
+}
+
+extension RecordLineField.Content {
+    fileprivate var output: OutputValue {
+        switch self {
+        case .text(let text): .text(text)
+        case .integer(let number): .number(Int(number))
+        case .number(let number): .decimal(number)
+        case .link(let link):
+            .object([("recordName", .text(link.recordName)), ("deleteSelf", .flag(link.deleteSelf))])
+        case .file(let file): .object([("sha256", .text(file.sha256)), ("bytes", .number(Int(file.bytes)))])
+        case .place(let place):
+            .object([
+                ("latitude", place.latitude.output), ("longitude", place.longitude.output),
+                ("altitude", place.altitude.output), ("horizontalAccuracy", place.horizontalAccuracy.output),
+                ("verticalAccuracy", place.verticalAccuracy.output), ("course", place.course.output),
+                ("speed", place.speed.output), ("secondsSince2001", .decimal(place.secondsSince2001)),
+            ])
+        case .list(let parts): .list(parts.map(\.output))
+        }
+    }
+}
+
+extension ExactNumber {
+    fileprivate var output: OutputValue { text.map { .text($0) } ?? .decimal(value) }
 }

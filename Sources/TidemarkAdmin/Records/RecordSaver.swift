@@ -16,6 +16,18 @@ final class RecordSaver {
         var skippedCount = 0
         var deletedCount = 0
         var failedCount = 0
+        /// Encrypted values whose keys the zone does not have.
+        var unreadableCount = 0
+        var shareCount = 0
+
+        static func += (sum: inout Tally, more: Tally) {
+            sum.savedCount += more.savedCount
+            sum.skippedCount += more.skippedCount
+            sum.deletedCount += more.deletedCount
+            sum.failedCount += more.failedCount
+            sum.unreadableCount += more.unreadableCount
+            sum.shareCount += more.shareCount
+        }
     }
 
     private let service: CloudService
@@ -23,6 +35,7 @@ final class RecordSaver {
     private let zone: ZoneKey
     private let user: UserID
     private let replaces: Bool
+    private let isDryRun: Bool
     private let limits = Limits.standard
     private(set) var tally = Tally()
     private var saves: [RecordSave] = []
@@ -33,6 +46,10 @@ final class RecordSaver {
     private var byteCount = 0
     private var counter: UInt64 = 0
     private let life: DeviceID
+    /// Where records under way stand in the input, for messages.
+    private var places: [String: String] = [:]
+    /// The ids of the zone's keys; nil until a record needs one.
+    private var zoneKeys: Set<[UInt8]>?
 
     /// Bytes of fields in one batch: fewer than a request may have.
     private static let batchBytesMax = 1_048_576
@@ -42,7 +59,12 @@ final class RecordSaver {
     /// - Parameters:
     ///   - user: becomes the creator of new records.
     ///   - replaces: whether existing records get the new fields.
-    init(_ console: Console, _ service: CloudService, zone: ZoneKey, user: UserID, replaces: Bool) {
+    ///   - isDryRun: whether records are only looked at.
+    init(
+        _ console: Console, _ service: CloudService, zone: ZoneKey, user: UserID, replaces: Bool,
+        isDryRun: Bool = false
+    ) {
+        self.isDryRun = isDryRun
         self.console = console
         self.service = service
         self.zone = zone
@@ -51,19 +73,52 @@ final class RecordSaver {
         life = DeviceID(high: console.loop.randomBits(), low: console.loop.randomBits())
     }
 
-    /// - Parameter ownName: for the user's own record (R-058): its name here.
-    func save(_ line: RecordLine, asUser ownName: String? = nil) async throws {
+    /// - Parameters:
+    ///   - ownName: for the user's own record (R-058): its name here. Its encrypted values belong to the name that it had.
+    ///   - place: in the input, for messages.
+    func save(_ line: RecordLine, asUser ownName: String? = nil, at place: String? = nil) async throws {
+        guard !Share.isType(line.recordType) else {
+            return fail(place ?? line.recordName, "A share comes back with accounts export and accounts import alone.")
+        }
+        var keys: Set<[UInt8]> = []
+        if line.encryptedCount > 0, ownName == nil || ownName == line.recordName { keys = try await readZoneKeys() }
+        let name = ownName ?? line.recordName
         let fields: FieldMap
         do {
-            fields = try line.fieldMap()
+            fields = try line.fieldMap(zoneKeys: keys)
         } catch {
-            return fail(line.recordName, error.text)
+            return fail(place ?? name, error.text)
         }
-        let name = ownName ?? line.recordName
+        tally.unreadableCount += line.unreadableCount(with: keys)
         try await add(
             RecordSave(
                 name: name, type: line.recordType, tag: nil, fields: fields,
                 parent: line.parent.map { .set($0) } ?? .unchanged, isOwnUser: ownName != nil))
+        places[name] = place
+    }
+
+    /// Saves a CKShare record, unless the zone is shared already (R-912).
+    func save(_ line: RecordLine, sharing share: ShareSave) async throws {
+        let keys = line.encryptedCount > 0 ? try await readZoneKeys() : []
+        let fields: FieldMap
+        do {
+            fields = try line.fieldMap(zoneKeys: keys)
+        } catch {
+            return fail(line.recordName, error.text)
+        }
+        tally.unreadableCount += line.unreadableCount(with: keys)
+        try await add(
+            RecordSave(
+                name: line.recordName, type: line.recordType, tag: nil, fields: fields, parent: .unchanged,
+                share: share))
+    }
+
+    private func readZoneKeys() async throws -> Set<[UInt8]> {
+        if let zoneKeys { return zoneKeys }
+        let read = try await console.storage.zoneKeys(of: [zone], keysMax: limits.zoneKeysMax, sharing: .nothing)
+        let keys = Set((read.first?.keys ?? []).map(\.id))
+        zoneKeys = keys
+        return keys
     }
 
     private func add(_ save: RecordSave) async throws {
@@ -90,7 +145,7 @@ final class RecordSaver {
                 break
             }
         }
-        guard tally.savedCount + tally.deletedCount > 0 else { return }
+        guard tally.savedCount + tally.deletedCount > 0, !isDryRun else { return }
         // It is a hint: the servers' sweep makes up for a lost one.
         try? await console.storage.post([
             .zone(ZoneNotice(database: zone.database, life: .nobody, zoneName: zone.name))
@@ -108,6 +163,12 @@ final class RecordSaver {
 
     private func flush() async throws {
         guard !names.isEmpty else { return }
+        if isDryRun {
+            tally.savedCount += saves.count
+            tally.deletedCount += deletes.count
+            (saves, deletes, names, byteCount, places) = ([], [], [], 0, [:])
+            return
+        }
         counter += 1
         let request = RecordsRequest(
             id: RequestID(device: life, counter: counter, lowestUnanswered: counter), key: zone, saves: saves,
@@ -125,12 +186,16 @@ final class RecordSaver {
 
     private func note(_ save: RecordSave, _ result: SaveOutcome) {
         switch result {
+        case .saved where save.share != nil: tally.shareCount += 1
         case .saved: tally.savedCount += 1
-        case .failed(let failure) where failure.reason == .recordExists && !replaces: tally.skippedCount += 1
+        // A share is never saved over another one.
+        case .failed(let failure) where failure.reason == .recordExists && (!replaces || save.share != nil):
+            tally.skippedCount += 1
         case .failed(let failure) where failure.reason == .parentMissing && orphans.count < Self.orphansMax:
             orphans.append(save)
         case .failed(let failure): fail(save.name, failure.detail ?? failure.reason.text)
         }
+        if orphans.last !== save { places[save.name] = nil }
     }
 
     private func note(_ name: String, _ result: DeleteOutcome) {
@@ -142,6 +207,6 @@ final class RecordSaver {
 
     func fail(_ name: String, _ text: String) {
         tally.failedCount += 1
-        console.say("\(name): \(text)")
+        console.say("\(places[name].map { "\($0): " } ?? "")\(name): \(text)")
     }
 }

@@ -16,6 +16,11 @@ struct SavedLines {
         self.zone = zone
     }
 
+    /// Whether a line is one of these.
+    static func has(_ line: [UInt8]) -> Bool {
+        (try? ArchiveLine(parsing: line)) != nil || (try? RecordLine(parsing: line)) != nil
+    }
+
     /// Nil if the line has no record of the zone.
     ///
     /// - Throws: ``InputMistake`` if it is none of these lines.
@@ -29,7 +34,7 @@ struct SavedLines {
         case .record(let record):
             let isHere = archiveZone == zone && (container == nil || archiveContainer == container)
             return isHere ? record : nil
-        case .account, .asset: break
+        case .account, .zoneKey, .asset, .share, .end: break
         }
         return nil
     }

@@ -36,13 +36,14 @@ struct AdminCompact: AdminCommand {
 
     private static func loss(before: Timestamp, _ console: Console) async throws -> String {
         let end = "Devices that were away for longer will fetch everything again."
-        do throws(StorageError) {
-            let some = try await console.store.compactable(before: before)
-            return
-                "The marks of up to \(some.records) deleted records and \(some.zones) deleted zones will be lost. \(end)"
-        } catch {
-            guard error.code == .tooSlow else { throw error }
-            return "The marks are too many to be counted. \(end)"
-        }
+        let some = try await console.store.compactable(before: before)
+        return
+            "The marks of \(Self.text(some.records, "deleted record")) and \(Self.text(some.zones, "deleted zone")) will be "
+            + "lost. \(end)"
+    }
+
+    /// Zones whose records have not been cleared yet stay, so fewer may go.
+    private static func text(_ number: CountedNumber, _ noun: String) -> String {
+        number.exactly == nil ? Amount.text(number, noun) : "up to \(Amount.text(number, noun))"
     }
 }

@@ -29,12 +29,15 @@ package struct OperatorRequest: Sendable {
     package let canAsk: Bool
     package let showsProgress: Bool
     package let databaseURL: String
+    /// Those of the server, as its options have set them.
+    package let limits: Limits
     /// Where the long queries of all operators take turns.
     package let longQueries: FairGate
 
     package init(
         sender: SignedInOperator, address: String, arguments: [String], container: String?, environment: String?,
-        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String, longQueries: FairGate
+        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String, limits: Limits,
+        longQueries: FairGate
     ) {
         self.sender = sender
         self.address = address
@@ -45,6 +48,7 @@ package struct OperatorRequest: Sendable {
         self.canAsk = canAsk
         self.showsProgress = showsProgress
         self.databaseURL = databaseURL
+        self.limits = limits
         self.longQueries = longQueries
     }
 }

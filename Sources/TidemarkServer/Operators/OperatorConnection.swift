@@ -120,7 +120,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
             container: command.container.isEmpty ? nil : command.container,
             environment: command.environment.isEmpty ? nil : command.environment, hasColor: command.hasColor,
             canAsk: command.canAsk, showsProgress: command.showsProgress, databaseURL: hall.databaseURL,
-            longQueries: hall.longQueries)
+            limits: hall.limits, longQueries: hall.longQueries)
         if let refusal = hall.take(sender) {
             perform(machine.say("Error: \(refusal)"))
             return perform(machine.end(OperatorHall.refusedStatus))

@@ -28,6 +28,7 @@ final class OperatorHall: @unchecked Sendable {
     let loop: EventLoop
     let commands: any OperatorCommands
     let databaseURL: String
+    let limits: Limits
     /// Where the long queries of all operators take turns, apart from those of apps: neither waits for the other's.
     let longQueries: FairGate
     /// How long a channel may take until its command begins.
@@ -51,6 +52,7 @@ final class OperatorHall: @unchecked Sendable {
         checkInterval = configuration.operators.checkInterval
         refusals = configuration.refusals
         longQueries = PostgresStorage.longQueryTurns(1, within: configuration.limits, on: loop)
+        limits = configuration.limits
     }
 
     /// Decides on a request.

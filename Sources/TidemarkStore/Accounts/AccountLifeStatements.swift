@@ -63,6 +63,15 @@ struct AccountLifeStatements: Sendable {
             sharedDatabase: try row["shared_id"])
     }
 
+    /// Accounts that were deleted have no name.
+    let accountNames = DeclaredStatement<[UserID], (user: UserID, name: String)>(
+        .read, "account_names_of_users",
+        """
+        SELECT u.id, a.name FROM container_user u JOIN account a ON a.id = u.account_id
+         WHERE u.id = ANY (\(\.self)) AND a.deleted_at IS NULL
+        """
+    ) { row throws(PostgresError) in (try row["id"], try row["name"]) }
+
     /// The databases of account `a` of this scope, for an `IN`.
     private static func databases(_ scope: String) -> String {
         """

@@ -42,6 +42,12 @@ extension AdminStore {
         try await storage.read(sql.life.users(account))
     }
 
+    /// The names of users' accounts, of those that have one.
+    package func accountNames(of users: [UserID]) async throws(StorageError) -> [UserID: String] {
+        let rows = try await storage.read(sql.life.accountNames(users))
+        return Dictionary(rows.map { ($0.user, $0.name) }) { $1 }
+    }
+
     /// Nil if there is no such account.
     package func contents(of account: AccountID) async throws(StorageError) -> AccountContents? {
         try await storage.read(sql.life.contents(account)).first

@@ -27,6 +27,31 @@ struct ContainerStatements: Sendable {
             feedsEverywhere: try row["feeds_everywhere"], userCount: try row["user_count"])
     }
 
+    /// The databases that hold records, by age.
+    let placedDatabases = DeclaredStatement<
+        (after: DatabaseID, container: ContainerID?, account: AccountID?, countMax: Int), PlacedDatabase
+    >(
+        .read, "admin_placed_databases",
+        """
+        SELECT d.id, k.identifier, k.environment, d.user_id IS NULL AS is_public, a.name AS account_name
+          FROM database d
+          JOIN container k ON k.id = d.container_id
+          LEFT JOIN container_user u ON u.id = d.user_id
+          LEFT JOIN account a ON a.id = u.account_id AND a.deleted_at IS NULL
+         WHERE d.id > \(\.after) AND d.scope IN (1, 2)
+           AND (\(\.container) IS NULL OR d.container_id = \(\.container))
+           AND (\(\.account) IS NULL OR u.account_id = \(\.account))
+         ORDER BY d.id LIMIT \(\.countMax)
+        """
+    ) { row throws(PostgresError) in
+        PlacedDatabase(
+            id: try row["id"],
+            container: ContainerKey(
+                identifier: try row["identifier"],
+                environment: ContainerEnvironment(rawValue: try row["environment"]) ?? .development),
+            isPublic: try row["is_public"], account: try row["account_name"])
+    }
+
     let setReferencesMax = DeclaredStatement<(container: ContainerKey, referencesMax: Int32?), Void>(
         .write, "admin_set_references_max",
         "UPDATE container SET references_max = \(\.referencesMax) WHERE identifier = \(\.container.identifier) AND environment = \(\.container.environment) RETURNING id"

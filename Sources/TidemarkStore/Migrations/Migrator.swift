@@ -15,6 +15,8 @@ package struct Migrator: Sendable {
     private let url: String
     private let loop: EventLoop
     private let tableLockTimeMax: Duration
+    /// PostgreSQL must not be older.
+    package var oldestVersion = PostgresVersion.oldest
 
     /// - Parameter tableLockTimeMax: how long a step waits for a table's lock. Everybody who needs the table meanwhile
     ///   waits behind the step. So beside a backup that takes all night, the step is given up rather than the service.
@@ -28,6 +30,7 @@ package struct Migrator: Sendable {
     ///
     /// - Returns: the names of the steps that were applied now; empty if none was missing.
     package func migrate() async throws(MigrationError) -> [String] {
+        try await checkVersion()
         try await withConnection { connection throws(PostgresError) in
             try await connection.executeScript(
                 "BEGIN; \(Self.lock); \(Self.create); COMMIT", timeout: Self.stepTimeMax)
@@ -37,6 +40,18 @@ package struct Migrator: Sendable {
             let count = try await appliedCount()
             guard count < Migrations.all.count else { return names }
             if try await apply(Migrations.all[count]) { names.append(Migrations.all[count].name) }
+        }
+    }
+
+    /// A server asks before it serves.
+    ///
+    /// - Throws: `tooOld` if PostgreSQL cannot do what Tidemark needs.
+    package func checkVersion() async throws(MigrationError) {
+        let version = try await withConnection { connection throws(PostgresError) in
+            try await connection.run(sql.migrations.version()).rows.first
+        }
+        if let version, PostgresVersion(version) < oldestVersion {
+            throw MigrationError(.tooOld(PostgresVersion(version), oldest: oldestVersion))
         }
     }
 
@@ -138,6 +153,9 @@ struct MigrationStatements: Sendable {
         .read, "migration_table",
         "SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tablename = 'schema_migration'")
 
+    let version = DeclaredStatement<Void, Int>(
+        .read, "postgres_version", "SELECT current_setting('server_version_num')::bigint")
+
     let list = DeclaredStatement<Void, String>(
         .read, "migration_list",
         "SELECT checksum FROM schema_migration ORDER BY number")
@@ -156,6 +174,8 @@ package struct MigrationError: Error, CustomStringConvertible {
         case unanswered(String)
         case newer
         case different(String)
+        /// PostgreSQL itself.
+        case tooOld(PostgresVersion, oldest: PostgresVersion)
     }
 
     package let code: Code
@@ -188,6 +208,8 @@ package struct MigrationError: Error, CustomStringConvertible {
                 + "`tidemark migrate` again: it waits for its end and does what is missing. \(detail)"
         case .newer:
             "The database was migrated by a newer version of tidemark: run that version. \(detail)"
+        case .tooOld(let version, let oldest):
+            "PostgreSQL is \(version), and Tidemark needs \(oldest.major) or later. Upgrade PostgreSQL."
         case .different(let name):
             "Migration \(name) was applied to this database in another form: it is not a tidemark release's database."
         }

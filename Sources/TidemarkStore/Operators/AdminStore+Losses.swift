@@ -90,8 +90,8 @@ extension AdminStore {
     }
 
     private static let zonesOfStep = 500
-    /// Steps of ``recordCounts(of:in:)`` that are taken at most: for some millions of records.
-    private static let countStepsMax = 50
+    /// Steps of one count that are taken at most: for some millions of records.
+    static let countStepsMax = 50
 
     /// - Parameter steps: those that are left.
     private func countRecords(
@@ -112,7 +112,7 @@ extension AdminStore {
     }
 
     /// - Returns: nil if a statement took too long.
-    private func unlessTooSlow<Value: Sendable>(
+    func unlessTooSlow<Value: Sendable>(
         _ body: () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value? {
         do throws(StorageError) {
@@ -121,16 +121,6 @@ extension AdminStore {
             guard error.code == .tooSlow else { throw error }
             return nil
         }
-    }
-
-    /// At most what ``compact(before:)`` removes: zones whose records have not been cleared yet stay.
-    package func compactable(before: Timestamp) async throws(StorageError) -> Compaction {
-        try await storage.read(sql.losses.compactable(before)).first ?? Compaction()
-    }
-
-    /// How many zones of an account have encrypted values, in all containers.
-    package func keyedZoneCount(of account: AccountID) async throws(StorageError) -> Int {
-        try await storage.read(sql.losses.keyedZones(account)).first ?? 0
     }
 }
 
@@ -195,29 +185,5 @@ struct LossStatements: Sendable {
           JOIN record r ON r.database_id = f.database_id AND r.zone_id = f.zone_id AND r.name = f.holder
          WHERE f.database_id = \(\.database) AND f.zone_id = \(\.zone) AND f.target = ANY (\(\.names))
            AND NOT r.is_deleted AND r.created_by <> \(\.user)
-        """)
-
-    let compactable = DeclaredStatement<Timestamp, AdminStore.Compaction>(
-        .read, "loss_compactable",
-        """
-        SELECT (SELECT count(*) FROM zone z JOIN record r ON r.database_id = z.database_id AND r.zone_id = z.id
-                 WHERE z.removal IS NULL AND r.is_deleted AND r.modified_at < \(\.self)) AS records,
-               (SELECT count(*) FROM zone WHERE removal IS NOT NULL AND removed_at < \(\.self)) AS zones
-        """
-    ) { row throws(PostgresError) in
-        var compaction = AdminStore.Compaction()
-        compaction.records = try row["records"]
-        compaction.zones = try row["zones"]
-        return compaction
-    }
-
-    let keyedZones = DeclaredStatement<AccountID, Int>(
-        .read, "loss_keyed_zones",
-        """
-        SELECT count(*) FROM container_user u
-          JOIN database d ON d.user_id = u.id AND d.scope = 2
-          JOIN zone z ON z.database_id = d.id AND z.removal IS NULL
-         WHERE u.account_id = \(\.self)
-           AND EXISTS (SELECT FROM zone_key k WHERE k.database_id = z.database_id AND k.zone_id = z.id)
         """)
 }

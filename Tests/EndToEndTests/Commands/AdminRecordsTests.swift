@@ -24,7 +24,8 @@ import TidemarkTestSupport
             // It is the same text still.
             let line = try #require(json.output.split(separator: "\n").first)
             let decoded = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            #expect((decoded?["fields"] as? [String: Any])?["text"] as? String == record["text"] as? String)
+            let text = (decoded?["fields"] as? [String: [String: Any]])?["text"]?["value"] as? String
+            #expect(text == record["text"] as? String)
         }
     }
 }

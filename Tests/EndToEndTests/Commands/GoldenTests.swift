@@ -97,7 +97,7 @@ import TidemarkTestSupport
 
     /// These lines run as processes too. They only look, and are in no audit.
     private static let programLines = [
-        "accounts list", "limits show -o json", "records get alice Notes none", "zones show alice Nowhere",
+        "accounts list", "accounts list -o json", "records get alice Notes none", "zones show alice Nowhere",
     ]
 
     private func runPrograms(_ place: GoldenPlace) async throws -> [String: [GoldenPlace.Ended]] {

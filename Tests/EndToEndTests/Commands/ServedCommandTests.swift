@@ -39,6 +39,16 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-914: a server tells the limits with which it runs, and the database the defaults`() async throws {
+        try await with { place in
+            let olga = try await OperatorSeat.take(place, "olga", role: "viewer")
+            let limits = ["limits", "show", "-o", "json"]
+            let (direct, served) = (try await place.admin(limits), try await olga.run(limits))
+            #expect(direct.output.contains(#""source":"default""#) && direct.output.contains("without options"))
+            #expect(!served.output.contains(#""source":"default""#) && served.output.contains(#""source":"server""#))
+        }
+    }
+
     @Test func `R-882: a viewer looks and changes nothing, and the audit tells of the attempt`() async throws {
         try await with { place in
             let vera = try await OperatorSeat.take(place, "vera", role: "viewer")

@@ -183,9 +183,9 @@ import TidemarkTestSupport
             ]
                 + Self.container)
         for part in [
-            "\"country\":{\"reference\":\"IS\",\"action\":\"deleteSelf\"}", "\"elevation\":48",
-            "\"recordName\":\"BIRK\"",
-            "\"latitude\":64.13,\"longitude\":-21.9406",
+            #""country":{"type":"reference","value":{"recordName":"IS","deleteSelf":true}}"#,
+            #""elevation":{"type":"double","value":48"#, #""recordName":"BIRK""#,
+            #""latitude":64.13,"longitude":-21.9406"#,
         ] { #expect(shown.output.contains(part), "\(shown.output)") }
     }
 

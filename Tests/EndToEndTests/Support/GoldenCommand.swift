@@ -78,7 +78,8 @@ extension GoldenCommand {
             looking: "explain", "bob shopping --database alice --zone Notes", "alice BIKF", "bob BIKF",
             "bob EDDF --type Airport", refused: ["bob EDDF", "nobody BIKF"]),
         GoldenCommand(looking: "indexes list", "", mask: .numbers),
-        GoldenCommand(looking: "limits show", "", "--account alice"),
+        GoldenCommand(
+            looking: "limits show", "", "--account alice", difference: "it shows its own limits, and not the defaults"),
         GoldenCommand(looking: "operators list", ""),
         GoldenCommand(looking: "operators credentials", "olga", refused: ["nobody"]),
         GoldenCommand(looking: "records get", "alice Notes shopping trip", refused: ["alice Notes none"]),

@@ -27,7 +27,9 @@ import TidemarkTestSupport
                 return .record(record)
             case .container(let line):
                 return .container(
-                    ArchiveLine.Container(container: line.container, environment: line.environment, user: ""))
+                    ArchiveLine.Container(
+                        container: line.container, environment: line.environment, user: "", encryption: line.encryption)
+                )
             case let other: return other
             }
         }
@@ -52,7 +54,7 @@ import TidemarkTestSupport
             #expect(saved.status == .ok, "\(saved.terminal.messages)")
             let exported = try await place.perform("accounts", "export", "alice")
             #expect(exported.status == .ok)
-            #expect(exported.terminal.messages.contains("3 zones, 3 records and 0 assets"))
+            #expect(exported.terminal.messages.contains("3 zones, 3 records, 0 assets and 0 shares"))
             archive = exported.terminal.output
         }
         let first = archive

@@ -73,7 +73,7 @@ import TidemarkTestSupport
 
         func run(
             _ arguments: [String], as role: OperatorRole = .owner, files: [String: [UInt8]] = [:],
-            leavesAtOnce: Bool = false
+            leavesAtOnce: Bool = false, limits: Limits = .standard
         ) async -> (status: TidemarkAdmin.ExitStatus?, channel: TestChannel) {
             let channel = TestChannel(files: files, leavesAtOnce: leavesAtOnce)
             let sender = SignedInOperator(
@@ -81,9 +81,25 @@ import TidemarkTestSupport
             let request = OperatorRequest(
                 sender: sender, address: "10.0.0.7", arguments: arguments, container: AdminPlace.container.identifier,
                 environment: "development", hasColor: false, canAsk: false, showsProgress: false, databaseURL: url,
-                longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
+                limits: limits, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
             let status = await ServedCommands().run(request, over: channel)
             return (TidemarkAdmin.ExitStatus(rawValue: status), channel)
+        }
+    }
+
+    @Test func `R-914: over a server, its own limits are shown`() async throws {
+        try await with { place in
+            var limits = Limits.standard
+            limits.itemsMax = 17
+            let shown = await place.run(["limits", "show", "-o", "json"], limits: limits)
+            #expect(shown.status == .ok)
+            let line =
+                #"{"limit":"itemsMax","value":17,"unit":"count","setBy":"serve --request-items","source":"server"}"#
+            #expect(shown.channel.output.contains(line + "\n"), "\(shown.channel.output)")
+            #expect(
+                shown.channel.output.contains(#""limit":"accountQuota""#)
+                    && shown.channel.output.contains(#""source":"store""#))
+            #expect(!shown.channel.output.contains(#""source":"default""#))
         }
     }
 
@@ -250,7 +266,7 @@ import TidemarkTestSupport
                 id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: .editor),
             address: "", arguments: [], container: nil, environment: nil, hasColor: false, canAsk: false,
             showsProgress: false, databaseURL: "",
-            longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
+            limits: .standard, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
         let served = Screen(output: .table, terminal: ChannelTerminal(request, TestChannel()))
         let local = Screen(output: .table, terminal: MemoryTerminal(input: "", directory: ""))
         let (few, many) = (InputLimits.lineBytesMax(on: served), InputLimits.lineBytesMax(on: local))

@@ -26,7 +26,8 @@ import TidemarkDomain
 
     @Test func `R-870: a healthy PostgreSQL has no findings, and each setting that does harm has one`() {
         #expect(codes(facts()) == [])
-        #expect(codes(facts(version: 140_011)) == [.postgresVersion])
+        #expect(codes(facts(version: 130_022)) == [.postgresVersion])
+        #expect(codes(facts(version: PostgresVersion.oldest.number)).isEmpty)
         #expect(codes(facts(["fsync": "off"])) == [.fsyncOff])
         #expect(codes(facts(["full_page_writes": "off"])) == [.fullPageWritesOff])
         #expect(codes(facts(["autovacuum": "off"])) == [.autovacuumOff])

@@ -7,7 +7,13 @@ import TidemarkDomain
 
 @Suite struct LimitRowTests {
     @Test func `R-869: every limit is shown with its value, and every setting names a limit`() {
-        let rows = LimitRow.ofServers(.standard)
+        let rows = LimitRow.of(nil)
+        #expect(rows.allSatisfy { $0.source == .default })
+        var limits = Limits.standard
+        limits.itemsMax = 17
+        let running = LimitRow.of(limits)
+        #expect(running.first { $0.name == "itemsMax" }?.value == 17)
+        #expect(running.allSatisfy { $0.source == .server } && running.map(\.name) == rows.map(\.name))
         #expect(rows.count == Mirror(reflecting: Limits.standard).children.count)
         #expect(rows.allSatisfy { $0.value != nil }, "\(rows.filter { $0.value == nil })")
         #expect(rows.first { $0.name == "itemsMax" }?.value == Int64(Limits.standard.itemsMax))

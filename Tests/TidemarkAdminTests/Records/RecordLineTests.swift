@@ -22,7 +22,7 @@ import TidemarkTestSupport
         speed: 1.5, timestampMilliseconds: 1_700_000_000_001)
     private static let asset = FieldAsset(sha256: [UInt8](repeating: 7, count: 32), byteCount: 12)
 
-    private static let values: [FieldValue] = [
+    static let values: [FieldValue] = [
         .string(""), .string("1"), .string("a \"b\" \u{1F600} /\n\u{7}"), .int64(.min), .int64(.max), .int64(0),
         .double(0.1), .double(1), .double(-0.0), .double(.infinity), .double(-.infinity),
         .double(.leastNonzeroMagnitude),

@@ -305,4 +305,25 @@ import TidemarkTestSupport
             #expect(error?.code == .newer)
         }
     }
+
+    @Test func `R-870: a PostgreSQL that is too old is refused before anything is changed`() async throws {
+        try await withEmptyDatabase { url, loop in
+            try await Migrator(url: url, loop: loop).checkVersion()
+            var later = Migrator(url: url, loop: loop)
+            later.oldestVersion = PostgresVersion(990_000)
+            let migrator = later
+            let checked = await #expect(throws: MigrationError.self) { try await migrator.checkVersion() }
+            let migrated = await #expect(throws: MigrationError.self) { _ = try await migrator.migrate() }
+            for error in [checked, migrated] {
+                guard case .tooOld(let found, oldest: PostgresVersion(990_000))? = error?.code else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+                #expect(found >= .oldest && error?.description.contains("needs 99 or later") == true)
+            }
+            // Not even the table of migrations is there.
+            let isCurrent = try await Migrator(url: url, loop: loop).isCurrent()
+            #expect(!isCurrent)
+        }
+    }
 }

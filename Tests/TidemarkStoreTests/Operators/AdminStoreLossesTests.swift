@@ -44,14 +44,14 @@ import TidemarkTestSupport
             #expect(counts?.accounts == 0 && counts?.devices == 0)
             #expect(try await store.content(of: key("Old")) == nil, "it has ended")
             let now = fixture.loop.wallClockMilliseconds
-            func compactable(days: Int64) async throws -> [Int] {
+            func compactable(days: Int64) async throws -> [CountedNumber] {
                 let found = try await store.compactable(
                     before: Timestamp(milliseconds: now - days * 86_400_000))
                 return [found.records, found.zones]
             }
-            #expect(try await compactable(days: 25) == [2, 1])
-            #expect(try await compactable(days: 35) == [1, 1])
-            #expect(try await compactable(days: 50) == [0, 0])
+            #expect(try await compactable(days: 25) == [.exactly(2), .exactly(1)])
+            #expect(try await compactable(days: 35) == [.exactly(1), .exactly(1)])
+            #expect(try await compactable(days: 50) == [.exactly(0), .exactly(0)])
             await storage.stop()
         }
     }
@@ -66,7 +66,7 @@ import TidemarkTestSupport
                 _ = try await store.createContainer(key)
                 _ = try await store.user(ofAccount: "alice", in: key, now: Timestamp(milliseconds: 0))
             }
-            #expect(try await store.keyedZoneCount(of: account) == 0)
+            #expect(try await store.keyedZoneCount(of: account) == .exactly(0))
             try PostgresAdministration.execute(
                 [
                     """
@@ -74,8 +74,49 @@ import TidemarkTestSupport
                     SELECT z.database_id, z.id, 1, '\\x01', '\\x02', '\\x03', now() FROM zone z
                     """
                 ], url: fixture.database.url)
-            #expect(try await store.keyedZoneCount(of: account) == 2)
+            #expect(try await store.keyedZoneCount(of: account) == .exactly(2))
             await storage.stop()
         }
     }
+
+    /// More than one step of each count.
+    private static let many = """
+        INSERT INTO zone (database_id, name, created_at) SELECT 1, 'z' || n, now() FROM generate_series(1, 2100) AS n;
+        INSERT INTO zone (database_id, name, created_at, removal, removed_at)
+        SELECT 1, 'old' || n % 7, now(), 0, now() - interval '40 days' FROM generate_series(1, 5003) AS n;
+        INSERT INTO record
+        SELECT 1, z.id, n, n, now(), 1, now() - interval '30 days', 1, '00000000-0000-0000-0000-000000000001', 1,
+               true, 'r' || n, 'Note', NULL, '' FROM zone z CROSS JOIN generate_series(1, 1005) AS n
+         WHERE z.name IN ('z2', 'z2099');
+        """
+
+    @Test func `R-832: what needs several steps is counted to its end`() async throws {
+        try await StoreFixture.run { fixture in
+            let storage = try fixture.storage(connections: 1)
+            let store = AdminStore(storage)
+            try PostgresAdministration.execute([Self.many], url: fixture.database.url)
+            let now = fixture.loop.wallClockMilliseconds
+            let found = try await store.compactable(before: Timestamp(milliseconds: now - 20 * 86_400_000))
+            #expect(found.records == .exactly(2_010) && found.zones == .exactly(5_003), "\(found)")
+            let account = try #require(try await store.createAccount("alice"))
+            _ = try await store.createContainer(Self.key)
+            let user = try #require(
+                try await store.user(ofAccount: "alice", in: Self.key, now: Timestamp(milliseconds: 0)))
+            try PostgresAdministration.execute(
+                [
+                    """
+                    INSERT INTO zone (database_id, name, created_at)
+                    SELECT \(user.privateDatabase.rawValue), 'k' || n, now() FROM generate_series(1, 2005) AS n;
+                    INSERT INTO zone_key (database_id, zone_id, number, id, account_key_id, wrapped, created_at)
+                    SELECT z.database_id, z.id, n, '\\x01', '\\x02', '\\x03', now()
+                      FROM zone z CROSS JOIN generate_series(1, 2) AS n
+                     WHERE z.database_id = \(user.privateDatabase.rawValue) AND z.name LIKE 'k%'
+                    """
+                ], url: fixture.database.url)
+            #expect(try await store.keyedZoneCount(of: account) == .exactly(2_005))
+            await storage.stop()
+        }
+    }
+
+    private static let key = ContainerKey(identifier: "iCloud.a", environment: .development)
 }
