@@ -70,7 +70,7 @@ struct RequestReports: Sendable {
         guard let traces, let notes = greeting.trace.notes, notes.isTraced else { return }
         traces.record(
             TracedRequest(
-                greeting.trace.uuid, kind: RequestKind.hello.name, result: result.name, isFault: result.isFault,
+                greeting.trace.uuid, kind: WireRequestKind.hello.name, result: result.name, isFault: result.isFault,
                 account: nil, answerByteCount: 0, start: greeting.began, turn: nil, end: end, notes: notes))
     }
 

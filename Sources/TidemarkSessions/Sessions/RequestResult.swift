@@ -24,7 +24,7 @@ enum RequestResult: Int, MetricLabel {
 
     static let label = "result"
 
-    /// How it is named. It is made once, as those of ``RequestKind``.
+    /// How it is named. It is made once, as those of ``WireRequestKind``.
     var name: String { Self.names[rawValue] }
     private static let names = texts
 
