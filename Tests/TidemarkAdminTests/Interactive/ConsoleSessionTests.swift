@@ -149,7 +149,7 @@ import TidemarkTestSupport
             func complete(_ text: String) async throws -> ConsoleCompletion {
                 // A name that comes too late is there the next time.
                 var completion = ConsoleCompletion()
-                for _ in 0..<50 where completion == ConsoleCompletion() {
+                for _ in 0..<400 where completion == ConsoleCompletion() {
                     completion = try await blocking { [session = place.session] in session.completion(of: text) }
                 }
                 return completion
@@ -176,7 +176,7 @@ import TidemarkTestSupport
             let others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
             try PostgresAdministration.execute(["CREATE TABLE seen AS SELECT pid \(others)"], url: place.database.url)
             var completion = ConsoleCompletion()
-            for _ in 0..<50 where completion == ConsoleCompletion() {
+            for _ in 0..<400 where completion == ConsoleCompletion() {
                 completion = try await blocking { [session = place.session] in
                     session.completion(of: "accounts show --context other ")
                 }
@@ -200,7 +200,7 @@ import TidemarkTestSupport
             // A writer gets in when somebody opens the pipe to read.
             var writer: Int32 = -1
             defer { if writer >= 0 { close(writer) } }
-            try await eventually {
+            try await eventually(within: .seconds(90)) {
                 writer = open(path, O_WRONLY | O_NONBLOCK)
                 return writer >= 0
             }
@@ -210,7 +210,7 @@ import TidemarkTestSupport
                 _ = await session.prompt
                 hasPrompt.withLock { $0 = true }
             }
-            try await eventually { hasPrompt.withLock { $0 } }
+            try await eventually(within: .seconds(90)) { hasPrompt.withLock { $0 } }
             close(writer)
             writer = -1
             await asking.value
