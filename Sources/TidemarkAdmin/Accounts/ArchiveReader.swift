@@ -46,6 +46,10 @@ final class ArchiveReader {
     var unknownPeopleCount = 0
     /// The last line; nil: it has not come.
     private(set) var end: ArchiveLine.End?
+    /// What has come, as the last line counts it.
+    private var seen = ArchiveLine.End()
+    /// An asset that is there already: its pieces are passed over.
+    private var present: FieldAsset?
 
     init(_ console: Console, _ service: CloudService, into account: AccountID, _ choices: Choices) {
         self.console = console
@@ -64,13 +68,26 @@ final class ArchiveReader {
                 throw AdminFailure(.refused, "The archive is of version \(head.version): use a newer tidemark.")
             }
         case .container(let line): try await enter(line)
-        case .zone(let line): try await enter(line)
+        case .zone(let line):
+            seen.zones += 1
+            try await enter(line)
         case .zoneKey(let line): try await save(line)
         case .asset(let line): try await save(line)
-        case .record(let line): try await save(line)
-        case .share(let line): try await save(line)
+        case .record(let line):
+            seen.records += 1
+            try await save(line)
+        case .share(let line):
+            seen.shares += 1
+            try await save(line)
         case .end(let line): end = line
         }
+    }
+
+    /// Whether all lines have come that the last one counts.
+    var hasAllLines: Bool {
+        guard var end else { return false }
+        end.lacks = seen.lacks
+        return end == seen
     }
 
     func finish() async throws {
@@ -114,15 +131,21 @@ final class ArchiveReader {
 
     private func save(_ line: ArchiveLine.Asset) async throws {
         guard let user = place?.user, let (asset, data) = line.piece else { throw Self.misplaced }
+        if line.offset + Int64(data.count) == asset.byteCount { seen.assets += 1 }
         let upload = AssetUpload(of: AssetKey(database: user.privateDatabase, content: asset), by: life)
         if line.offset == 0 {
             // What is there already need not be sent.
             let progress = try await service.prepare(upload, by: .owner(user.id)).mapError { AdminFailure($0) }.get()
-            if progress.isComplete { return }
+            present = progress.isComplete ? asset : nil
         }
-        let progress = try await service.append(data[...], at: line.offset, to: upload).mapError { AdminFailure($0) }
-            .get()
-        if progress.isComplete { assetCount += 1 }
+        guard asset != present else { return }
+        switch await service.append(data[...], at: line.offset, to: upload) {
+        case .success(let progress): if progress.isComplete { assetCount += 1 }
+        // What follows may be whole. Records that name the asset are refused, and counted.
+        case .failure(.assetModified):
+            console.say("The content of the asset \(line.sha256) is damaged: it is left out.")
+        case .failure(let reason): throw AdminFailure(reason)
+        }
     }
 
     private func save(_ line: RecordLine) async throws {
