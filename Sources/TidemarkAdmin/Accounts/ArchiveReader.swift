@@ -67,6 +67,7 @@ final class ArchiveReader {
             guard head.version == ArchiveLine.version else {
                 throw AdminFailure(.refused, "The archive is of version \(head.version): use a newer tidemark.")
             }
+            try await takeName(head)
         case .container(let line): try await enter(line)
         case .zone(let line):
             seen.zones += 1
@@ -97,6 +98,15 @@ final class ArchiveReader {
         self.saver = nil
     }
 
+    /// The person's name, for an account that has none.
+    private func takeName(_ head: ArchiveLine.Account) async throws {
+        guard let name = PersonName(given: head.givenName ?? "", family: head.familyName ?? ""),
+            name.isValid(limits: .standard),
+            try await console.store.account(shownAs: choices.account)?.personName == nil
+        else { return }
+        try await console.store.setPersonName(name, of: account)
+    }
+
     private func enter(_ line: ArchiveLine.Container) async throws {
         try await finish()
         let key = ContainerKey(identifier: line.container, environment: line.environment.value)
@@ -106,8 +116,10 @@ final class ArchiveReader {
         guard let found = try await console.store.user(ofAccount: choices.account, in: key, now: console.now) else {
             throw AdminFailure.noContainer(key)
         }
-        place = Place(
+        let place = Place(
             container: key, user: found, archivedUser: line.user, encryption: line.encryption?.value ?? .escrowed)
+        self.place = place
+        if place.encryption == .endToEnd { try await beginEndToEnd(place) }
     }
 
     private func enter(_ line: ArchiveLine.Zone) async throws {

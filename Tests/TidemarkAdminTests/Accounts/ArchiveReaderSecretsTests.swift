@@ -316,4 +316,26 @@ import TidemarkTestSupport
             #expect(again.status == .ok && again.terminal.messages.contains("0 assets and"))
         }
     }
+
+    @Test func `R-911: an end-to-end account stays one if no value of it is encrypted yet`() async throws {
+        let archive = """
+            {"account":{"account":"x","familyName":"Poe","givenName":"Alice","version":1}}
+            {"container":{"container":"iCloud.test","encryption":"end-to-end","environment":"development","user":"_x"}}
+            {"end":{"assets":0,"lacks":{"assets":0,"encryptedValues":0},"records":0,"shares":0,"zones":0}}
+
+            """
+        try await run { site in
+            let alice = try await site.place.user("alice")
+            let imported = try await site.perform(["import", "alice", "-"], input: archive, hasMasterKey: false)
+            #expect(imported.status == .ok, "\(imported.terminal.messages)")
+            #expect(try await site.place.storage.accountKey(of: alice.id).mode == .endToEnd)
+            #expect(
+                try await site.place.store.account(shownAs: "alice")?.personName
+                    == PersonName(given: "Alice", family: "Poe"))
+            // A name that the operator has set stays.
+            let other = archive.replacing("Alice", with: "Eve")
+            _ = try await site.perform(["import", "alice", "-"], input: other, hasMasterKey: false)
+            #expect(try await site.place.store.account(shownAs: "alice")?.personName?.given == "Alice")
+        }
+    }
 }
