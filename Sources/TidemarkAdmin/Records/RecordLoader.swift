@@ -35,6 +35,9 @@ struct RecordLinesSource: RecordSource {
                 return SourcedRecord(line: reader.line, record: .failure(error))
             }
         }
+        guard !lines.isCutOff else {
+            throw AdminFailure(.failedCheck, "The archive has no end: it was cut off.")
+        }
         return nil
     }
 }

@@ -82,6 +82,10 @@ import TidemarkTestSupport
             }
         }
         #expect(throws: InputMistake.self) { try name("{}") }
+        #expect(try name(#"{"record":\#(record("a"))}"#) == "a")
+        // The records behind a line of a zone that cannot be read are of no known zone.
+        #expect(throws: InputMistake.self) { try name(#"{"zone":{"zone":"Oth"#) }
+        #expect(try name(#"{"record":\#(record("a"))}"#) == nil)
     }
 
     @Test func `R-868: an exact date that has no milliseconds comes back as it was`() throws {

@@ -12,6 +12,7 @@ import TidemarkStore
         {"zone":{"zone":"Notes","isPerZone":false}}
         {"record":{"recordName":"a","recordType":"Note","fields":{}}}
         {"record":{"recordName":"b","recordType":"Note","fields":{}}}
+        {"end":{"assets":0,"lacks":{"assets":0,"encryptedValues":0},"records":2,"shares":0,"zones":1}}
 
         """
 
