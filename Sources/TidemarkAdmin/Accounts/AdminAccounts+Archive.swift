@@ -15,7 +15,8 @@ extension AdminAccounts {
                 and with --asset-directory the assets. `accounts import` reads it, here or on another server. Encrypted values \
                 are in it as they are stored, with the zones' keys. The keys of an account in escrow open on another server \
                 only if --master-key-file is given. Then whoever has the archive can read the values: keep it as you keep that \
-                file. What is not in it is counted, here and in its last line, and the status is 1.
+                file, and set umask 077 before. What lacks in these is counted, here and in its last line, and the status is \
+                1. Credentials, devices, addresses, subscriptions and records in public databases are not in it.
                 """,
             examples: "tidemark admin accounts export alice > alice.jsonl",
             "tidemark admin accounts export alice --asset-directory /var/lib/tidemark/assets --master-key-file "
@@ -92,8 +93,11 @@ extension AdminAccounts {
             }
             defer { files?.stop() }
             let escrow = try await master.escrow(of: console, claims: true)
+            var limits = Limits.standard
+            // Servers may allow larger ones than the standard (--asset-megabytes).
+            limits.assetBytesMax = .max
             let service = CloudService(
-                storage: console.storage, assets: files, escrow: escrow, scheduler: console.loop, limits: .standard,
+                storage: console.storage, assets: files, escrow: escrow, scheduler: console.loop, limits: limits,
                 onMoved: { _ in })
             let choices = ArchiveReader.Choices(
                 account: account, replaces: replace, matchesAccounts: matchAccounts, escrow: escrow)
@@ -139,7 +143,7 @@ extension ArchiveLine.Lacks {
 
 extension ArchiveReader {
     fileprivate var isWhole: Bool {
-        tally.isWhole && unknownPeopleCount == 0 && end?.lacks.isNothing == true
+        tally.isWhole && unknownPeopleCount == 0 && hasAllLines && end?.lacks.isNothing == true
     }
 
     /// What became of the archive, in words.
@@ -150,7 +154,8 @@ extension ArchiveReader {
             + "\(tally.failedCount)."
         if tally.unreadableCount > 0 {
             text +=
-                " Left out \(Amount.text(tally.unreadableCount, "encrypted value")): their keys cannot be used here."
+                " Left out \(Amount.text(tally.unreadableCount, "encrypted value")): their keys cannot be used here, or their "
+                + "records are here without them. To save them too, import again with --master-key-file and --replace."
         }
         if unknownPeopleCount > 0 {
             text +=
@@ -158,6 +163,7 @@ extension ArchiveReader {
                 + "share."
         }
         guard let end else { return text + " The archive has no end: it was cut off." }
+        if !hasAllLines { text += " The archive is damaged: lines are missing, or come twice. Export it again." }
         return end.lacks.isNothing ? text : "\(text) \(end.lacks.text)"
     }
 }

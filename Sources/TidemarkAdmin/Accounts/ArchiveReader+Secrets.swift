@@ -29,8 +29,10 @@ extension ArchiveReader {
         let stored = try await console.storage.accountKey(of: place.user.id)
         if stored.id == archived.accountKeyID { return archived }
         if place.encryption == .endToEnd {
-            guard stored.id == nil else { return nil }
-            return try await beginEndToEnd(stored, archived.accountKeyID, place) ? archived : nil
+            guard stored.id == nil, stored.mode == .endToEnd else { return nil }
+            let wanted = AccountKey(mode: .endToEnd, id: archived.accountKeyID, key: nil)
+            let saved = try await service.saveAccountKey(wanted, of: place.user.id).mapError { AdminFailure($0) }.get()
+            return saved.id == archived.accountKeyID ? archived : nil
         }
         guard stored.mode == .escrowed, let opened, let secret = try await accountKey(stored, place) else { return nil }
         return WrappedZoneKey(
@@ -59,17 +61,15 @@ extension ArchiveReader {
         return (id, key)
     }
 
-    /// Makes the account end-to-end encrypted with the key that its devices have. Only an account without keys becomes so.
-    private func beginEndToEnd(_ stored: StoredAccountKey, _ id: [UInt8], _ place: Place) async throws -> Bool {
-        if stored.mode != .endToEnd {
-            guard case .done = try await console.store.setEncryptionMode(.endToEnd, of: account, resets: false) else {
-                return false
-            }
-            console.say("\(choices.account) has end-to-end encryption now, as in the archive.")
+    /// Makes the account end-to-end encrypted, as in the archive, also if no value is encrypted yet. Only an account without
+    /// keys becomes so.
+    func beginEndToEnd(_ place: Place) async throws {
+        guard try await console.storage.accountKey(of: place.user.id).mode != .endToEnd else { return }
+        guard case .done = try await console.store.setEncryptionMode(.endToEnd, of: account, resets: false) else {
+            return console.say(
+                "\(choices.account) has keys in escrow, so it does not get the end-to-end encryption of the archive.")
         }
-        let wanted = AccountKey(mode: .endToEnd, id: id, key: nil)
-        let saved = try await service.saveAccountKey(wanted, of: place.user.id).mapError { AdminFailure($0) }.get()
-        return saved.id == id
+        console.say("\(choices.account) has end-to-end encryption now, as in the archive.")
     }
 }
 

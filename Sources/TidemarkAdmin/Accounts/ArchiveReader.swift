@@ -46,6 +46,10 @@ final class ArchiveReader {
     var unknownPeopleCount = 0
     /// The last line; nil: it has not come.
     private(set) var end: ArchiveLine.End?
+    /// What has come, as the last line counts it.
+    private var seen = ArchiveLine.End()
+    /// An asset that is there already: its pieces are passed over.
+    private var present: FieldAsset?
 
     init(_ console: Console, _ service: CloudService, into account: AccountID, _ choices: Choices) {
         self.console = console
@@ -63,14 +67,28 @@ final class ArchiveReader {
             guard head.version == ArchiveLine.version else {
                 throw AdminFailure(.refused, "The archive is of version \(head.version): use a newer tidemark.")
             }
+            try await takeName(head)
         case .container(let line): try await enter(line)
-        case .zone(let line): try await enter(line)
+        case .zone(let line):
+            seen.zones += 1
+            try await enter(line)
         case .zoneKey(let line): try await save(line)
         case .asset(let line): try await save(line)
-        case .record(let line): try await save(line)
-        case .share(let line): try await save(line)
+        case .record(let line):
+            seen.records += 1
+            try await save(line)
+        case .share(let line):
+            seen.shares += 1
+            try await save(line)
         case .end(let line): end = line
         }
+    }
+
+    /// Whether all lines have come that the last one counts.
+    var hasAllLines: Bool {
+        guard var end else { return false }
+        end.lacks = seen.lacks
+        return end == seen
     }
 
     func finish() async throws {
@@ -78,6 +96,15 @@ final class ArchiveReader {
         try await saver.finish()
         tally += saver.tally
         self.saver = nil
+    }
+
+    /// The person's name, for an account that has none.
+    private func takeName(_ head: ArchiveLine.Account) async throws {
+        guard let name = PersonName(given: head.givenName ?? "", family: head.familyName ?? ""),
+            name.isValid(limits: .standard),
+            try await console.store.account(shownAs: choices.account)?.personName == nil
+        else { return }
+        try await console.store.setPersonName(name, of: account)
     }
 
     private func enter(_ line: ArchiveLine.Container) async throws {
@@ -89,8 +116,10 @@ final class ArchiveReader {
         guard let found = try await console.store.user(ofAccount: choices.account, in: key, now: console.now) else {
             throw AdminFailure.noContainer(key)
         }
-        place = Place(
+        let place = Place(
             container: key, user: found, archivedUser: line.user, encryption: line.encryption?.value ?? .escrowed)
+        self.place = place
+        if place.encryption == .endToEnd { try await beginEndToEnd(place) }
     }
 
     private func enter(_ line: ArchiveLine.Zone) async throws {
@@ -114,15 +143,21 @@ final class ArchiveReader {
 
     private func save(_ line: ArchiveLine.Asset) async throws {
         guard let user = place?.user, let (asset, data) = line.piece else { throw Self.misplaced }
+        if line.offset + Int64(data.count) == asset.byteCount { seen.assets += 1 }
         let upload = AssetUpload(of: AssetKey(database: user.privateDatabase, content: asset), by: life)
         if line.offset == 0 {
             // What is there already need not be sent.
             let progress = try await service.prepare(upload, by: .owner(user.id)).mapError { AdminFailure($0) }.get()
-            if progress.isComplete { return }
+            present = progress.isComplete ? asset : nil
         }
-        let progress = try await service.append(data[...], at: line.offset, to: upload).mapError { AdminFailure($0) }
-            .get()
-        if progress.isComplete { assetCount += 1 }
+        guard asset != present else { return }
+        switch await service.append(data[...], at: line.offset, to: upload) {
+        case .success(let progress): if progress.isComplete { assetCount += 1 }
+        // What follows may be whole. Records that name the asset are refused, and counted.
+        case .failure(.assetModified):
+            console.say("The content of the asset \(line.sha256) is damaged: it is left out.")
+        case .failure(let reason): throw AdminFailure(reason)
+        }
     }
 
     private func save(_ line: RecordLine) async throws {

@@ -107,7 +107,8 @@ struct AdminImport: AdminCommand {
             return .typed(RecordLinesSource(reader, SavedLines(container: try console.container(), zone: zone)))
         case .csv:
             let reader = try CSVReader(input, delimiter: try delimiterByte())
-            return RecordCSVSource(reader).map { .typed($0) } ?? .rows(reader)
+            let lineBytesMax = InputLimits.lineBytesMax(on: console.screen)
+            return RecordCSVSource(reader, rowBytesMax: lineBytesMax).map { .typed($0) } ?? .rows(reader)
         }
     }
 

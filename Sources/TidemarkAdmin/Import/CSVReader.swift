@@ -6,6 +6,8 @@ struct CSVReader: InputReader {
     private(set) var columns: [String]
     private let file: InputFile
     private let delimiter: UInt8
+    /// Bytes of one row.
+    var rowBytesMax = InputLimits.rowBytesMax
     /// The line of the next byte.
     private var line = 1
 
@@ -90,7 +92,7 @@ struct CSVReader: InputReader {
         var byteCount = 0
         while let byte = try file.next() {
             byteCount += 1
-            guard byteCount <= InputLimits.rowBytesMax else {
+            guard byteCount <= rowBytesMax else {
                 throw AdminFailure(
                     .usage,
                     "\(file.name):\(start): The record that begins here has no end. Is a quotation mark missing?")

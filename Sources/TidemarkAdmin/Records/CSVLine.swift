@@ -8,6 +8,14 @@ enum CSVLine {
     private static func quoted(_ cell: String?) -> String {
         guard let cell else { return "" }
         let isPlain = !cell.isEmpty && !cell.utf8.contains { "\",\r\n".utf8.contains($0) } && cell.first != " "
-        return isPlain ? cell : "\"" + cell.replacing("\"", with: "\"\"") + "\""
+        guard !isPlain else { return cell }
+        var text = "\"".unicodeScalars
+        // By scalars: with a combining mark a quotation mark is another character.
+        for scalar in cell.unicodeScalars {
+            if scalar == "\"" { text.append(scalar) }
+            text.append(scalar)
+        }
+        text.append("\"")
+        return String(text)
     }
 }

@@ -88,11 +88,14 @@ struct RecordCSVSource: RecordSource {
     private let fields: [RecordCSVColumn]
 
     /// Nil if the columns are others.
-    init?(_ reader: CSVReader) {
+    ///
+    /// - Parameter rowBytesMax: of a row, which has a whole record: more than rows of other files have.
+    init?(_ reader: CSVReader, rowBytesMax: Int = InputLimits.recordLineBytesMax) {
         let columns = reader.columns.dropFirst(RecordCSV.head.count)
         let fields = columns.compactMap { RecordCSVColumn(title: $0) }
         guard reader.columns.starts(with: RecordCSV.head), fields.count == columns.count else { return nil }
         self.reader = reader
+        self.reader.rowBytesMax = rowBytesMax
         self.fields = fields
     }
 

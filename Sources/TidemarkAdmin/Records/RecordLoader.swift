@@ -35,6 +35,9 @@ struct RecordLinesSource: RecordSource {
                 return SourcedRecord(line: reader.line, record: .failure(error))
             }
         }
+        guard !lines.isCutOff else {
+            throw AdminFailure(.failedCheck, "The archive has no end: it was cut off.")
+        }
         return nil
     }
 }
@@ -87,8 +90,8 @@ extension RecordSaver.Tally {
     var unreadableText: String {
         unreadableCount == 0
             ? ""
-            : " Left out \(Amount.text(unreadableCount, "encrypted value")): the zone does not have their keys, so no device "
-                + "could read them. accounts export and accounts import carry the keys."
+            : " Left out \(Amount.text(unreadableCount, "encrypted value")): the zone does not have their keys, or the records are "
+                + "here without them. accounts import brings the keys, and --replace saves the values over existing records."
     }
 
     /// Whether nothing of the input is missing.

@@ -16,7 +16,7 @@ final class RecordSaver {
         var skippedCount = 0
         var deletedCount = 0
         var failedCount = 0
-        /// Encrypted values whose keys the zone does not have.
+        /// Encrypted values whose keys the zone does not have, and those that existing records lack.
         var unreadableCount = 0
         var shareCount = 0
 
@@ -191,6 +191,8 @@ final class RecordSaver {
         // A share is never saved over another one.
         case .failed(let failure) where failure.reason == .recordExists && (!replaces || save.share != nil):
             tally.skippedCount += 1
+            // A run without the keys saved it without them.
+            tally.unreadableCount += failure.serverRecord.map { save.encryptedCount(lackedBy: $0) } ?? 0
         case .failed(let failure) where failure.reason == .parentMissing && orphans.count < Self.orphansMax:
             orphans.append(save)
         case .failed(let failure): fail(save.name, failure.detail ?? failure.reason.text)
@@ -208,5 +210,12 @@ final class RecordSaver {
     func fail(_ name: String, _ text: String) {
         tally.failedCount += 1
         console.say("\(places[name].map { "\($0): " } ?? "")\(name): \(text)")
+    }
+}
+
+extension RecordSave {
+    /// How many encrypted values are in it whose fields a stored record does not have.
+    fileprivate func encryptedCount(lackedBy record: RecordState) -> Int {
+        fields.count { $0.isEncrypted && record.fields[$0.key] == nil }
     }
 }

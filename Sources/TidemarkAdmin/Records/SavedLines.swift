@@ -10,6 +10,10 @@ struct SavedLines {
     /// Where the lines of an archive are.
     private var archiveContainer: ContainerKey?
     private var archiveZone: String?
+    private var hasEnd = false
+
+    /// Whether an archive has begun, and not ended.
+    var isCutOff: Bool { archiveContainer != nil && !hasEnd }
 
     init(container: ContainerKey?, zone: String) {
         self.container = container
@@ -25,7 +29,11 @@ struct SavedLines {
     ///
     /// - Throws: ``InputMistake`` if it is none of these lines.
     mutating func record(in line: [UInt8]) throws(InputMistake) -> RecordLine? {
-        guard let archived = try? ArchiveLine(parsing: line) else { return try RecordLine(parsing: line) }
+        guard let archived = try? ArchiveLine(parsing: line) else {
+            // It may have been that of another zone, whose records follow.
+            if Self.isPlace(line) { archiveZone = nil }
+            return try RecordLine(parsing: line)
+        }
         switch archived {
         case .container(let line):
             archiveContainer = ContainerKey(identifier: line.container, environment: line.environment.value)
@@ -34,8 +42,14 @@ struct SavedLines {
         case .record(let record):
             let isHere = archiveZone == zone && (container == nil || archiveContainer == container)
             return isHere ? record : nil
-        case .account, .zoneKey, .asset, .share, .end: break
+        case .end: hasEnd = true
+        case .account, .zoneKey, .asset, .share: break
         }
         return nil
+    }
+
+    /// Whether a line begins as that of a container or a zone.
+    private static func isPlace(_ line: [UInt8]) -> Bool {
+        [#"{"container":{"#, #"{"zone":{"#].contains { line.starts(with: $0.utf8) }
     }
 }

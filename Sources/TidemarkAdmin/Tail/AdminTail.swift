@@ -16,9 +16,10 @@ struct AdminTail: AdminCommand {
 
             Each line has the position in its zone. Give the last position of each zone with --after to go on where it ended. \
             Of many databases there is also one position for all of them: in the lines whose change is "position", in JSON \
-            and YAML, at most every ten seconds, and on standard error at the end. Give it with --after and the same choice of \
-            databases. What came after it is shown again, unless the positions of those lines are given too, after it. \
-            --exec starts a command for each line, one after the other, with the line as JSON on its standard input.
+            and YAML, at first and then at most every ten seconds, and on standard error at the end. Give it with --after and \
+            the same choice of databases. What came after it is shown again, unless the positions of those lines are given \
+            too, after it. --exec starts a command for each line, one after the other, with the line as JSON on its standard \
+            input.
             """,
         examples: "tidemark admin tail alice --container iCloud.org.example.notes -o json",
         "tidemark admin tail --all-containers --account alice",
@@ -69,12 +70,13 @@ struct AdminTail: AdminCommand {
         defer { listener.stop() }
         var follower = TailFollower(self, places, console)
         try await follower.begin()
+        // Also if the store fails meanwhile.
+        defer { if places.areMany { console.say("Go on with --after \(follower.position)") } }
         // The first word comes when the listener is connected, so nothing is missed in between.
         for await _ in news {
             try await follower.follow()
             if follower.left == 0 || once { break }
         }
-        if places.areMany { console.say("Go on with --after \(follower.position)") }
     }
 
     private func choice(_ console: Console) async throws -> TailedPlaces.Choice {

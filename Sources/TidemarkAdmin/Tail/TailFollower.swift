@@ -16,8 +16,9 @@ struct TailFollower {
     private var progress: TailProgress
     /// How many changes are still wanted.
     private(set) var left: Int
-    private var told: ContinuousClock.Instant
-    private var isToldWhole = true
+    /// When the position was told; nil: not yet.
+    private var told: ContinuousClock.Instant?
+    private var isToldWhole = false
 
     /// The most zones that are followed at once in one database.
     private static let zonesOfOneMax = 20_000
@@ -33,7 +34,6 @@ struct TailFollower {
         self.console = console
         progress = TailProgress(after: command.after)
         left = command.limit == 0 ? Int.max : command.limit
-        told = .now
     }
 
     /// For a later call.
@@ -118,7 +118,9 @@ struct TailFollower {
     private mutating func tellPosition() async throws {
         let isProgram = console.output == .json || console.output == .yaml
         guard places.areMany, isProgram, command.exec == nil, !isToldWhole else { return }
-        guard left == 0 || command.once || told.duration(to: .now) >= Self.positionPause else { return }
+        // At first too: whoever has no position yet would go on without what comes until then.
+        let isSoon = told.map { $0.duration(to: .now) < Self.positionPause } ?? false
+        guard left == 0 || command.once || !isSoon else { return }
         try await console.show([TailLine(position: position)], as: TailLine.columns(ofMany: true))
         (told, isToldWhole) = (.now, true)
     }

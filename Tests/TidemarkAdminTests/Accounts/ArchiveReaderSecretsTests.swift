@@ -63,7 +63,7 @@ import TidemarkTestSupport
             fields: ["cloudkit.title": RecordLineField(.string("ours"))])
         lines.append(
             .share(ArchiveLine.Sharing(record: share, publicPermission: "none", participants: people)))
-        lines.append(.end(ArchiveLine.End()))
+        lines.append(.end(ArchiveLine.End(zones: 1, records: 1 + records.count, assets: 1, shares: 1)))
         return try lines.map { try $0.text }.joined()
     }
 
@@ -100,6 +100,12 @@ import TidemarkTestSupport
 
         func perform(
             _ words: String..., input: String = "", hasMasterKey: Bool = true
+        ) async throws -> (status: TidemarkAdmin.ExitStatus, terminal: MemoryTerminal) {
+            try await perform(words, input: input, hasMasterKey: hasMasterKey)
+        }
+
+        func perform(
+            _ words: [String], input: String = "", hasMasterKey: Bool = true
         ) async throws -> (status: TidemarkAdmin.ExitStatus, terminal: MemoryTerminal) {
             let key = hasMasterKey ? ["--master-key-file", masterKey] : []
             return try await place.perform(
@@ -236,6 +242,100 @@ import TidemarkTestSupport
             let share = try #require(sharing.livingShare)
             #expect(share.publicPermission == .readOnly && sharing.secret != nil)
             #expect(sharing.participants[share.number]?.isEmpty ?? true)
+        }
+    }
+
+    @Test func `R-911: values that were saved without their keys are told again, until they are replaced`() async throws
+    {
+        let archive = try Self.archive(.escrowed, hasKey: true)
+        try await run { site in
+            _ = try await site.place.user("alice")
+            _ = try await site.place.user("bob")
+            let words = ["import", "alice", "-", "--match-accounts"]
+            let keyless = try await site.perform(words, input: archive, hasMasterKey: false)
+            #expect(keyless.status == .failedCheck, "\(keyless.terminal.messages)")
+            let again = try await site.perform(words, input: archive)
+            #expect(again.status == .failedCheck)
+            let messages = again.terminal.messages
+            #expect(messages.contains("Left out 1 encrypted value") && messages.contains("--replace"), "\(messages)")
+            let replaced = try await site.perform(words + ["--replace", "--yes"], input: archive)
+            #expect(replaced.status == .ok, "\(replaced.terminal.messages)")
+            let last = try await site.perform(words, input: archive)
+            #expect(last.status == .ok, "\(last.terminal.messages)")
+            let exported = try await site.perform(["export", "alice"])
+            #expect(exported.terminal.output.contains(Base64.encode(Self.sealed)))
+        }
+    }
+
+    @Test func `R-911: an archive that lacks a line is damaged, and what it has is saved`() async throws {
+        let lines = try Self.archive(.escrowed, hasKey: true).split(separator: "\n")
+        try await run { site in
+            _ = try await site.place.user("alice")
+            _ = try await site.place.user("bob")
+            let place = try #require(lines.firstIndex { $0.contains(#""recordName":"r1""#) })
+            let some = (lines[..<place] + lines[(place + 1)...]).joined(separator: "\n")
+            let imported = try await site.perform(["import", "alice", "-", "--match-accounts"], input: some)
+            #expect(imported.status == .failedCheck)
+            let messages = imported.terminal.messages
+            #expect(messages.contains("refused 0") && messages.contains("lines are missing"), "\(messages)")
+        }
+    }
+
+    @Test func `R-911: an asset of other content is left out, and what follows it is saved`() async throws {
+        let damaged = try Self.archive(.escrowed, hasKey: true).replacing(
+            Base64.encode(Self.content), with: Base64.encode(Self.content.reversed()))
+        try await run { site in
+            _ = try await site.place.user("alice")
+            _ = try await site.place.user("bob")
+            let imported = try await site.perform(["import", "alice", "-", "--match-accounts"], input: damaged)
+            #expect(imported.status == .failedCheck)
+            let messages = imported.terminal.messages
+            #expect(messages.contains("is damaged") && messages.contains("refused 2"), "\(messages)")
+            #expect(messages.contains("1 share,"), "\(messages)")
+        }
+    }
+
+    @Test func `R-864: an asset is larger than servers allow by default, and one that is there is not counted`()
+        async throws
+    {
+        let large = FieldAsset(sha256: [UInt8](repeating: 8, count: 32), byteCount: Limits.standard.assetBytesMax + 1)
+        let piece = try ArchiveLine.asset(ArchiveLine.Asset(large, offset: 0, [1])).text
+        let half = Self.content.count / 2
+        let pieces = try [(0, Self.content[..<half]), (half, Self.content[half...])].map { offset, data in
+            try ArchiveLine.asset(ArchiveLine.Asset(Self.asset, offset: Int64(offset), Array(data))).text
+        }
+        let whole = try ArchiveLine.asset(ArchiveLine.Asset(Self.asset, offset: 0, Self.content)).text
+        let archive = try Self.archive(.escrowed, hasKey: true).replacing(whole, with: piece + pieces.joined())
+        try await run { site in
+            _ = try await site.place.user("alice")
+            _ = try await site.place.user("bob")
+            let words = ["import", "alice", "-", "--match-accounts"]
+            let imported = try await site.perform(words, input: archive)
+            #expect(imported.status == .ok && imported.terminal.messages.contains("1 asset and"))
+            let again = try await site.perform(words, input: archive)
+            #expect(again.status == .ok && again.terminal.messages.contains("0 assets and"))
+        }
+    }
+
+    @Test func `R-911: an end-to-end account stays one if no value of it is encrypted yet`() async throws {
+        let archive = """
+            {"account":{"account":"x","familyName":"Poe","givenName":"Alice","version":1}}
+            {"container":{"container":"iCloud.test","encryption":"end-to-end","environment":"development","user":"_x"}}
+            {"end":{"assets":0,"lacks":{"assets":0,"encryptedValues":0},"records":0,"shares":0,"zones":0}}
+
+            """
+        try await run { site in
+            let alice = try await site.place.user("alice")
+            let imported = try await site.perform(["import", "alice", "-"], input: archive, hasMasterKey: false)
+            #expect(imported.status == .ok, "\(imported.terminal.messages)")
+            #expect(try await site.place.storage.accountKey(of: alice.id).mode == .endToEnd)
+            #expect(
+                try await site.place.store.account(shownAs: "alice")?.personName
+                    == PersonName(given: "Alice", family: "Poe"))
+            // A name that the operator has set stays.
+            let other = archive.replacing("Alice", with: "Eve")
+            _ = try await site.perform(["import", "alice", "-"], input: other, hasMasterKey: false)
+            #expect(try await site.place.store.account(shownAs: "alice")?.personName?.given == "Alice")
         }
     }
 }

@@ -38,6 +38,15 @@ import TidemarkTestSupport
         #expect(back[1].fields.isEmpty, "no value is no text")
     }
 
+    @Test func `R-910: the row of a record of 1 MiB is read back`() throws {
+        let value = FieldValue.strings([String(repeating: "\u{1}", count: 1_000_000)])
+        let column = try #require(RecordCSVColumn(title: "f:list<string>"))
+        let row = try RecordCSV.text(record(value), [column]).text
+        #expect(row.utf8.count > InputLimits.rowBytesMax)
+        let back = try read(CSVLine.text(RecordCSV.head + [column.title]) + row)
+        #expect(try back.first?.fieldMap() == FieldMap([Field("f", value)]))
+    }
+
     @Test func `R-910: a value of another type than its column is left out, and counted`() throws {
         let column = try #require(RecordCSVColumn(title: "f:int64"))
         let row = try RecordCSV.text(record(.string("7")), [column])

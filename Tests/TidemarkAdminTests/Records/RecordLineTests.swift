@@ -23,7 +23,8 @@ import TidemarkTestSupport
     private static let asset = FieldAsset(sha256: [UInt8](repeating: 7, count: 32), byteCount: 12)
 
     static let values: [FieldValue] = [
-        .string(""), .string("1"), .string("a \"b\" \u{1F600} /\n\u{7}"), .int64(.min), .int64(.max), .int64(0),
+        .string(""), .string("1"), .string("a \"b\" \u{1F600} /\n\u{7}"),
+        .string("a\"\u{301}"), .int64(.min), .int64(.max), .int64(0),
         .double(0.1), .double(1), .double(-0.0), .double(.infinity), .double(-.infinity),
         .double(.leastNonzeroMagnitude),
         .double(1.7976931348623157e308), .date(milliseconds: 0), .date(milliseconds: -1),
@@ -81,6 +82,10 @@ import TidemarkTestSupport
             }
         }
         #expect(throws: InputMistake.self) { try name("{}") }
+        #expect(try name(#"{"record":\#(record("a"))}"#) == "a")
+        // The records behind a line of a zone that cannot be read are of no known zone.
+        #expect(throws: InputMistake.self) { try name(#"{"zone":{"zone":"Oth"#) }
+        #expect(try name(#"{"record":\#(record("a"))}"#) == nil)
     }
 
     @Test func `R-868: an exact date that has no milliseconds comes back as it was`() throws {

@@ -101,6 +101,26 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-911: of an archive that was cut off, what is there is saved, and the status is 1`() async throws {
+        try await AdminPlace.run { place in
+            _ = try await place.user("alice")
+            let archive = """
+                {"account":{"account":"x","version":1}}
+                {"container":{"container":"iCloud.test","environment":"development","user":"_x"}}
+                {"zone":{"zone":"_defaultZone","isPerZone":false}}
+                {"record":{"recordName":"a","recordType":"Note","fields":{}}}
+
+                """
+            let end = #"{"end":{"assets":0,"lacks":{"assets":0,"encryptedValues":0},"records":1,"shares":0,"zones":1}}"#
+            let words = ["import", "alice", "-", "--format", "jsonl"]
+            let cut = try await place.perform(words, input: archive)
+            #expect(cut.status == .failedCheck)
+            #expect(cut.terminal.messages.contains("it was cut off. So far: Saved 1,"), "\(cut.terminal.messages)")
+            let whole = try await place.perform(words, input: archive + end + "\n")
+            #expect(whole.status == .ok, "\(whole.terminal.messages)")
+        }
+    }
+
     @Test func `R-911: an encrypted value without its key is left out, counted, and makes the status 1`() async throws {
         try await AdminPlace.run { place in
             _ = try await place.user("alice")
