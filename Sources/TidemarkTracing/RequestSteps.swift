@@ -30,9 +30,12 @@ enum RequestSteps {
         return steps
     }
 
-    /// Without the indentation of the source.
+    /// Without the indentation of the source. Only as much as a span keeps is looked at: clients can cause statements of some
+    /// hundred thousand characters, and this runs on an event loop.
     private static func oneLine(_ sql: String) -> String {
-        sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let scalars = sql.unicodeScalars.prefix(OTLPSpan.textBytesMax)
+        let line = Substring(scalars).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return scalars.endIndex == sql.endIndex ? line : line + " …"
     }
 }
 
