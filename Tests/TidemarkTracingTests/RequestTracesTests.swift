@@ -69,6 +69,16 @@ import Tracing
         #expect(spans.taken[1].attributes["tidemark.result"] == .text("internal_error"))
     }
 
+    @Test func `R-906: the answer begins after the last wait, also if that is no span of its own`() {
+        let notes = RequestNotes(isTraced: true)
+        for number in 1...100 {
+            notes.waitedForStore(from: .microseconds(4_000 + number * 100), to: .microseconds(4_050 + number * 100))
+        }
+        let steps = RequestSteps.all(of: request(notes))
+        #expect(steps.filter { $0.name == "store" }.count == 32)
+        #expect(steps.last == RequestStep(name: "answer", start: .microseconds(14_050), end: .milliseconds(20)))
+    }
+
     @Test func `I-7, R-906: of a long statement only as much is looked at as a span keeps`() throws {
         let notes = RequestNotes(isTraced: true)
         notes.waitedForStore(from: .milliseconds(5), to: .milliseconds(6))
