@@ -29,6 +29,7 @@ package final class RequestNotes: Sendable {
         var slowest: RanStatement?
         var storeTime: Duration?
         var waits: [StoreWait] = []
+        var storeEnd: Duration?
     }
 
     /// More waits of one request are in no trace.
@@ -56,9 +57,13 @@ package final class RequestNotes: Sendable {
     /// When a traced request waited for the store, the first wait first.
     package var storeWaits: [StoreWait] { state.withLock { $0.waits } }
 
+    /// When the last wait for the store ended. There may have been more of them than ``storeWaits`` has.
+    package var storeEnd: Duration? { state.withLock { $0.storeEnd } }
+
     /// The request has waited for the store.
     package func waitedForStore(from start: Duration, to end: Duration) {
         state.withLock { state in
+            state.storeEnd = max(state.storeEnd ?? end, end)
             if state.waits.count < Self.waitsMax { state.waits.append(StoreWait(start: start, end: end)) }
         }
     }

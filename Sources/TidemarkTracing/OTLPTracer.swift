@@ -135,9 +135,9 @@ final class OTLPSpan: Span {
         var take: (@Sendable (FinishedSpan) -> Void)?
     }
 
-    /// Bounds of a span: attributes, and bytes of each text.
+    /// Bounds of a span: attributes, and bytes of each text. Names are texts, too.
     private static let attributesMax = 32
-    private static let textBytesMax = 4_096
+    static let textBytesMax = 4_096
 
     let context: ServiceContext
     private let place: SpanPlace
@@ -194,12 +194,16 @@ final class OTLPSpan: Span {
         var values: [String: TraceValue] = [:]
         state.attributes.forEach { name, attribute in
             guard values.count < Self.attributesMax else { return }
-            values[name] = TraceValue(attribute, textBytesMax: Self.textBytesMax)
+            values[Self.short(name)] = TraceValue(attribute)
         }
         take(
             FinishedSpan(
-                trace: place.trace, id: place.id, parent: parent, name: state.name, kind: kind, start: start,
-                end: max(start, now), attributes: values, status: state.status))
+                trace: place.trace, id: place.id, parent: parent, name: Self.short(state.name), kind: kind,
+                start: start, end: max(start, now), attributes: values, status: state.status))
+    }
+
+    fileprivate static func short(_ text: String) -> String {
+        text.utf8.count <= textBytesMax ? text : String(decoding: text.utf8.prefix(textBytesMax), as: UTF8.self) + " …"
     }
 }
 
@@ -218,24 +222,20 @@ extension FinishedSpan.Kind {
 
 extension TraceValue {
     /// Lists are text.
-    fileprivate init(_ attribute: SpanAttribute, textBytesMax: Int) {
+    fileprivate init(_ attribute: SpanAttribute) {
         switch attribute {
         case .int32(let value): self = .number(Int64(value))
         case .int64(let value): self = .number(value)
         case .double(let value): self = .decimal(value)
         case .bool(let value): self = .flag(value)
-        case .string(let value): self = .text(Self.short(value, textBytesMax))
-        case .stringConvertible(let value): self = .text(Self.short("\(value)", textBytesMax))
-        case .int32Array(let values): self = .text(Self.short("\(values)", textBytesMax))
-        case .int64Array(let values): self = .text(Self.short("\(values)", textBytesMax))
-        case .doubleArray(let values): self = .text(Self.short("\(values)", textBytesMax))
-        case .boolArray(let values): self = .text(Self.short("\(values)", textBytesMax))
-        case .stringArray(let values): self = .text(Self.short("\(values)", textBytesMax))
-        default: self = .text(Self.short("\(attribute)", textBytesMax))
+        case .string(let value): self = .text(OTLPSpan.short(value))
+        case .stringConvertible(let value): self = .text(OTLPSpan.short("\(value)"))
+        case .int32Array(let values): self = .text(OTLPSpan.short("\(values)"))
+        case .int64Array(let values): self = .text(OTLPSpan.short("\(values)"))
+        case .doubleArray(let values): self = .text(OTLPSpan.short("\(values)"))
+        case .boolArray(let values): self = .text(OTLPSpan.short("\(values)"))
+        case .stringArray(let values): self = .text(OTLPSpan.short("\(values)"))
+        default: self = .text(OTLPSpan.short("\(attribute)"))
         }
-    }
-
-    private static func short(_ text: String, _ bytesMax: Int) -> String {
-        text.utf8.count <= bytesMax ? text : String(decoding: text.utf8.prefix(bytesMax), as: UTF8.self) + " …"
     }
 }

@@ -25,14 +25,18 @@ enum RequestSteps {
             store[longest].sql = oneLine(slowest.sql)
         }
         steps += store.sorted { $0.start < $1.start }
-        let begin = steps.map(\.end).max() ?? request.start
+        // Of many waits some are no steps.
+        let begin = (steps.map(\.end) + [request.notes.storeEnd ?? request.start]).max() ?? request.start
         if begin < request.end { steps.append(RequestStep(name: "answer", start: begin, end: request.end)) }
         return steps
     }
 
-    /// Without the indentation of the source.
+    /// Without the indentation of the source. Only as much as a span keeps is looked at: clients can cause statements of some
+    /// hundred thousand characters, and this runs on an event loop.
     private static func oneLine(_ sql: String) -> String {
-        sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let scalars = sql.unicodeScalars.prefix(OTLPSpan.textBytesMax)
+        let line = Substring(scalars).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return scalars.endIndex == sql.endIndex ? line : line + " …"
     }
 }
 

@@ -58,14 +58,18 @@ struct TraceEncoder {
                 json.raw(#""stringValue":"#)
                 json.string(text)
             case .number(let number): json.raw(#""intValue":"\#(number)""#)
-            case .decimal(let number):
-                // JSON has no number for these.
-                json.raw(number.isFinite ? #""doubleValue":\#(number)"# : #""doubleValue":"NaN""#)
+            case .decimal(let number): json.raw(#""doubleValue":\#(Self.text(of: number))"#)
             case .flag(let flag): json.raw(#""boolValue":\#(flag)"#)
             }
             json.raw("}}")
         }
         json.raw("]")
+    }
+
+    /// JSON has no number for what is not finite: these have names in protobuf's JSON.
+    private static func text(of number: Double) -> String {
+        if number.isFinite { return "\(number)" }
+        return number.isNaN ? #""NaN""# : number < 0 ? #""-Infinity""# : #""Infinity""#
     }
 
     /// How many spans a collector has refused, by its answer to a request that it accepted otherwise.

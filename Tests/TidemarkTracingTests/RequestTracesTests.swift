@@ -69,6 +69,24 @@ import Tracing
         #expect(spans.taken[1].attributes["tidemark.result"] == .text("internal_error"))
     }
 
+    @Test func `R-906: the answer begins after the last wait, also if that is no span of its own`() {
+        let notes = RequestNotes(isTraced: true)
+        for number in 1...100 {
+            notes.waitedForStore(from: .microseconds(4_000 + number * 100), to: .microseconds(4_050 + number * 100))
+        }
+        let steps = RequestSteps.all(of: request(notes))
+        #expect(steps.filter { $0.name == "store" }.count == 32)
+        #expect(steps.last == RequestStep(name: "answer", start: .microseconds(14_050), end: .milliseconds(20)))
+    }
+
+    @Test func `I-7, R-906: of a long statement only as much is looked at as a span keeps`() throws {
+        let notes = RequestNotes(isTraced: true)
+        notes.waitedForStore(from: .milliseconds(5), to: .milliseconds(6))
+        notes.ran(String(repeating: "a OR\n  ", count: 50_000), for: .milliseconds(1))
+        let sql = try #require(RequestSteps.all(of: request(notes)).compactMap(\.sql).first)
+        #expect(sql.hasPrefix("a OR a OR a") && sql.hasSuffix(" …") && sql.utf8.count <= 4_100, "\(sql.utf8.count)")
+    }
+
     @Test func `I-7, R-906: the waits of a request are bounded`() {
         let notes = RequestNotes(isTraced: true)
         for number in 0..<100 { notes.waitedForStore(from: .seconds(number), to: .seconds(number + 1)) }
@@ -127,12 +145,15 @@ import Tracing
         let tracer = spans.tracer()
         #expect(throws: Failure.self) {
             try tracer.withSpan("failed") { span in
-                for number in 0..<100 { span.attributes["\(number)"] = String(repeating: "é", count: 10_000) }
+                let long = String(repeating: "é", count: 10_000)
+                for number in 0..<100 { span.attributes["\(number)\(long)"] = long }
+                span.operationName = long
                 throw Failure()
             }
         }
         let span = try #require(spans.taken.first)
-        #expect(span.status == .error && span.attributes.count == 32 && span.byteCount < 200_000)
+        #expect(span.status == .error && span.attributes.count == 32 && span.byteCount < 300_000)
+        #expect(span.name.utf8.count < 4_200)
         let twice = tracer.startSpan("twice")
         twice.end()
         twice.end()

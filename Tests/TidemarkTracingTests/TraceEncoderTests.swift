@@ -43,7 +43,8 @@ import Testing
             .some(
                 1, named: odd,
                 attributes: [
-                    "text": .text(odd), "none": .decimal(.infinity), "half": .decimal(0.5), "least": .number(.min),
+                    "text": .text(odd), "none": .decimal(.nan), "half": .decimal(0.5), "least": .number(.min),
+                    "all": .decimal(.infinity), "debt": .decimal(-.infinity),
                 ])
         ])
         let document = try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
@@ -57,6 +58,8 @@ import Testing
         }
         #expect(values["text"]?["stringValue"] as? String == odd)
         #expect(values["none"]?["doubleValue"] as? String == "NaN")
+        #expect(values["all"]?["doubleValue"] as? String == "Infinity")
+        #expect(values["debt"]?["doubleValue"] as? String == "-Infinity")
         #expect(values["half"]?["doubleValue"] as? Double == 0.5)
         #expect(values["least"]?["intValue"] as? String == "-9223372036854775808")
     }

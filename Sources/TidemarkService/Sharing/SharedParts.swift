@@ -46,10 +46,13 @@ struct SharedParts: Sendable {
                 }
             }
         }
-        var outcomes: [Result<RecordsOutcome, FailureReason>] = []
-        for (index, part) in begun.enumerated() {
-            let outcome = await part?.outcome() ?? .failure(.serverFault)
-            outcomes.append(await outcome.asyncFlatMap { await keeping(links[index], of: $0) })
+        let wait = service.storeWatch?.begin()
+        var outcomes: [WriteCoordinator.Outcome] = []
+        for part in begun { outcomes.append(await part?.outcome() ?? .failure(.serverFault)) }
+        wait?.end()
+        for index in late {
+            guard let link = links[index] else { continue }
+            outcomes[index] = await outcomes[index].asyncFlatMap { await keeping(link, of: $0) }
         }
         return outcomes
     }
@@ -108,9 +111,9 @@ struct SharedParts: Sendable {
     /// The outcome of a part, once its link leads to the zone that was saved in. If the zone was made anew before the save, the
     /// link still leads to the old one. If this fails, the client repeats its request, which has the same effect.
     private func keeping(
-        _ link: MadeLink?, of outcome: RecordsOutcome
+        _ link: MadeLink, of outcome: RecordsOutcome
     ) async -> Result<RecordsOutcome, FailureReason> {
-        guard let link, link.isTakenElsewhere(by: outcome) else { return .success(outcome) }
+        guard link.isTakenElsewhere(by: outcome) else { return .success(outcome) }
         return await point(link.secretHash, to: link.key).map { _ in outcome }
     }
 

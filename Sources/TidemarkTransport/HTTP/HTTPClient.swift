@@ -175,7 +175,8 @@ package final class HTTPClient: @unchecked Sendable {
             switch outcome {
             case .bytes: continue
             case .wouldBlock: registration?.update([.readable, .writable])
-            case .closed, .failed: fail(.connectionLost)
+            // NB: the response may have come before the end. Whoever receives finds both.
+            case .closed, .failed: registration?.update(.readable)
             }
             return
         }

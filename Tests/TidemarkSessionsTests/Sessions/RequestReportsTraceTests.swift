@@ -98,6 +98,27 @@ import TidemarkWire
         #expect(recorded.first { $0.kind == "fetch_zones" }?.turn != nil)
     }
 
+    @Test func `R-906: a save that goes another way to the store, because of a share, notes its wait as well`() throws {
+        let traces = Traces()
+        let world = SessionWorld { $0.traces = traces }
+        let pair = try SharingPair(world)
+        try pair.alice.makeZone("more")
+        // A transaction that locks and reads: making a link is a single call.
+        world.server.faults.always(.beginSent, .delay(.seconds(2)))
+        world.server.faults.always(.commitSent, .delay(.seconds(2)))
+        let save = try ShareRequests.saving(["b"], in: pair.zone, pair.bob.stamp())
+        for (client, request) in [
+            (pair.alice, ShareRequests.share("more", .readOnly, pair.alice.stamp())), (pair.bob, save),
+        ] {
+            let id = client.post(.modifyRecords(request))
+            world.scheduler.advance(by: .seconds(60))
+            #expect(client.answer(to: id) != nil)
+            let notes = try #require(traces.recorded.last { $0.kind == "modify_records" }).notes
+            let time = notes.storeWaits.reduce(Duration.zero) { $0 + ($1.end - $1.start) }
+            #expect(time >= .seconds(2), "\(notes.storeWaits)")
+        }
+    }
+
     @Test func `R-906: a fault of the server is one, and a refusal is none`() throws {
         let traces = Traces()
         let world = SessionWorld { $0.traces = traces }

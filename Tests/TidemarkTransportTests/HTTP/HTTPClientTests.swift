@@ -73,6 +73,27 @@ internal import TidemarkTransport
         }
     }
 
+    @Test func `R-907: a server that answers early and ends the connection is heard, though it has not read all`()
+        async throws
+    {
+        let loop = try EventLoop(name: "hasty")
+        defer { loop.stop() }
+        let listener = try await loop.runThrowing {
+            try Listener(loop: loop, address: .loopback(port: 0)) { descriptor, _ in
+                HastyServer.answer(on: descriptor, loop)
+            }
+        }.value
+        let clientLoop = try EventLoop(name: "client")
+        defer { clientLoop.stop() }
+        let target = HTTPClient.Target(host: "127.0.0.1", port: listener.localAddress.port, tls: nil)
+        let client = HTTPClient(on: clientLoop, target: target, limits: Self.patient)
+        // More than two kernels hold.
+        let body = [UInt8](repeating: 0, count: 67_108_864)
+        #expect(await post(client, on: clientLoop, "/", body) == "413 no")
+        await close(client, on: clientLoop)
+        await loop.run { listener.close() }.value
+    }
+
     @Test(arguments: Wire.allCases)
     func `I-7, R-907: a server that does not answer is given up in time`(_ wire: Wire) async throws {
         try await HTTPScene.run(wire) { scene in
@@ -112,5 +133,25 @@ internal import TidemarkTransport
             // It may have read the alert.
             #expect(["connectionLost", "httpInvalid"].contains(await post(plain, on: loop, "/echo")))
         }
+    }
+}
+
+/// Answers when a request begins to come, and ends the connection, which the kernel resets.
+private final class HastyServer: EventHandler {
+    private let socket: Socket
+    private var registration: Registration?
+
+    private init(_ socket: Socket) { self.socket = socket }
+
+    static func answer(on descriptor: FileDescriptor, _ loop: EventLoop) {
+        let server = HastyServer(Socket(descriptor))
+        server.registration = try? loop.register(descriptor, interest: .readable, handler: server)
+    }
+
+    func ready(_ readiness: Readiness) {
+        registration?.cancel()
+        let answer = Array("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno".utf8)
+        _ = answer.withUnsafeBytes { socket.send($0) }
+        socket.close()
     }
 }
