@@ -133,6 +133,21 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-835, R-883: over a server, --debug shows what the server sends to PostgreSQL, without values`()
+        async throws
+    {
+        try await with { place in
+            let (status, channel) = await place.run(["accounts", "create", "hidden", "--debug"])
+            #expect(status == .ok, "\(channel.messages)")
+            let statements = channel.messages.filter { $0.hasPrefix("-- ") }
+            let creation = statements.first { $0.contains("INSERT INTO account") }
+            #expect(creation?.contains(": $1 text\n") == true, "\(channel.messages)")
+            #expect(!statements.contains { $0.contains("hidden") })
+            let list = await place.run(["accounts", "list", "-o", "name"])
+            #expect(list.channel.messages.isEmpty && list.channel.output == "hidden\n")
+        }
+    }
+
     @Test(arguments: [
         (["accounts", "create", "bob"], OperatorRole.viewer, "needs editor"),
         (["operators", "create", "eve"], OperatorRole.editor, "needs owner"),
