@@ -89,6 +89,7 @@ import TidemarkTestSupport
 
     @Test func `R-914: over a server, its own limits are shown`() async throws {
         try await with { place in
+            _ = try await place.store.createContainer(AdminPlace.container)
             var limits = Limits.standard
             limits.itemsMax = 17
             let shown = await place.run(["limits", "show", "-o", "json"], limits: limits)

@@ -91,6 +91,7 @@ import TidemarkTestSupport
         {"record":{"recordName":"c","recordType":"Note","fields":{}}}
         {"zone":{"zone":"Drafts","isPerZone":false}}
         {"record":{"recordName":"d","recordType":"Note","fields":{}}}
+        {"end":{"zones":2,"records":4,"assets":0,"shares":0,"lacks":{"encryptedValues":0,"assets":0}}}
 
         """
 
