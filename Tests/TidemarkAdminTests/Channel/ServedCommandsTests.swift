@@ -89,7 +89,6 @@ import TidemarkTestSupport
 
     @Test func `R-914: over a server, its own limits are shown`() async throws {
         try await with { place in
-            _ = try await place.store.createContainer(AdminPlace.container)
             var limits = Limits.standard
             limits.itemsMax = 17
             let shown = await place.run(["limits", "show", "-o", "json"], limits: limits)
@@ -101,6 +100,10 @@ import TidemarkTestSupport
                 shown.channel.output.contains(#""limit":"accountQuota""#)
                     && shown.channel.output.contains(#""source":"store""#))
             #expect(!shown.channel.output.contains(#""source":"default""#))
+            // The operator's context names a container that is not there yet. One that is asked for must be there.
+            #expect(shown.channel.messages.map { $0.contains("There is no iCloud.test, development") } == [true])
+            let asked = await place.run(["limits", "show", "--container", "iCloud.none"])
+            #expect(asked.status == .refused && asked.channel.output.isEmpty, "\(asked.channel.messages)")
         }
     }
 
