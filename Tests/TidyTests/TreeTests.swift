@@ -33,7 +33,8 @@ import Testing
             "TidemarkKit/Assets/AssetSource", "TidemarkKit/Assets/AssetStaging", "TidemarkKit/Assets/StagedAsset",
             "TidemarkLocalPostgres/ChildProcess", "TidemarkLocalPostgres/Directory", "TidemarkLocalPostgres/Pipe",
             "TidemarkLocalPostgres/PostgresUser", "TidemarkServer/Keys/MasterKeyFile",
-            "TidemarkAdmin/Console/ProcessTerminal", "TidemarkAdmin/Contexts/AtomicFile",
+            "TidemarkAdmin/CKTool/CKToolProgram", "TidemarkAdmin/Console/ProcessTerminal",
+            "TidemarkAdmin/Contexts/AtomicFile",
             "tidemark-echo/ReadyFile", "foldersync/FileTree", "foldersync/FileTree+Replacing",
             "foldersync/FileWatcher", "foldersync/Journal",
         ].map { "Sources/\($0).swift" }
