@@ -77,7 +77,7 @@ import TidemarkTestSupport
             for _ in 0..<20 {
                 try terminal.type("tidemark admin acc\t show bo\t -o name; printf 'e%s\\n' nd\n")
                 let shown = try await terminal.see("end\r\n")
-                if shown.contains("\nbob\r\n") {
+                if shown.hasSuffix("bob\r\n") {
                     try terminal.type("exit\n")
                     #expect(try await terminal.exit() == 0)
                     return
