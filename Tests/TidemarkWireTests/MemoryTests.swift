@@ -79,7 +79,8 @@ private enum OwnedMemory {
     static func bytes(of value: Any) -> Int {
         switch value {
         case let text as String: text.utf8.count > 15 ? text.utf8.count + 1 + block : 0
-        case let bytes as [UInt8]: bytes.capacity > 0 ? bytes.capacity + block : 0
+        // The heap may give a block of 16 bytes more than was asked for, by chance.
+        case let bytes as [UInt8]: bytes.capacity > 0 ? max(bytes.count, bytes.capacity - 16) + block : 0
         case let list as any MemoryHolder: list.heldBytes
         default:
             Mirror(reflecting: value).children.reduce(0) {

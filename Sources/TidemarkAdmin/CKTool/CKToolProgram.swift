@@ -90,18 +90,11 @@ package struct CKToolProgram: Sendable {
     func write(_ text: String, toFile path: String) throws(AdminFailure) {
         let path = self.path(path)
         var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
-            return try AtomicFile.write(Data(text.utf8), to: path, mode: 0o644)
-        }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        do {
-            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            try file.write(contentsOf: Data(text.utf8))
-            try file.close()
-        } catch {
-            throw AdminFailure(
-                .refused, "Cannot write \(path): \(error.localizedDescription) Check who may write there.")
+        let isOther = lstat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+        if isOther {
+            try AtomicFile.write(Data(text.utf8), through: path)
+        } else {
+            try AtomicFile.write(Data(text.utf8), to: path, mode: 0o644)
         }
     }
 

@@ -61,9 +61,16 @@ package final class NameLookup: Sendable {
 
     private struct State {
         var known: Known?
-        var isBusy = false
+        /// Left by the question under way when it has its answer.
+        var open: DispatchGroup?
         /// Counts how often names were forgotten.
         var generation = 0
+
+        /// What the question with this key was answered lately.
+        func names(_ key: String) -> [String]? {
+            guard let known, known.key == key, ContinuousClock.now - known.time < lifetime else { return nil }
+            return known.names
+        }
     }
 
     private let state = Mutex(State())
@@ -81,38 +88,43 @@ package final class NameLookup: Sendable {
         }
     }
 
-    /// Blocks the calling thread for at most `limit`. Empty if the names are not known by then, or if an earlier
-    /// question is still open.
+    /// Blocks the calling thread for at most `limit`. Empty if the names are not known by then. There is one
+    /// question at a time, so an earlier one is waited for first.
     func names(
         _ kind: LiveName, _ expectation: CompletionExpectation, prefix: String, _ limit: Duration,
         _ work: @escaping @Sendable () async throws -> [String]
     ) -> [String] {
         let options = expectation.options.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let key = ([kind.rawValue, prefix, expectation.account ?? ""] + options).joined(separator: "\n")
-        let now = ContinuousClock.now
-        let (known, isBusy, generation) = state.withLock { state in
-            if let known = state.known, known.key == key, now - known.time < Self.lifetime {
-                return ([String]?.some(known.names), false, state.generation)
-            }
-            defer { state.isBusy = true }
-            return (nil, state.isBusy, state.generation)
+        let deadline = DispatchTime.now() + .milliseconds(Int(limit / .milliseconds(1)))
+        // Twice at most: for an earlier question, and for this one.
+        for _ in 0..<2 {
+            let (names, open) = state.withLock { ($0.names(key), $0.open) }
+            if let names { return names }
+            guard (open ?? ask(key, work)).wait(timeout: deadline) == .success else { return [] }
         }
-        if let known { return known }
-        guard !isBusy else { return [] }
-        let done = DispatchSemaphore(value: 0)
+        return state.withLock { $0.names(key) } ?? []
+    }
+
+    /// - Returns: what is left when the answer has come.
+    private func ask(_ key: String, _ work: @escaping @Sendable () async throws -> [String]) -> DispatchGroup {
+        let question = DispatchGroup()
+        question.enter()
+        let generation = state.withLock { state in
+            state.open = question
+            return state.generation
+        }
         Task.detached { [self] in
             // After a failure they are asked for again.
             let names = try? await work()
             state.withLock { state in
-                state.isBusy = false
+                if state.open === question { state.open = nil }
                 guard state.generation == generation else { return }
                 state.known = names.map { Known(key: key, names: $0, time: .now) }
             }
-            done.signal()
+            question.leave()
         }
-        let milliseconds = Int(limit / .milliseconds(1))
-        guard done.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return [] }
-        return state.withLock { $0.known?.names ?? [] }
+        return question
     }
 }
 

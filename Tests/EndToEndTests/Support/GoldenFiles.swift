@@ -53,6 +53,7 @@ enum GoldenFiles {
         {"zone":{"zone":"Notes","isPerZone":false}}
         {"record":{"recordName":"a","recordType":"Note","fields":{"text":{"type":"string","value":"one"}}}}
         {"record":{"recordName":"b","recordType":"Note","fields":{}}}
+        {"end":{"assets":0,"lacks":{"assets":0,"encryptedValues":0},"records":2,"shares":0,"zones":1}}
 
         """,
     ]

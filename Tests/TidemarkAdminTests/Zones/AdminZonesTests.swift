@@ -12,7 +12,7 @@ import TidemarkStore
         {"zone":{"zone":"Notes","isPerZone":false}}
         {"record":{"recordName":"a","recordType":"Note","fields":{}}}
         {"record":{"recordName":"b","recordType":"Note","fields":{}}}
-        {"end":{"zones":1,"records":2,"assets":0,"shares":0,"lacks":{"encryptedValues":0,"assets":0}}}
+        {"end":{"assets":0,"lacks":{"assets":0,"encryptedValues":0},"records":2,"shares":0,"zones":1}}
 
         """
 

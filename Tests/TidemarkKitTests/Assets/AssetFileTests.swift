@@ -343,7 +343,12 @@ import TidemarkTestSupport
                     defer { state.withLock { $0.hasEnded = true } }
                     while !state.withLock({ $0.isReady }) { await Task.yield() }
                     state.withLock { $0.isReading = true }
-                    _ = try await staging.open(asset)
+                    // A program that starts just then may hold the file's lock for a moment. There is nothing to read then.
+                    var readCount = 0
+                    for _ in 0..<10_000 where readCount == 0 {
+                        readCount = Int(try await staging.open(asset).byteCount)
+                        if readCount == 0 { await Task.yield() }
+                    }
                     state.withLock { $0.isReading = false }
                 }
                 try await group.waitForAll()
