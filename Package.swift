@@ -371,7 +371,7 @@ let package = Package(
             [
                 "TidemarkAdmin", "TidemarkStore", "TidemarkDomain", "TidemarkFields", "TidemarkSockets",
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkPostgres", "TidemarkServer", "TidemarkService",
-                "TidemarkTestSupport", "TidemarkWire",
+                "TidemarkTLS", "TidemarkTestSupport", "TidemarkWire",
                 arguments,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),

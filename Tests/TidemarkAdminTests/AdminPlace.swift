@@ -23,6 +23,7 @@ struct AdminPlace {
 
     static let container = ContainerKey(identifier: "iCloud.test", environment: .development)
 
+    let url: String
     let storage: PostgresStorage
     let loop: EventLoop
 
@@ -35,7 +36,7 @@ struct AdminPlace {
         let url = try await TestPostgres.database(template).url
         let storage = try PostgresStorage(url: url, loop: loop, connections: 2, queryTimes: .patient)
         try await running {
-            try await body(AdminPlace(storage: storage, loop: loop))
+            try await body(AdminPlace(url: url, storage: storage, loop: loop))
         } finally: {
             await storage.stop()
         }

@@ -34,9 +34,10 @@ import TidemarkTestSupport
             url: url)
     }
 
-    private func run(_ url: String, _ arguments: [String]) async throws -> (TidemarkAdmin.ExitStatus, RecordingTerminal)
-    {
-        let terminal = RecordingTerminal()
+    private func run(
+        _ url: String, _ arguments: [String], answers: [String]? = nil
+    ) async throws -> (TidemarkAdmin.ExitStatus, RecordingTerminal) {
+        let terminal = RecordingTerminal(answers: answers)
         let command = try #require(try Admin.parseAsRoot(arguments) as? any AdminCommand)
         let variables = ["TIDEMARK_DATABASE_URL": url, "TIDEMARK_CONTAINER": "iCloud.test"]
         return (await AdminProgram.run(command, terminal: terminal, variables: variables), terminal)
@@ -84,6 +85,26 @@ import TidemarkTestSupport
         #expect(try await run(database.url, purge + ["--yes"]).0 == .ok)
         let (again, _) = try await run(database.url, purge + ["--yes"])
         #expect(again == .refused)
+    }
+
+    @Test(arguments: [
+        (["zones", "delete", "alice", "Notes"], "Notes"), (["zones", "purge", "alice", "Notes"], "Notes"),
+        (["zones", "reset-encrypted", "alice", "Notes"], "Notes"), (["accounts", "delete", "alice"], "alice"),
+        (["accounts", "set-encryption", "alice", "escrowed", "--reset"], "alice"),
+    ])
+    func `R-832: for the worst its name is typed, and a yes is not enough`(
+        _ arguments: [String], _ name: String
+    ) async throws {
+        let url = try await TestPostgres.database(Self.template).url
+        for answer in ["y", "yes", "", name.uppercased(), "\(name) "] {
+            let (status, terminal) = try await run(url, arguments, answers: [answer])
+            #expect(status == .refused, "\(answer): \(terminal.messages)")
+            #expect(terminal.questions.count == 1 && terminal.questions.first?.contains("Type \(name) to ") == true)
+        }
+        let zones = try await run(url, ["zones", "list", "alice", "-o", "name"]).1.data
+        #expect(zones.contains("Notes\n"), "\(zones)")
+        let (status, terminal) = try await run(url, arguments, answers: [name])
+        #expect(status == .ok, "\(terminal.messages)")
     }
 
     @Test func `R-835: --debug shows each statement with its types, and no values`() async throws {

@@ -67,9 +67,6 @@ struct AdminDebug: ParsableCommand {
 struct BundleTexts: Sendable {
     let console: Console
 
-    /// The most accounts in the list of the largest.
-    private static let accountsMax = 20
-
     func all() async throws -> [(name: String, text: String)] {
         let store = console.store
         let facts = try await store.databaseFacts()

@@ -34,7 +34,16 @@ struct AdminLimits: ParsableCommand {
 
         func run(_ console: Console) async throws {
             var rows = LimitRow.of(console.serverLimits)
-            if let key = try? console.container() { rows += try await Self.rows(of: key, console) }
+            if let key = try? console.container() {
+                if let own = try await Self.rows(of: key, console) {
+                    rows += own
+                } else if options.container != nil {
+                    throw AdminFailure.noContainer(key)
+                } else {
+                    // A context may name a container that its first app will create.
+                    console.say("There is no \(key.identifier), \(key.environment.name): its own limits are left out.")
+                }
+            }
             rows.append(
                 LimitRow(
                     name: "accountQuota", value: try await console.store.quota(ofAccount: nil), unit: "bytes",
@@ -53,10 +62,11 @@ struct AdminLimits: ParsableCommand {
                     + "(tidemark admin context add) to see its own.")
         }
 
-        private static func rows(of key: ContainerKey, _ console: Console) async throws -> [LimitRow] {
+        /// Nil if there is no such container.
+        private static func rows(of key: ContainerKey, _ console: Console) async throws -> [LimitRow]? {
             guard let quota = try await console.store.quota(of: key),
                 let container = try await console.store.containers().first(where: { $0.key == key })
-            else { throw AdminFailure.noContainer(key) }
+            else { return nil }
             return [
                 LimitRow(
                     name: "privateQuota", value: quota.privateBytes, unit: "bytes",

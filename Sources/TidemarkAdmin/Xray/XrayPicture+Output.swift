@@ -52,6 +52,12 @@ extension XrayPicture {
             },
             Column("PENDING", key: "pending") { .optional($0.progress?.pending?.count) },
             Column("PENDING AT", key: "pendingAt", wide: true) { .optional($0.progress?.pending?.at) },
+            Column("WAITS FOR", key: "waitsFor", wide: true) {
+                .optional($0.progress?.pending.map { String(describing: $0.wait) })
+            },
+            Column("LAST ERROR", key: "lastError", wide: true) { device in
+                .optional(device.progress?.pending.flatMap { $0.lastError == 0 ? nil : Int($0.lastError) })
+            },
             Column("NOTED", key: "noted") { .optional($0.notedAt) },
         ]
     }

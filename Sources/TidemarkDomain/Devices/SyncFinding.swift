@@ -94,6 +94,12 @@ extension DeviceFacts {
     }
 
     private func nothingWrong(at now: Timestamp) -> SyncFinding {
+        guard missing == 0 else {
+            return SyncFinding(
+                .nothingWrong,
+                "Nothing is wrong yet. It is connected, and behind by \(changes)\(since(now)). To fetch may take a minute.",
+                "Look again in a minute.")
+        }
         let connected =
             isConnected(at: now) ? "It is connected" : "It was connected \(age(lastConnectedAt, now)) ago"
         return SyncFinding(

@@ -66,7 +66,10 @@ struct DevSheet: Encodable {
               \(alice) swift run
 
             Make accounts, look at records, change the schema (`tidemark admin --help`)\(contextText):
-              \(adminLine)
+              \(adminLine("accounts list"))
+
+            See which device of alice is behind, and why:
+              \(adminLine("xray alice"))
 
             See what the server counts, and whether it is ready:
               curl \(admin)/metrics
@@ -82,8 +85,8 @@ struct DevSheet: Encodable {
     }
 
     /// In another terminal.
-    private var adminLine: String {
-        let command = "swift run -c release tidemark admin accounts list"
+    private func adminLine(_ words: String) -> String {
+        let command = "swift run -c release tidemark admin \(words)"
         return switch context {
         case .selected: command
         case .written: command + " --context \(DevHome.contextName)"

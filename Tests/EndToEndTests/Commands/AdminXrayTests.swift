@@ -247,7 +247,9 @@ import TidemarkWire
             let device = Device(place.container(), automatically: false)
             device.write("text", to: "n1", in: CKRecordZone.ID(zoneName: "Notes"))
             try await eventually("the watch shows what is pending", within: .seconds(90)) {
-                lines(watch.output).contains { $0["kind"] as? String == "device" && ($0["pending"] as? Int ?? 0) > 0 }
+                lines(watch.output).contains {
+                    $0["kind"] as? String == "device" && ($0["pending"] as? Int ?? 0) > 0 && $0["waitsFor"] is String
+                }
             }
             try await watch.stop()
         }

@@ -77,8 +77,7 @@ import TidemarkTestSupport
             for _ in 0..<20 {
                 try terminal.type("tidemark admin acc\t show bo\t -o name; printf 'e%s\\n' nd\n")
                 let shown = try await terminal.see("end\r\n")
-                // Shells write commands to the terminal before the output.
-                if shown.contains("bob\r\n") {
+                if shown.hasSuffix("bob\r\n") {
                     try terminal.type("exit\n")
                     #expect(try await terminal.exit() == 0)
                     return
@@ -131,6 +130,26 @@ import TidemarkTestSupport
         }
     }
 
+    private static let archive = """
+        {"container":{"container":"iCloud.test.one","environment":"development","user":"_x"}}
+        {"zone":{"zone":"Notes","isPerZone":false}}
+        {"zone":{"zone":"Drafts","isPerZone":false}}
+        {"end":{"zones":2,"records":0,"assets":0,"shares":0,"lacks":{"encryptedValues":0,"assets":0}}}
+
+        """
+
+    /// Zones of alice's private database.
+    private func makeZones(_ database: TestDatabase, _ directory: TestDirectory) async throws {
+        let path = "\(directory.path)/archive.jsonl"
+        try Self.archive.write(toFile: path, atomically: true, encoding: .utf8)
+        for words in [["containers", "create", "iCloud.test.one"], ["accounts", "import", "alice", path]] {
+            let ended = try await Program.run(
+                "tidemark", ["admin"] + words, environment: ["TIDEMARK_DATABASE_URL": database.url],
+                directory: directory.path)
+            #expect(ended.status == 0, "\(ended.output)")
+        }
+    }
+
     @Test func `R-902: a shell gets the names that begin as what is typed`() async throws {
         try await with { directory, database in
             func complete(_ position: Int, _ words: String...) async throws -> [Substring] {
@@ -140,7 +159,8 @@ import TidemarkTestSupport
                 // The database may be slower than Tab waits.
                 for _ in 0..<20 {
                     let ended = try await Program.run(
-                        "tidemark", call + place + words, environment: ["TIDEMARK_DATABASE_URL": database.url],
+                        "tidemark", call + place + words,
+                        environment: ["TIDEMARK_DATABASE_URL": database.url, "TIDEMARK_CONTAINER": "iCloud.test.one"],
                         directory: directory.path)
                     #expect(ended.status == 0)
                     let names = ended.output.split(separator: "\n")
@@ -152,6 +172,12 @@ import TidemarkTestSupport
             #expect(all == ["alice", "bob"])
             let some = try await complete(0, "accounts", "show", "b")
             #expect(some == ["bob"])
+            try await makeZones(database, directory)
+            let containers = try await complete(0, "containers", "show", "")
+            #expect(containers == ["iCloud.test.one"])
+            // Of the account that is typed, in the container of the place.
+            let zones = try await complete(1, "zones", "show", "alice", "N")
+            #expect(zones == ["Notes"])
         }
     }
 }

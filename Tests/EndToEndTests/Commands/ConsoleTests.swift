@@ -81,6 +81,27 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-830: colours are on a terminal only, and not with NO_COLOR or on a dumb one`() async throws {
+        try await with { place in
+            func shown(_ variables: [String: String], _ more: String = "") async throws -> String {
+                let program = try TerminalProgram(
+                    "'\(Program.directory)/tidemark' admin accounts list\(more)",
+                    environment: place.environment.merging(variables) { $1 }, directory: place.directory.path)
+                #expect(try await program.exit() == 0)
+                let screen = program.screen
+                #expect(screen.contains("alice"), "\(screen)")
+                return screen
+            }
+            // A variable that is empty counts as none.
+            #expect(try await shown(["NO_COLOR": ""]).contains("\u{1B}[1mACCOUNT"))
+            for variables in [["NO_COLOR": "1"], ["NO_COLOR": "", "TERM": "dumb"]] {
+                #expect(try await !shown(variables).contains("\u{1B}"), "\(variables)")
+            }
+            #expect(try await !shown(["NO_COLOR": ""], " | cat").contains("\u{1B}"))
+            #expect(try await !shown(["NO_COLOR": ""], " -o json").contains("\u{1B}"))
+        }
+    }
+
     @Test func `R-900: a context is the console's until it ends, and is in its prompt`() async throws {
         try await with { place in
             let added = try await Program.run(

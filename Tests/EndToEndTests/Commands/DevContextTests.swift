@@ -37,6 +37,49 @@ import TidemarkTestSupport
         #expect(stopped.output.contains("\(directory.path)/data"), "\(stopped.output)")
     }
 
+    /// A device of alice that fetched once, and one that has written since.
+    private func leaveBehind(_ site: Site) async throws {
+        let zoneID = CKRecordZone.ID(zoneName: "Notes")
+        let laptop = Device(site.makeContainer(), automatically: false)
+        laptop.makeZone(zoneID)
+        laptop.write("1", to: "a", in: zoneID)
+        try await laptop.engine?.sendChanges()
+        let container = site.makeContainer()
+        let phone = Device(container, automatically: false)
+        try await phone.engine?.fetchChanges()
+        #expect(phone.texts == ["a": "1"])
+        // The app ends. So no push of what follows is acknowledged.
+        phone.quit()
+        container.signOut()
+        for name in ["b", "c", "d"] { laptop.write("2", to: name, in: zoneID) }
+        try await laptop.engine?.sendChanges()
+    }
+
+    @Test func `R-838, R-854, R-855: a newcomer reads what to type, and which device of alice is behind and why`()
+        async throws
+    {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let server = try await DevServer.start(in: directory)
+        // The program says both commands. There is no manual.
+        let commands = server.program.output.matches(of: /tidemark (admin (?:accounts list|xray alice))\n/)
+            .map { $0.1.split(separator: " ").map(String.init) }
+        #expect(commands == [["admin", "accounts", "list"], ["admin", "xray", "alice"]], "\(server.program.output)")
+        try await leaveBehind(server.site)
+        let look = try #require(commands.last)
+        var screen = ""
+        // dev writes down every two seconds what it knows of devices.
+        var line: Substring?
+        try await eventually("the screen tells of the phone", within: .seconds(60)) {
+            screen = try await Program.run("tidemark", look, directory: directory.path).output
+            line = screen.split(separator: "\n").first { $0.contains("not-connected") }
+            return line != nil
+        }
+        let why = try #require(line)
+        #expect(why.contains("It is behind by 3 changes") && why.contains("Open the app on the device"), "\(screen)")
+        #expect(try await server.program.stop() == 0)
+    }
+
     @Test func `R-838: dev does not take the place of the context that is selected`() async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }

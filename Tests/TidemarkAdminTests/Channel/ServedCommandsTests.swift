@@ -101,6 +101,10 @@ import TidemarkTestSupport
                 shown.channel.output.contains(#""limit":"accountQuota""#)
                     && shown.channel.output.contains(#""source":"store""#))
             #expect(!shown.channel.output.contains(#""source":"default""#))
+            // The operator's context names a container that is not there yet. One that is asked for must be there.
+            #expect(shown.channel.messages.map { $0.contains("There is no iCloud.test, development") } == [true])
+            let asked = await place.run(["limits", "show", "--container", "iCloud.none"])
+            #expect(asked.status == .refused && asked.channel.output.isEmpty, "\(asked.channel.messages)")
         }
     }
 
@@ -131,6 +135,21 @@ import TidemarkTestSupport
             #expect(entries.map(\.action) == ["accounts create"])
             #expect(entries.first?.who == "olga" && entries.first?.address == "10.0.0.7")
             #expect(entries.first?.result == .done)
+        }
+    }
+
+    @Test func `R-835, R-883: over a server, --debug shows what the server sends to PostgreSQL, without values`()
+        async throws
+    {
+        try await with { place in
+            let (status, channel) = await place.run(["accounts", "create", "hidden", "--debug"])
+            #expect(status == .ok, "\(channel.messages)")
+            let statements = channel.messages.filter { $0.hasPrefix("-- ") }
+            let creation = statements.first { $0.contains("INSERT INTO account") }
+            #expect(creation?.contains(": $1 text\n") == true, "\(channel.messages)")
+            #expect(!statements.contains { $0.contains("hidden") })
+            let list = await place.run(["accounts", "list", "-o", "name"])
+            #expect(list.channel.messages.isEmpty && list.channel.output == "hidden\n")
         }
     }
 

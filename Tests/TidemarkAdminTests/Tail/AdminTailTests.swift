@@ -87,6 +87,63 @@ import TidemarkTestSupport
         }
     }
 
+    private static let archive = """
+        {"container":{"container":"iCloud.test","environment":"development","user":"_x"}}
+        {"zone":{"zone":"Notes","isPerZone":false}}
+        {"record":{"recordName":"a","recordType":"Note","fields":{}}}
+        {"record":{"recordName":"b","recordType":"List","fields":{}}}
+        {"record":{"recordName":"c","recordType":"Note","fields":{}}}
+        {"zone":{"zone":"Drafts","isPerZone":false}}
+        {"record":{"recordName":"d","recordType":"Note","fields":{}}}
+        {"end":{"zones":2,"records":4,"assets":0,"shares":0,"lacks":{"encryptedValues":0,"assets":0}}}
+
+        """
+
+    @Test func `R-872: tail shows only the zone, the type and as many changes as it is told`() async throws {
+        try await AdminPlace.run { place in
+            _ = try await place.user("alice")
+            let imported = try await place.perform("accounts", "import", "alice", "-", input: Self.archive)
+            #expect(imported.status == .ok, "\(imported.terminal.messages)")
+            func names(_ words: String...) async throws -> [String] {
+                let shown = try await place.perform(
+                    ["tail", "alice", "--once", "--after", "all-", "-o", "name"] + words)
+                #expect(shown.status == .ok, "\(shown.terminal.messages)")
+                return shown.terminal.output.split(separator: "\n").map(String.init)
+            }
+            #expect(try await names().sorted() == ["a", "b", "c", "d"])
+            #expect(try await names("--zone", "Notes") == ["a", "b", "c"])
+            #expect(try await names("--type", "Note").sorted() == ["a", "c", "d"])
+            #expect(try await names("--zone", "Notes", "--type", "Note") == ["a", "c"])
+            #expect(try await names("--zone", "Notes", "--type", "Note", "--limit", "1") == ["a"])
+            #expect(try await names("--zone", "None") == [])
+        }
+    }
+
+    @Test func `R-872: a command gets each line as JSON, one after the other, and one that fails ends nothing`()
+        async throws
+    {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let file = "\(directory.path)/lines"
+        try await AdminPlace.run { place in
+            _ = try await place.user("alice")
+            #expect(try await place.perform("accounts", "import", "alice", "-", input: Self.archive).status == .ok)
+            let picky = "grep -q '\"recordName\":\"c\"' && exit 3; echo ran >> '\(file)'"
+            for command in ["cat >> '\(file)'", picky] {
+                let shown = try await place.perform(
+                    "tail", "alice", "--once", "--zone", "Notes", "--after", "all-", "--exec", command)
+                #expect(shown.status == .ok && shown.terminal.output.isEmpty, "\(shown.terminal.messages)")
+                let failures = shown.terminal.messages.split(separator: "\n").map(String.init)
+                #expect(failures == (command == picky ? ["The command ended with status 3 for c."] : []))
+            }
+        }
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 5 && lines.suffix(2) == ["ran", "ran"])
+        let changes = try lines.prefix(3).map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+        #expect(changes.map(\.recordName) == ["a", "b", "c"])
+        #expect(changes.allSatisfy { $0.change == "saved" && $0.position.contains(".") && $0.database == "alice" })
+    }
+
     @Test(arguments: [
         ["alice", "--account", "bob"], ["alice", "--all-containers"], ["--all-containers", "--container", "iCloud.a"],
         ["--after", "all-?"],

@@ -128,7 +128,11 @@ import TidemarkDomain
             ["is connected, and behind by 1 change for 2 min"]
         ),
         // It may take a minute.
-        (device(progress(), head: 11, behindSince: Self.now), account, .nothingWrong, []),
+        (
+            device(progress(), head: 11, behindSince: Self.now), account, .nothingWrong,
+            ["wrong yet", "behind by 1 change"]
+        ),
+        (device(progress(), head: 11, behindSince: nil), account, .nothingWrong, ["wrong yet", "behind by 1 change"]),
         (
             device(progress { $0.pending = pending(.app, error: 25) }), account, .notSending,
             ["2 min ago it had 3 changes to send", "waits for the app", "CKError 25"]

@@ -100,6 +100,28 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-860: a server forgets what is older in the audit than the operator's choice`() async throws {
+        try await withLiveWorld { world in
+            for name in ["old", "new"] {
+                _ = try await world.admin.beginAudit(
+                    AuditAction(who: "root", address: "", action: "zones delete", target: name))
+            }
+            try PostgresAdministration.execute(
+                ["UPDATE audit SET at = now() - interval '11 days' WHERE target = 'old'"], url: world.database.url)
+            func targets() async throws -> [String] {
+                try await world.admin.audit(AuditFilter(), before: nil, countMax: 9).entries.map(\.target)
+            }
+            #expect(try await targets() == ["new", "old"])
+            func change(_ configuration: inout ServerConfiguration) {
+                configuration.clearingInterval = .milliseconds(20)
+                configuration.auditAge = .seconds(10 * 86_400)
+            }
+            try await world.withServer(change) { _ in
+                try await eventually { try await targets() == ["new"] }
+            }
+        }
+    }
+
     @Test func `R-220, R-221: after a compaction tokens from before what was forgotten are expired, others are not`()
         async throws
     {

@@ -8,6 +8,7 @@ import TidemarkFields
 import TidemarkScheduling
 import TidemarkService
 import TidemarkSessions
+import TidemarkTelemetry
 import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
@@ -91,6 +92,31 @@ import TidemarkWire
             throw SessionWorld.Unexpected(nil)
         }
         #expect(Array(part.content) == Array(content[900...]))
+    }
+
+    /// In a process of its own, where nobody else counts.
+    @Test func `R-815: bytes of assets are counted by their direction`() async {
+        await #expect(processExitsWith: .success) {
+            let tests = AssetHandlersTests()
+            let (world, content) = (SessionWorld(), tests.content)
+            let client = try world.enter()
+            try client.makeZone("notes")
+            func count(_ direction: String) throws -> Double? {
+                try MetricsScrape(Measurements.text).value("tidemark_asset_bytes_total", ["direction": direction])
+            }
+            _ = try client.ask(tests.chunk(0..<400, of: content))
+            let first = try count("up")
+            precondition(first == 400, "\(String(describing: first))")
+            _ = try client.ask(tests.chunk(400..<1_000, of: content))
+            let (up, none) = (try count("up"), try count("down"))
+            precondition(up == 1_000 && none == 0, "\(String(describing: up)), \(String(describing: none))")
+            let asset = tests.asset(content)
+            _ = try client.ask(.modifyRecords(tests.naming(asset, client)))
+            _ = try client.ask(tests.fetch(asset, at: 900))
+            _ = try client.ask(tests.fetch(asset, length: 0))
+            let down = try count("down")
+            precondition(down == 100, "\(String(describing: down))")
+        }
     }
 
     @Test func `R-071: who may fetch an asset is told the checksum that came with it`() throws {
