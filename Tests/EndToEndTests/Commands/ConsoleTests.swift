@@ -82,7 +82,7 @@ import TidemarkTestSupport
     }
 
     @Test func `R-830: colours are on a terminal only, and not with NO_COLOR or on a dumb one`() async throws {
-        try await with { place in
+        try await with { (place: Place) async throws in
             func shown(_ variables: [String: String], _ more: String = "") async throws -> String {
                 let program = try TerminalProgram(
                     "'\(Program.directory)/tidemark' admin accounts list\(more)",
