@@ -91,7 +91,6 @@ import TidemarkTestSupport
         try await with { place in
             var limits = Limits.standard
             limits.itemsMax = 17
-            #expect(await place.run(["containers", "create", AdminPlace.container.identifier]).status == .ok)
             let shown = await place.run(["limits", "show", "-o", "json"], limits: limits)
             #expect(shown.status == .ok)
             let line =
