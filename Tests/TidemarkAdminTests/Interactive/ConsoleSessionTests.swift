@@ -191,22 +191,6 @@ import TidemarkTestSupport
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func `R-900: a command that waits for a file does not keep the console from going on`() async throws {
-        try await with { place in
-            let path = "\(place.directory.path)/pipe"
-            #expect(mkfifo(path, 0o600) == 0)
-            let command = Task { await place.perform("schema validate \(path)") }
-            // A writer gets in when somebody opens the pipe to read.
-            let writer = try await blocking { open(path, O_WRONLY) }
-            #expect(writer >= 0)
-            // It reads now, and nothing comes.
-            _ = await place.session.prompt
-            close(writer)
-            #expect(await command.value.outcome.status != .ok, "it was empty")
-        }
-    }
-
     @Test func `R-900: a command that was abandoned while it connects leaves no connection behind`() async throws {
         try await with { place in
             let kept = KeptConnection()
