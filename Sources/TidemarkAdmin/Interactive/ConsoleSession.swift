@@ -177,8 +177,7 @@ package actor ConsoleSession {
         }
     }
 
-    /// Off the actor: a command may wait for an answer or a file without giving way, and the console must go on when it is
-    /// abandoned.
+    /// Off the actor: a command may wait for an answer without giving way.
     @concurrent private static func carryOut(_ command: @Sendable () async -> ExitStatus) async -> ExitStatus {
         await command()
     }
