@@ -15,6 +15,9 @@ package protocol AdminCommand: ParsableCommand, Sendable {
     /// Whether it gives away all that a user has stored. Then the audit has it too, although it changes nothing.
     static var readsAllData: Bool { get }
 
+    /// Whether it opens keys of encrypted values, which its options say. The audit has that in the action's name.
+    var opensKeys: Bool { get }
+
     /// `@OptionGroup(title: "Options of all commands") var options: AdminOptions`
     var options: AdminOptions { get }
 
@@ -28,6 +31,7 @@ package protocol AdminCommand: ParsableCommand, Sendable {
 extension AdminCommand {
     package static var needsMigrations: Bool { true }
     package static var readsAllData: Bool { false }
+    package var opensKeys: Bool { false }
     package var interruption: String? { nil }
 }
 

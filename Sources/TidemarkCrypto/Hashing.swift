@@ -53,6 +53,22 @@ package struct SHA256: ~Copyable {
         return digest
     }
 
+    /// The first half of the digest, as two numbers with the most significant byte first. Later bytes belong to a new
+    /// message.
+    mutating func halfAndReset() -> (high: UInt64, low: UInt64) {
+        let half = withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 8) { digest in
+            let status = EVP_DigestFinal_ex(context, digest.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
+            precondition(status == 1)
+            return (
+                UInt64(bigEndian: digest.load(as: UInt64.self)),
+                UInt64(bigEndian: digest.load(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+        let status = EVP_DigestInit_ex(context, nil, nil)
+        precondition(status == 1)
+        return half
+    }
+
     private borrowing func finished() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
             let status = EVP_DigestFinal_ex(context, buffer.baseAddress, nil)

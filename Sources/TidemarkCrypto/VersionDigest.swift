@@ -23,13 +23,15 @@ package struct VersionDigest: Sendable, Equatable {
     ///
     /// - Parameter number: the version's change number in its zone.
     package mutating func toggle(_ name: String, _ number: UInt64) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(8 + name.utf8.count)
-        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
-        bytes.append(contentsOf: name.utf8)
-        let hash = SHA256.hash(bytes)
-        high ^= Self.number(hash[0..<8])
-        low ^= Self.number(hash[8..<16])
+        var hasher = VersionHasher()
+        toggle(name, number, with: &hasher)
+    }
+
+    /// The same for many versions.
+    package mutating func toggle(_ name: String, _ number: UInt64, with hasher: inout VersionHasher) {
+        let half = hasher.hash(name, number)
+        high ^= half.high
+        low ^= half.low
     }
 
     /// The set of those that are in one of the two sets, and not in both.
@@ -44,6 +46,18 @@ package struct VersionDigest: Sendable, Equatable {
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> $0) }
         }
     }
+}
 
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+/// Hashes versions one after the other with one context of libcrypto, which takes longer to make than a hash.
+package struct VersionHasher: ~Copyable {
+    private var context = SHA256()
+
+    package init() {}
+
+    fileprivate mutating func hash(_ name: String, _ number: UInt64) -> (high: UInt64, low: UInt64) {
+        withUnsafeBytes(of: number.bigEndian) { context.update($0) }
+        var name = name
+        name.withUTF8 { context.update(UnsafeRawBufferPointer($0)) }
+        return context.halfAndReset()
+    }
 }

@@ -43,6 +43,12 @@ package enum AccountKeyID {
 
 /// The data that is authenticated with a ciphertext: where it belongs ("Fields.proto").
 package enum SealingContext {
+    /// Of an encrypted value. R-021: users with whom a zone is shared call its owner differently, so the owner is not part of
+    /// it.
+    package static func value(container: String, zoneName: String, recordName: String, key: String) -> [UInt8] {
+        bytes("tidemark value 1", container, zoneName, recordName, key)
+    }
+
     package static func bytes(_ texts: String...) -> [UInt8] {
         texts.flatMap { bytes(Array($0.utf8)) }
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A response with its whole body.
+/// A response with its whole body, as far as it is read.
 package struct WholeResponse: Equatable, Sendable {
     package let head: ResponseHead
     package let body: [UInt8]
+    /// Whether the body is longer, and the rest is not read.
+    package let isCut: Bool
     /// Whether the connection carries further requests.
     package let keepsConnection: Bool
 }
@@ -30,11 +32,12 @@ package struct ResponseReader {
     private var head: ResponseHead?
     private var place = Place.untilEnd
     private var body: [UInt8] = []
+    private var isCut = false
 
     /// More interim responses than any server needs.
     private static let interimMax = 8
 
-    /// - Parameter bodyBytesMax: of the body. A longer one is an error.
+    /// - Parameter bodyBytesMax: of the body. Of a longer one this beginning is read. The status says enough.
     package init(limits: HeadLimits = HeadLimits(), bodyBytesMax: Int) {
         self.limits = limits
         self.bodyBytesMax = bodyBytesMax
@@ -68,7 +71,7 @@ package struct ResponseReader {
     /// - Returns: the response, if its body ends with the stream. Nil: it is incomplete.
     package func end() -> WholeResponse? {
         guard let head, case .untilEnd = place else { return nil }
-        return WholeResponse(head: head, body: body, keepsConnection: false)
+        return WholeResponse(head: head, body: body, isCut: false, keepsConnection: false)
     }
 
     private mutating func nextHead() throws(HTTPError) -> (ResponseHead, Int)? {
@@ -79,7 +82,7 @@ package struct ResponseReader {
         return (head, count)
     }
 
-    private func place(after head: ResponseHead) throws(HTTPError) -> Place {
+    private mutating func place(after head: ResponseHead) throws(HTTPError) -> Place {
         if [HTTPStatus.switchingProtocols, .noContent, .notModified].contains(head.status) { return .length(left: 0) }
         let codings = head.fields.values("Transfer-Encoding")
         let lengths = head.fields.values("Content-Length")
@@ -94,8 +97,9 @@ package struct ResponseReader {
         guard lengths.count == 1, !text.isEmpty, text.utf8.allSatisfy(Characters.isDigit) else {
             throw HTTPError(.ambiguousBody)
         }
-        guard let length = Int(text), length <= bodyBytesMax else { throw HTTPError(.bodyTooLarge) }
-        return .length(left: length)
+        let length = Int(text) ?? .max
+        isCut = length > bodyBytesMax
+        return .length(left: min(length, bodyBytesMax))
     }
 
     private mutating func take(_ bytes: UnsafeRawBufferPointer) throws(HTTPError) -> WholeResponse? {
@@ -109,29 +113,30 @@ package struct ResponseReader {
             var offset = 0
             while let event = try reader.next(bytes, at: &offset) {
                 switch event {
-                case .data(let range): try append(bytes[range])
+                case .data(let range): if append(bytes[range]) { return finished(hasMore: true) }
                 case .end: return finished(hasMore: offset < bytes.count)
                 }
             }
             place = .chunks(reader)
             return nil
         case .untilEnd:
-            try append(bytes[...])
-            return nil
+            return append(bytes[...]) ? finished(hasMore: true) : nil
         }
     }
 
-    private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) throws(HTTPError) {
-        guard body.count + bytes.count <= bodyBytesMax else { throw HTTPError(.bodyTooLarge) }
-        body.append(contentsOf: bytes)
+    /// - Returns: whether the body is too long.
+    private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+        isCut = bytes.count > bodyBytesMax - body.count
+        body.append(contentsOf: bytes.prefix(bodyBytesMax - body.count))
+        return isCut
     }
 
     private func finished(hasMore: Bool) -> WholeResponse? {
         guard let head else { return nil }
         let isLast =
-            hasMore || head.version < .http11 || head.status == .switchingProtocols
+            hasMore || isCut || head.version < .http11 || head.status == .switchingProtocols
             || head.fields.hasToken("Connection", "close")
-        return WholeResponse(head: head, body: body, keepsConnection: !isLast)
+        return WholeResponse(head: head, body: body, isCut: isCut, keepsConnection: !isLast)
     }
 }
 

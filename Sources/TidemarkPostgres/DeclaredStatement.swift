@@ -96,13 +96,13 @@ extension PostgresConnection {
 }
 
 extension PostgresPool {
-    /// As ``execute(_:timeout:)``: each call has its answer in its place.
-    package func run<each Row>(_ calls: repeat Call<each Row>) async throws(PostgresError) -> (
+    /// As ``execute(_:timeout:isLong:)``: each call has its answer in its place.
+    package func run<each Row>(isLong: Bool = false, _ calls: repeat Call<each Row>) async throws(PostgresError) -> (
         repeat StatementAnswer<each Row>
     ) {
         var batch: [BoundStatement] = []
         repeat batch.append((each calls).bound)
-        var answers = try await execute(batch)[...]
+        var answers = try await execute(batch, isLong: isLong)[...]
         return (repeat try StatementAnswer(answers.removeFirst(), of: each calls))
     }
 }

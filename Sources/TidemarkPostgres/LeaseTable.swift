@@ -6,6 +6,9 @@ internal import DequeModule
 ///
 /// Places are numbered. Each has at most one connection, which up to `capacity` callers may use at the same time.
 /// Waiting callers are served in order of arrival.
+///
+/// The last places are spares. A caller gets one only if each of the others has work that takes long, or has no room. So as
+/// few processes of PostgreSQL as possible are woken, and no caller waits behind long work without need.
 struct LeaseTable {
     enum Answer: Equatable {
         case granted(place: Int)
@@ -18,18 +21,24 @@ struct LeaseTable {
     private struct Place {
         var isOpen = false
         var useCount = 0
+        /// Callers whose work takes long.
+        var longCount = 0
     }
 
     private var places: [Place]
     private let capacity: Int
     private let waiterCountMax: Int
     private var queue: Deque<Int> = []
-    /// The callers in the queue that still wait.
-    private var waiting: Set<Int> = []
+    /// The callers in the queue that still wait, and whether their work takes long.
+    private var waiting: [Int: Bool] = [:]
+    /// The first spare.
+    private let firstSpare: Int
     /// Open places with room. The one that was used last is at the end, because its memory is warm.
     private var free: [Int] = []
 
-    init(placeCount: Int, capacity: Int, waiterCountMax: Int) {
+    /// - Parameter spareCount: fewer than there are places.
+    init(placeCount: Int, capacity: Int, waiterCountMax: Int, spareCount: Int = 0) {
+        firstSpare = placeCount - spareCount
         places = Array(repeating: Place(), count: placeCount)
         self.capacity = capacity
         self.waiterCountMax = waiterCountMax
@@ -42,22 +51,23 @@ struct LeaseTable {
     func isUnused(_ place: Int) -> Bool { places[place].isOpen && places[place].useCount == 0 }
 
     /// A place with room. There is one only if nobody waits.
-    mutating func acquireFree() -> Int? { take() }
+    mutating func acquireFree(isLong: Bool = false) -> Int? { take(isLong: isLong) }
 
-    mutating func acquire(waiter: Int) -> Answer {
-        if let place = take() { return .granted(place: place) }
+    /// - Parameter isLong: whether the caller's work takes long. The same must be said when the place is released.
+    mutating func acquire(waiter: Int, isLong: Bool = false) -> Answer {
+        if let place = take(isLong: isLong) { return .granted(place: place) }
         guard waiting.count < waiterCountMax else { return .refused }
         queue.append(waiter)
-        waiting.insert(waiter)
+        waiting[waiter] = isLong
         return .wait
     }
 
     /// A caller stops waiting. False if it has been served already.
     mutating func leave(waiter: Int) -> Bool {
-        guard waiting.remove(waiter) != nil else { return false }
+        guard waiting.removeValue(forKey: waiter) != nil else { return false }
         // Callers that left are skipped when their turn comes. They are removed here only so that the queue cannot grow
         // without bound.
-        if queue.count > 2 * waiting.count + 64 { queue.removeAll { !waiting.contains($0) } }
+        if queue.count > 2 * waiting.count + 64 { queue.removeAll { waiting[$0] == nil } }
         return true
     }
 
@@ -76,9 +86,10 @@ struct LeaseTable {
     }
 
     /// A caller returns a place. Returns the callers that get what is free now.
-    mutating func release(_ place: Int) -> [(waiter: Int, place: Int)] {
-        precondition(places[place].useCount > 0)
+    mutating func release(_ place: Int, isLong: Bool = false) -> [(waiter: Int, place: Int)] {
+        precondition(places[place].useCount > 0 && (!isLong || places[place].longCount > 0))
         places[place].useCount -= 1
+        if isLong { places[place].longCount -= 1 }
         if places[place].isOpen, !free.contains(place) { free.append(place) }
         return serve()
     }
@@ -87,33 +98,47 @@ struct LeaseTable {
     mutating func stop() -> [Int] {
         defer {
             queue = []
-            waiting = []
+            waiting = [:]
         }
-        return queue.filter(waiting.contains)
+        return queue.filter { waiting[$0] != nil }
     }
 
     private mutating func serve() -> [(waiter: Int, place: Int)] {
         var served: [(waiter: Int, place: Int)] = []
         while let waiter = queue.first {
-            guard waiting.contains(waiter) else {
+            guard let isLong = waiting[waiter] else {
                 queue.removeFirst()
                 continue
             }
-            guard let place = take() else { break }
+            guard let place = take(isLong: isLong) else { break }
             queue.removeFirst()
-            waiting.remove(waiter)
+            waiting[waiter] = nil
             served.append((waiter, place))
         }
         return served
     }
 
-    /// The least used place; among equals, the one that was used last.
-    private mutating func take() -> Int? {
-        let least = free.indices.reversed().min { places[free[$0]].useCount < places[free[$1]].useCount }
-        guard let index = least else { return nil }
+    /// The best place; among equals, the one that was used last.
+    private mutating func take(isLong: Bool) -> Int? {
+        var best: (index: Int, rank: (Int, Int))?
+        for index in free.indices.reversed() {
+            let rank = rank(of: free[index], isLong: isLong)
+            if let found = best, found.rank <= rank { continue }
+            best = (index, rank)
+        }
+        guard let index = best?.index else { return nil }
         let place = free[index]
         places[place].useCount += 1
+        if isLong { places[place].longCount += 1 }
         if places[place].useCount == capacity { free.remove(at: index) }
         return place
+    }
+
+    /// The least is the best place for a caller. Long works are spread, and leave the spares to the others.
+    private func rank(of place: Int, isLong: Bool) -> (Int, Int) {
+        let isSpare = place >= firstSpare
+        let state = places[place]
+        if isLong { return (isSpare ? .max : state.longCount, state.useCount) }
+        return (state.longCount > 0 ? 2 : isSpare ? 1 : 0, state.useCount)
     }
 }

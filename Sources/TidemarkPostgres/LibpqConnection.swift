@@ -58,6 +58,9 @@ final class LibpqConnection: @unchecked Sendable {
             + "/" + (name.map { String(cString: $0) } ?? "")
     }
 
+    /// What ends the statement that runs when it is sent. Nil: there is no memory, or no connection.
+    func makeCancel() -> StatementCancel? { PQgetCancel(connection).map { StatementCancel(owning: $0) } }
+
     func enterPipelineMode() -> Bool { PQenterPipelineMode(connection) == 1 }
     func exitPipelineMode() -> Bool { PQexitPipelineMode(connection) == 1 }
 
@@ -163,6 +166,32 @@ final class LibpqConnection: @unchecked Sendable {
     }
 
     private static let binary: Int32 = 1
+}
+
+/// Ends the statement that runs on a connection, which goes on afterwards. It may outlive the connection.
+///
+/// NB: libpq before version 17 sends it without TLS. Whoever reads it on the way can end statements of that connection, and
+/// do nothing else.
+final class StatementCancel: Sendable {
+    /// PQcancel may be called from any thread, and changes nothing here.
+    private nonisolated(unsafe) let pointer: OpaquePointer
+
+    fileprivate init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { PQfreeCancel(pointer) }
+
+    /// Connects to the server and returns when it has taken the request. It blocks for as long as that takes.
+    ///
+    /// - Returns: false if the server was not reached.
+    @discardableResult
+    func send() -> Bool {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.textBytes) { text in
+            PQcancel(pointer, text.baseAddress, Int32(text.count)) == 1
+        }
+    }
+
+    /// libpq's recommendation for its error's text.
+    private static let textBytes = 256
 }
 
 extension UnsafeRawPointer {

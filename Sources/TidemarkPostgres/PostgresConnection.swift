@@ -163,6 +163,12 @@ package final class PostgresConnection: @unchecked Sendable {
         afterSending(link.sendScript(sql), deadline: deadline)
     }
 
+    /// Asks PostgreSQL to end what runs now, which then fails with `queryCanceled`. What has ended by then goes on.
+    func cancelStatement() {
+        guard let link, !isIdle, let cancel = link.makeCancel() else { return }
+        PostgresConnector.send(cancel)
+    }
+
     /// Closes the connection. Everything under way fails with `error`.
     func close(_ error: PostgresError) {
         guard link != nil else { return }

@@ -9,6 +9,8 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     struct Lease: Sendable {
         let place: Int
         let connection: PostgresConnection
+        /// Whether the caller's work takes long.
+        let isLong: Bool
     }
 
     typealias Waiter = @Sendable (Result<Lease, PostgresError>) -> Void
@@ -21,13 +23,20 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     private var table: LeaseTable
     private var connections: [PostgresConnection?]
     private var backOffs: [BackOff]
-    private var waiters: [Int: (waiter: Waiter, timer: ScheduledTimer, start: Duration)] = [:]
+    private var waiters: [Int: WaitingLease] = [:]
     private var nextWaiter = 0
     private var isStopped = false
     private let renewalDelay: Duration
     private var renewalTimer: ScheduledTimer?
     /// The place whose connection is being replaced.
     private var renewedPlace: Int?
+    private struct WaitingLease {
+        let waiter: Waiter
+        let timer: ScheduledTimer
+        let start: Duration
+        let isLong: Bool
+    }
+
     /// Called when the last lease has been returned after ``stop(whenDrained:)``.
     private var whenDrained: (@Sendable () -> Void)?
     /// Why the last attempt to connect failed. Callers that waited in vain are told.
@@ -39,7 +48,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
 
     init(
         loop: EventLoop, kind: PostgresPoolKind, parameters: ConnectionParameters, count: Int, capacity: Int,
-        waiterCountMax: Int, requestTimeout: Duration, renewalDelay: Duration
+        waiterCountMax: Int, requestTimeout: Duration, renewalDelay: Duration, spareCount: Int = 0
     ) {
         self.loop = loop
         self.kind = kind
@@ -47,7 +56,8 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         self.requestTimeout = requestTimeout
         self.renewalDelay = renewalDelay
         isShared = capacity > 1
-        table = LeaseTable(placeCount: count, capacity: capacity, waiterCountMax: waiterCountMax)
+        table = LeaseTable(
+            placeCount: count, capacity: capacity, waiterCountMax: waiterCountMax, spareCount: spareCount)
         connections = Array(repeating: nil, count: count)
         backOffs = Array(repeating: BackOff(), count: count)
     }
@@ -58,30 +68,32 @@ final class PostgresConnectionGroup: @unchecked Sendable {
 
     /// Lends a connection, now or when one is free. Returns the number for ``cancel(waiter:)``.
     @discardableResult
-    func lease(timeout: Duration, _ waiter: @escaping Waiter) -> Int {
+    func lease(timeout: Duration, isLong: Bool = false, _ waiter: @escaping Waiter) -> Int {
         nextWaiter += 1
         let number = nextWaiter
         guard !isStopped else {
             waiter(.failure(PostgresError(.stopped)))
             return number
         }
-        switch table.acquire(waiter: number) {
+        switch table.acquire(waiter: number, isLong: isLong) {
         case .granted(let place):
             noteLease(after: .zero)
-            grant(place, to: waiter)
+            grant(place, to: waiter, isLong: isLong)
         case .refused: waiter(.failure(PostgresError(.poolExhausted)))
         case .wait:
             let timer = loop.schedule(after: timeout) { [weak self] in self?.expire(number) }
-            waiters[number] = (waiter, timer, loop.now)
+            waiters[number] = WaitingLease(waiter: waiter, timer: timer, start: loop.now, isLong: isLong)
         }
         return number
     }
 
     /// Lends a free connection; nil if there is none, or if the group has stopped.
-    func leaseFree() -> Lease? {
-        guard !isStopped, let place = table.acquireFree(), let connection = connections[place] else { return nil }
+    func leaseFree(isLong: Bool = false) -> Lease? {
+        guard !isStopped, let place = table.acquireFree(isLong: isLong), let connection = connections[place] else {
+            return nil
+        }
         noteLease(after: .zero)
-        return Lease(place: place, connection: connection)
+        return Lease(place: place, connection: connection, isLong: isLong)
     }
 
     private func noteLease(after wait: Duration) {
@@ -98,11 +110,11 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         let connection = lease.connection
         PostgresMetrics.shared.leases.add(-1, kind)
         guard connection.isOpen, connection.needsRollback else {
-            return giveBack(lease.place)
+            return giveBack(lease)
         }
         connection.start([.rollback], timeout: Self.rollbackTimeout) { [weak self] outcome in
             if case .failure(let error) = outcome { connection.close(error) }
-            self?.giveBack(lease.place)
+            self?.giveBack(lease)
         }
     }
 
@@ -112,11 +124,16 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         renewalTimer?.cancel()
         self.whenDrained = whenDrained
         for number in table.stop() {
-            guard let (waiter, timer, _) = waiters.removeValue(forKey: number) else { continue }
-            timer.cancel()
-            waiter(.failure(PostgresError(.stopped)))
+            guard let waiting = waiters.removeValue(forKey: number) else { continue }
+            waiting.timer.cancel()
+            waiting.waiter(.failure(PostgresError(.stopped)))
         }
         closeIfDrained()
+    }
+
+    /// Asks PostgreSQL to end what runs on the connections.
+    func cancelStatements() {
+        for connection in connections { connection?.cancelStatement() }
     }
 
     /// Ends a ``stop(whenDrained:)`` that takes too long: closes even connections that are lent.
@@ -130,9 +147,9 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     var waiterCount: Int { table.waiterCount }
     var openCount: Int { connections.reduce(0) { $0 + ($1 == nil ? 0 : 1) } }
 
-    private func giveBack(_ place: Int) {
-        if connections[place]?.isLarge == true { renewLater() }
-        serve(table.release(place))
+    private func giveBack(_ lease: Lease) {
+        if connections[lease.place]?.isLarge == true { renewLater() }
+        serve(table.release(lease.place, isLong: lease.isLong))
         closeIfDrained()
     }
 
@@ -140,19 +157,19 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         if isStopped, table.useCount == 0 { closeAll() }
     }
 
-    private func grant(_ place: Int, to waiter: Waiter) {
+    private func grant(_ place: Int, to waiter: Waiter, isLong: Bool) {
         guard let connection = connections[place] else { preconditionFailure("An open place has a connection.") }
-        waiter(.success(Lease(place: place, connection: connection)))
+        waiter(.success(Lease(place: place, connection: connection, isLong: isLong)))
     }
 
     private func serve(_ grants: [(waiter: Int, place: Int)]) {
         for (number, place) in grants {
-            guard let (waiter, timer, start) = waiters.removeValue(forKey: number) else {
+            guard let waiting = waiters.removeValue(forKey: number) else {
                 preconditionFailure("Whoever waits is known.")
             }
-            timer.cancel()
-            noteLease(after: loop.now - start)
-            grant(place, to: waiter)
+            waiting.timer.cancel()
+            noteLease(after: loop.now - waiting.start)
+            grant(place, to: waiting.waiter, isLong: waiting.isLong)
         }
     }
 
@@ -163,12 +180,10 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     }
 
     private func dismiss(_ number: Int, _ error: PostgresError) {
-        guard table.leave(waiter: number), let (waiter, timer, start) = waiters.removeValue(forKey: number) else {
-            return
-        }
-        timer.cancel()
-        PostgresMetrics.shared.waits.observe(loop.now - start, kind)
-        waiter(.failure(error))
+        guard table.leave(waiter: number), let waiting = waiters.removeValue(forKey: number) else { return }
+        waiting.timer.cancel()
+        PostgresMetrics.shared.waits.observe(loop.now - waiting.start, kind)
+        waiting.waiter(.failure(error))
     }
 
     // MARK: Connecting

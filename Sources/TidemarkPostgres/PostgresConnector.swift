@@ -13,11 +13,22 @@ enum PostgresConnector {
         _ parameters: ConnectionParameters, loop: EventLoop,
         completion: @escaping @Sendable (Result<LibpqConnection, PostgresError>) -> Void
     ) {
-        let attempt = Attempt {
+        let isStarted = onThread {
             let result = Result { () throws(PostgresError) in try LibpqConnection(connecting: parameters) }
             loop.execute { completion(result) }
         }
-        let context = Unmanaged.passRetained(attempt)
+        guard !isStarted else { return }
+        let error = PostgresError(.connectionUnavailable, detail: "no thread to connect on")
+        loop.execute { completion(.failure(error)) }
+    }
+
+    /// Asks PostgreSQL in the background to end a statement. It is a hint: nobody waits for it, and PostgreSQL's answer is the
+    /// statement's error.
+    static func send(_ cancel: StatementCancel) { _ = onThread { cancel.send() } }
+
+    /// - Returns: false if there is no thread left.
+    private static func onThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+        let context = Unmanaged.passRetained(Attempt(work))
         var thread = pthread_t()
         let status = pthread_create(
             &thread, nil,
@@ -28,10 +39,10 @@ enum PostgresConnector {
             }, context.toOpaque())
         guard status == 0 else {
             context.release()
-            let error = PostgresError(.connectionUnavailable, detail: "no thread to connect on")
-            return loop.execute { completion(.failure(error)) }
+            return false
         }
         pthread_detach(thread)
+        return true
     }
 }
 

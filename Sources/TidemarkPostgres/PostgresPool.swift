@@ -20,18 +20,20 @@ package final class PostgresPool: Sendable {
     ///   - url: libpq's URL or keyword string; may name several hosts, with `target_session_attrs` to find the primary.
     ///   - connections: for ``acquire(timeout:)``. 4 to 8 keep a PostgreSQL busy; more only wait for each other.
     ///   - sharedConnections: additional ones, for ``execute(_:timeout:)``, which must not be called if there are none.
+    ///   - spareConnections: of the shared ones, those that are used only beside work that takes long.
     ///   - sessionSettings: `SET` for each connection, for example `("lock_timeout", "2s")`.
     ///   - sharedSettings: further ones for the shared connections. `statement_timeout` there, well below
     ///     ``PostgresPoolLimits/requestTimeout``, keeps a slow statement from delaying those behind it.
     ///   - kind: what the first connections are for; the shared ones are for reads.
     /// - Throws: `invalidURL`. An unreachable server is no error here.
     package init(
-        url: String, connections: Int, sharedConnections: Int = 1, loop: EventLoop,
+        url: String, connections: Int, sharedConnections: Int = 1, spareConnections: Int = 0, loop: EventLoop,
         sessionSettings: [(String, String)] = [], sharedSettings: [(String, String)] = [],
         applicationName: String = "tidemark", kind: PostgresPoolKind = .other,
         limits: PostgresPoolLimits = PostgresPoolLimits()
     ) throws(PostgresError) {
         precondition(connections > 0 && sharedConnections >= 0)
+        precondition(spareConnections == 0 || spareConnections < sharedConnections)
         let parameters = try ConnectionParameters(
             url: url, settings: sessionSettings, applicationName: applicationName)
         let sharedParameters = try ConnectionParameters(
@@ -39,15 +41,18 @@ package final class PostgresPool: Sendable {
         self.loop = loop
         self.limits = limits
         func group(
-            _ kind: PostgresPoolKind, _ parameters: ConnectionParameters, _ count: Int, capacity: Int
+            _ kind: PostgresPoolKind, _ parameters: ConnectionParameters, _ count: Int, capacity: Int,
+            spareCount: Int = 0
         ) -> PostgresConnectionGroup {
             PostgresConnectionGroup(
                 loop: loop, kind: kind, parameters: parameters, count: count, capacity: capacity,
                 waiterCountMax: limits.waiterCountMax, requestTimeout: limits.requestTimeout,
-                renewalDelay: limits.renewalDelay)
+                renewalDelay: limits.renewalDelay, spareCount: spareCount)
         }
         exclusive = group(kind, parameters, connections, capacity: 1)
-        shared = group(.read, sharedParameters, sharedConnections, capacity: limits.sharedBatchCountMax)
+        shared = group(
+            .read, sharedParameters, sharedConnections, capacity: limits.sharedBatchCountMax,
+            spareCount: spareConnections)
         loop.execute { [exclusive, shared] in
             exclusive.start()
             shared.start()
@@ -72,31 +77,41 @@ package final class PostgresPool: Sendable {
     /// Runs a batch that needs no other transaction on a shared connection, among batches of others. It takes one round
     /// trip, and no wait for a free connection.
     ///
-    /// - Parameter timeout: for the answer, after the wait for a connection.
+    /// - Parameters:
+    ///   - timeout: for the answer, after the wait for a connection.
+    ///   - isLong: whether PostgreSQL may take many milliseconds for it. Others go to another connection then.
     package func execute(
-        _ batch: [BoundStatement], timeout: Duration? = nil
+        _ batch: [BoundStatement], timeout: Duration? = nil, isLong: Bool = false
     ) async throws(PostgresError) -> [PostgresRows] {
         for bound in batch {
             let effect = bound.statement.effect
             precondition(
                 effect == .read || effect == .write, "a transaction needs a connection of its own: acquire")
         }
-        let lease = try await lease(from: shared, timeout: limits.waitTimeout)
+        let lease = try await lease(from: shared, timeout: limits.waitTimeout, isLong: isLong)
         defer { release(lease, to: shared) }
         return try await lease.connection.execute(batch, timeout: timeout)
     }
 
     /// Refuses new requests, waits up to ``PostgresPoolLimits/stopTimeout`` for those under way, and closes all connections.
-    package func stop() async {
+    ///
+    /// - Parameter cancels: whether PostgreSQL is asked to end what runs now. Otherwise it would go on when the connections are
+    ///   closed.
+    package func stop(cancels: Bool = false) async {
         // Callers that have a connection may still read by `execute`.
-        await stop(exclusive)
-        await stop(shared)
+        await stop(exclusive, cancels: cancels)
+        await stop(shared, cancels: cancels)
     }
 
-    private func stop(_ group: PostgresConnectionGroup) async {
+    private func stop(_ group: PostgresConnectionGroup, cancels: Bool) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             loop.execute { [loop, limits] in
-                let timer = loop.schedule(after: limits.stopTimeout) { group.closeAll() }
+                if cancels { group.cancelStatements() }
+                let timer = loop.schedule(after: limits.stopTimeout) {
+                    // A caller may have begun another one meanwhile.
+                    if cancels { group.cancelStatements() }
+                    group.closeAll()
+                }
                 group.stop {
                     timer.cancel()
                     continuation.resume()
@@ -106,15 +121,15 @@ package final class PostgresPool: Sendable {
     }
 
     private func lease(
-        from group: PostgresConnectionGroup, timeout: Duration
+        from group: PostgresConnectionGroup, timeout: Duration, isLong: Bool = false
     ) async throws(PostgresError) -> PostgresConnectionGroup.Lease {
         // Nearly always a connection is free, so there is no need to wait.
-        if loop.isCurrent, let lease = group.leaseFree() { return lease }
+        if loop.isCurrent, let lease = group.leaseFree(isLong: isLong) { return lease }
         let caller = WaitingCaller()
         let result = await withTaskCancellationHandler {
             let handover = Handover<LeaseResult>()
             let start: @Sendable () -> Void = {
-                caller.start(in: group, timeout: timeout) { handover.give($0) }
+                caller.start(in: group, timeout: timeout, isLong: isLong) { handover.give($0) }
             }
             if loop.isCurrent { start() } else { loop.execute(start) }
             return await handover.take()
@@ -163,10 +178,12 @@ private final class WaitingCaller: @unchecked Sendable {
     private var number: Int?
     private var isCancelled = false
 
-    func start(in group: PostgresConnectionGroup, timeout: Duration, _ waiter: @escaping PostgresConnectionGroup.Waiter)
-    {
+    func start(
+        in group: PostgresConnectionGroup, timeout: Duration, isLong: Bool,
+        _ waiter: @escaping PostgresConnectionGroup.Waiter
+    ) {
         guard !isCancelled else { return waiter(.failure(PostgresError(.cancelled))) }
-        number = group.lease(timeout: timeout, waiter)
+        number = group.lease(timeout: timeout, isLong: isLong, waiter)
     }
 
     func cancel(in group: PostgresConnectionGroup) {

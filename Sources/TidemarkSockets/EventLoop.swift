@@ -298,25 +298,18 @@ extension EventLoop {
     /// Lets the lanes work before anything that they make ready, so that requests that came together go on together. For
     /// example, their saves share a transaction.
     private func runLanes(_ budget: inout Int) {
-        let end = Self.nanoseconds + Self.laneNanosecondsMax
-        while budget > 0, runNextOfLanes() {
-            budget -= 1
-            if Self.nanoseconds >= end { return }
-        }
-    }
-
-    /// - Returns: false if no lane has work.
-    private func runNextOfLanes() -> Bool {
-        guard let (job, lane) = lanes.next() else { return false }
-        // Time matters only to others who wait.
-        guard !lanes.isEmpty else {
+        // The clock is read once for each job: its end is the start of the next one.
+        var start = Self.nanoseconds
+        let end = start + Self.laneNanosecondsMax
+        while budget > 0, start < end, let (job, lane) = lanes.next() {
+            // Time matters only to others who wait.
+            let isCharged = !lanes.isEmpty
             job.runSynchronously(on: lane.executor)
-            return true
+            let now = Self.nanoseconds
+            if isCharged { lane.charge(now - start) }
+            start = now
+            budget -= 1
         }
-        let start = Self.nanoseconds
-        job.runSynchronously(on: lane.executor)
-        lane.charge(Self.nanoseconds - start)
-        return true
     }
 
     /// Whether work has run for as long as it may in one tick, which begins with the first call.

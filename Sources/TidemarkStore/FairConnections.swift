@@ -20,7 +20,7 @@ final class FairConnections: Sendable {
     private let kind: PostgresPoolKind
     private let gate: FairGate
     private let processGate: FairGate?
-    private let opened = Mutex<PostgresPool?>(nil)
+    private let opened = Mutex<(pool: PostgresPool?, isStopped: Bool)>((nil, false))
 
     /// - Parameters:
     ///   - bounds: a read has room 1, which is a connection.
@@ -68,18 +68,24 @@ final class FairConnections: Sendable {
         }
     }
 
-    func stop() async {
-        await opened.withLock { $0 }?.stop()
+    func stop(cancels: Bool = false) async {
+        let pool = opened.withLock { opened in
+            // What waits for its turn opens none.
+            opened.isStopped = true
+            return opened.pool
+        }
+        await pool?.stop(cancels: cancels)
     }
 
     private func openedPool() throws(PostgresError) -> PostgresPool {
         let result: Result<PostgresPool, PostgresError> = opened.withLock { opened in
-            if let opened { return .success(opened) }
+            if let pool = opened.pool { return .success(pool) }
+            if opened.isStopped { return .failure(PostgresError(.stopped)) }
             do throws(PostgresError) {
                 let pool = try PostgresPool(
                     url: url, connections: connections, sharedConnections: 0, loop: loop, sessionSettings: settings,
                     applicationName: name, kind: kind)
-                opened = pool
+                opened.pool = pool
                 return .success(pool)
             } catch {
                 return .failure(error)

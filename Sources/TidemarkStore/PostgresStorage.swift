@@ -22,8 +22,11 @@ package final class PostgresStorage: Storage {
     let indexBuilder: IndexBuilder
 
     /// Connections for reads. One process of PostgreSQL serves one connection: with others, a read of one record does not
-    /// wait behind a read of hundreds. One more than reads of whole databases take (`SessionSettings.wholeDatabases`).
+    /// wait behind a read of hundreds. One more than reads of whole databases take (`SessionSettings.wholeDatabases`). It is
+    /// a spare that others use only while these take all the rest: with more processes at work, each has fewer reads when it
+    /// wakes, and PostgreSQL wakes more often.
     private static let readConnections = 3
+    private static let spareReadConnections = 1
 
     /// - Parameters:
     ///   - url: in libpq's form; several hosts are allowed (`target_session_attrs=read-write` finds the leader).
@@ -45,7 +48,8 @@ package final class PostgresStorage: Storage {
         indexBuilder = IndexBuilder(url: url, loop: loop, bounds: indexBounds)
         do {
             pool = try PostgresPool(
-                url: url, connections: connections, sharedConnections: Self.readConnections, loop: loop,
+                url: url, connections: connections, sharedConnections: Self.readConnections,
+                spareConnections: Self.spareReadConnections, loop: loop,
                 sessionSettings: Self.sessionSettings, sharedSettings: Self.sharedSettings,
                 applicationName: "tidemark", kind: .write)
         } catch {
@@ -53,11 +57,16 @@ package final class PostgresStorage: Storage {
         }
     }
 
-    package func stop() async {
-        await indexBuilder.stop()
-        await queries.stop()
-        await snapshots.stop()
-        await pool.stop()
+    package func stop() async { await stop(cancels: false) }
+
+    /// Closes all connections.
+    ///
+    /// - Parameter cancels: whether PostgreSQL ends what runs now. What was not committed is rolled back.
+    package func stop(cancels: Bool) async {
+        await indexBuilder.stop(cancels: cancels)
+        await queries.stop(cancels: cancels)
+        await snapshots.stop(cancels: cancels)
+        await pool.stop(cancels: cancels)
     }
 
     /// Settings that every session of the store needs. Some serve the promise *Lock first, read after* (``Storage``).
@@ -103,9 +112,11 @@ package final class PostgresStorage: Storage {
     }
 
     /// One statement on a shared connection.
-    func read<Row>(_ call: Call<Row>) async throws(StorageError) -> [Row] {
+    ///
+    /// - Parameter isLong: whether PostgreSQL looks at a whole database for it.
+    func read<Row>(_ call: Call<Row>, isLong: Bool = false) async throws(StorageError) -> [Row] {
         do {
-            return try await pool.run(call).rows
+            return try await pool.run(isLong: isLong, call).rows
         } catch {
             throw StorageError(error, duringCommit: false)
         }
@@ -113,10 +124,10 @@ package final class PostgresStorage: Storage {
 
     /// Several reads on a shared connection.
     func readAll<each Row>(
-        _ calls: repeat Call<each Row>
+        isLong: Bool = false, _ calls: repeat Call<each Row>
     ) async throws(StorageError) -> (repeat StatementAnswer<each Row>) {
         do {
-            return try await pool.run(repeat each calls)
+            return try await pool.run(isLong: isLong, repeat each calls)
         } catch {
             throw StorageError(error, duringCommit: false)
         }

@@ -19,6 +19,8 @@ final class TraceExporter: Sendable {
         var limits = HTTPClientLimits()
         /// How long a stop waits for what is left.
         var patience = Duration.seconds(2)
+        /// Where it is written what the collector does not take.
+        var failures = FailureLog.shared
     }
 
     private let settings: Settings
@@ -81,9 +83,9 @@ final class TraceExporter: Sendable {
         let outcome: ExportOutcome
         do {
             let body = encoder.encode(spans)
-            outcome = Self.outcome(of: try await client.post(settings.endpoint.path, fields: fields, body: body))
+            outcome = self.outcome(of: try await client.post(settings.endpoint.path, fields: fields, body: body))
         } catch {
-            Self.note("it was not reached", ["error": "\(error)"])
+            note("it was not reached", ["error": "\(error)"])
             outcome = .later(after: nil)
         }
         let randomBits = loop.randomBits()
@@ -91,9 +93,17 @@ final class TraceExporter: Sendable {
     }
 
     /// Which statuses are tried again is OTLP's list.
-    private static func outcome(of response: WholeResponse) -> ExportOutcome {
+    private func outcome(of response: WholeResponse) -> ExportOutcome {
         switch response.head.status.code {
-        case 200...299: return .taken(rejectedCount: TraceEncoder.rejectedCount(in: response.body))
+        // Whatever else it says: what it has taken is not sent again.
+        case 200...299:
+            let rejected = TraceEncoder.rejectedCount(in: response.body)
+            if rejected > 0 {
+                settings.failures.note(
+                    .warning, "the collector did not take all spans", cause: "it rejected some",
+                    ["rejected": "\(rejected)"], request: nil)
+            }
+            return .taken(rejectedCount: rejected)
         case 429, 502, 503, 504:
             note("it cannot take them now", ["status": "\(response.head.status.code)"])
             let seconds = response.head.fields.onlyValue("Retry-After").flatMap { Int($0) }
@@ -104,7 +114,7 @@ final class TraceExporter: Sendable {
         }
     }
 
-    private static func note(_ cause: String, _ pairs: [String: String]) {
-        FailureLog.shared.note(.warning, "spans were not sent to the collector", cause: cause, pairs, request: nil)
+    private func note(_ cause: String, _ pairs: [String: String]) {
+        settings.failures.note(.warning, "spans were not sent to the collector", cause: cause, pairs, request: nil)
     }
 }

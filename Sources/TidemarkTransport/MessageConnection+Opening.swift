@@ -105,10 +105,11 @@ extension MessageConnection {
 // MARK: Client
 
 extension MessageConnection {
-    /// Tries the addresses one after the other.
+    /// Tries the addresses one after the other. Each has its part of the time.
     func connect(to addresses: [SocketAddress]) {
         guard phase == .connecting, let opening else { return }
-        opening.addresses = addresses.reversed()
+        opening.addresses = AddressTurns(
+            addresses, deadline: phaseStart + group.limits.handshakeDeadline, patience: group.limits.addressDeadline)
         connectToNext(after: SocketError(.nameNotFound, operation: "connect"))
     }
 
@@ -117,7 +118,8 @@ extension MessageConnection {
         registration = nil
         socket?.close()
         socket = nil
-        guard let address = opening?.addresses.popLast() else { return fail(.connectFailed, error) }
+        guard let (address, time) = opening?.addresses.next(at: loop.now) else { return fail(.connectFailed, error) }
+        if let time { endTurn(opening?.addresses.number, after: time) }
         do throws(SocketError) {
             let socket = try Socket.connecting(to: address)
             registration = try loop.register(socket.descriptor, interest: .writable, handler: self)
@@ -125,6 +127,13 @@ extension MessageConnection {
             peerAddress = address
         } catch {
             connectToNext(after: error)
+        }
+    }
+
+    private func endTurn(_ number: Int?, after time: Duration) {
+        loop.schedule(after: time) { [weak self] in
+            guard let self, phase == .connecting, opening?.addresses.number == number else { return }
+            connectToNext(after: SocketError(.timedOut, operation: "connect"))
         }
     }
 

@@ -15,8 +15,8 @@ final class Opening {
     var side: Side
     /// The part of the head that has arrived.
     var received: [UInt8] = []
-    /// A client's addresses that have not been tried, in reverse order.
-    var addresses: [SocketAddress] = []
+    /// A client's addresses that have not been tried.
+    var addresses = AddressTurns()
     /// Whose turn a server's connection waits for with its next step of the TLS handshake; nil if it does not wait.
     var awaitedTurn: AddressBlock?
 

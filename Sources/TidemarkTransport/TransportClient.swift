@@ -47,11 +47,14 @@ package enum TransportClient {
     /// Begins to connect. Loop-confined. All failures are reported by ``MessageHandler/closed(_:_:)``, never before
     /// this returns.
     ///
-    /// - Parameter clockWithSleep: shows that the machine slept; nil for the loop's clock.
+    /// - Parameters:
+    ///   - clockWithSleep: shows that the machine slept; nil for the loop's clock.
+    ///   - lookUp: finds the host's addresses.
     @discardableResult
     package static func connect(
         on loop: EventLoop, to target: Target, limits: TransportLimits = TransportLimits(),
-        clockWithSleep: (@Sendable () -> Duration)? = nil, handler: any MessageHandler
+        clockWithSleep: (@Sendable () -> Duration)? = nil, lookUp: HostLookUp = Resolver.resolve(host:port:completion:),
+        handler: any MessageHandler
     ) -> MessageConnection {
         precondition(loop.isCurrent)
         let handshake = ClientHandshake(
@@ -62,7 +65,7 @@ package enum TransportClient {
         let connection = MessageConnection(group: group, role: .client, phase: .connecting, opening: opening)
         connection.handler = handler
         group.add(connection)
-        Resolver.resolve(host: target.host, port: target.port) { result in
+        lookUp(target.host, target.port) { result in
             // Even on this thread it runs in a later tick, so that nothing is reported before this returns.
             loop.execute {
                 switch result {

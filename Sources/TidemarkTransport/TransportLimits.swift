@@ -10,6 +10,9 @@ package struct TransportLimits: Sendable {
     /// seconds are several round trips on the worst mobile network. Longer: 408 if a head was awaited, and the
     /// connection ends.
     package var handshakeDeadline = Duration.seconds(10)
+    /// How long a client's TCP tries an address of a host while there are others. It has at most its part of
+    /// ``handshakeDeadline``. Longer: the next one is tried. In three seconds two attempts of the kernel have failed.
+    package var addressDeadline = Duration.seconds(3)
     /// Silence after which a peer is asked whether it is there (ping). It is below the 60 seconds or so after which
     /// middleboxes forget an idle connection.
     package var idleDeadline = Duration.seconds(30)

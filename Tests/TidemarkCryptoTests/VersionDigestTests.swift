@@ -20,6 +20,17 @@ import TidemarkCrypto
         #expect(VersionDigest(high: digest.high, low: digest.low) == digest)
     }
 
+    @Test func `R-844: one context hashes many versions, each as if it were alone`() {
+        var hasher = VersionHasher()
+        let names = ["", "a", "Þórður", String(repeating: "b", count: 64), String(repeating: "c", count: 300), "a"]
+        for (number, name) in names.enumerated() {
+            var (alone, among) = (VersionDigest(), VersionDigest())
+            alone.toggle(name, UInt64(number))
+            among.toggle(name, UInt64(number), with: &hasher)
+            #expect(alone == among && alone != VersionDigest(), "\(name)")
+        }
+    }
+
     @Test func `R-844: what is added and removed leaves nothing, in any order`() {
         let versions = (0..<200).map { ("r\($0 % 50)", UInt64($0)) }
         var some = VersionDigest()

@@ -313,6 +313,39 @@ internal import TidemarkTestSupport
         }
     }
 
+    @Test(arguments: [false, true])
+    func `R-886: a stop that cancels ends what PostgreSQL does for callers, on either kind of connection`(
+        _ isShared: Bool
+    ) async throws {
+        let url = try await TestPostgres.database().url
+        let loop = try EventLoop(name: "test")
+        defer { loop.stop() }
+        var limits = PostgresPoolLimits()
+        // Only the cancellation ends the statement, and the stop waits for it.
+        limits.requestTimeout = .seconds(600)
+        limits.stopTimeout = .seconds(600)
+        let pool = try PostgresPool(url: url, connections: 2, loop: loop, limits: limits)
+        try await withPool(url: url) { other in
+            func sleepers() async throws -> Int64 {
+                try await other.withConnection { try await $0.execute([Sample.sleepers()])[0][0].int64(0) }
+            }
+            let sleeping = Task {
+                await postgresError {
+                    let batch = [Sample.one(), Sample.sleep(.float8(500)), Sample.one()]
+                    if isShared {
+                        _ = try await pool.execute(batch)
+                    } else {
+                        _ = try await pool.withConnection { try await $0.execute(batch) }
+                    }
+                }
+            }
+            try await eventually(within: .seconds(60)) { try await sleepers() == 1 }
+            await pool.stop(cancels: true)
+            #expect(await sleeping.value?.code == .statement(.queryCancelled))
+            try await eventually(within: .seconds(60)) { try await sleepers() == 0 }
+        }
+    }
+
     @Test func `stop lets those finish who have a connection, and refuses the others`() async throws {
         let loop = try EventLoop(name: "test")
         defer { loop.stop() }

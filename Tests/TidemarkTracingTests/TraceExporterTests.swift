@@ -127,6 +127,50 @@ private final class Collector: HTTPHandler {
         #expect(collector.received.map(\.spanNames) == [["a"], ["a"], ["a"]])
     }
 
+    @Test func `R-907: what a collector has taken is not sent again, however much it says`() async throws {
+        let long = Array(String(repeating: "x", count: 200_000).utf8)
+        let collector = Collector([HTTPResponse(.ok, body: long)])
+        let sent = count(.sent)
+        try await run(collector) { (exporter: TraceExporter) async throws in
+            exporter.add(.some(1, named: "a"))
+            try await eventually(within: .seconds(60)) { count(.sent) == sent + 1 }
+            exporter.add(.some(2, named: "b"))
+            await exporter.stop()
+        }
+        #expect(collector.received.map(\.spanNames) == [["a"], ["b"]])
+        #expect(count(.sent) == sent + 2)
+    }
+
+    @Test func `R-907: spans that a collector has rejected are counted, and the log says so once in a minute`()
+        async throws
+    {
+        let partial = HTTPResponse(
+            .ok, body: Array(#"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#.utf8))
+        let collector = Collector([partial, partial])
+        let lines = Mutex<[String]>([])
+        let failures = FailureLog(now: { .seconds(1) }) { level, text, pairs in
+            lines.withLock { $0.append("\(level) \(text) \(pairs["rejected"] ?? pairs["repeats"] ?? "")") }
+        }
+        let (sent, refused) = (count(.sent), count(.refused))
+        let change = { (settings: inout TraceExporter.Settings) in
+            settings.failures = failures
+            // Three spans are sent at once, and fewer later.
+            settings.bounds.batchSpansMax = 3
+            settings.bounds.batchDelay = .seconds(600)
+        }
+        try await run(collector, change) { (exporter: TraceExporter) async throws in
+            for round in 1...2 {
+                for number in 1...3 as ClosedRange<UInt64> { exporter.add(.some(number)) }
+                try await eventually(within: .seconds(60)) { count(.refused) == refused + 2 * round }
+            }
+            await exporter.stop()
+        }
+        #expect(count(.sent) == sent + 2)
+        #expect(lines.withLock { $0 } == ["warning the collector did not take all spans 2"])
+        failures.end()
+        #expect(lines.withLock { $0 }.last == "warning the collector did not take all spans 1")
+    }
+
     @Test(arguments: [400, 401, 404, 413, 500, 301])
     func `R-907: spans that a collector refuses are dropped, and others follow`(_ status: Int) async throws {
         let collector = Collector([HTTPResponse(HTTPStatus(status, "No"))])

@@ -29,6 +29,8 @@ extension AdminAccounts {
         @OptionGroup var master: MasterKeyOption
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
+        var opensKeys: Bool { master.masterKeyFile != nil }
+
         func run(_ console: Console) async throws {
             let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
@@ -72,6 +74,8 @@ extension AdminAccounts {
         @OptionGroup var assets: AssetOptions
         @OptionGroup var master: MasterKeyOption
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        var opensKeys: Bool { master.masterKeyFile != nil }
 
         func run(_ console: Console) async throws {
             let directory = try assets.directory(on: console.screen)

@@ -14,13 +14,36 @@ extension ArchiveReader {
         let read = try await console.storage.zoneKeys(
             of: [zone], keysMax: Limits.standard.zoneKeysMax, sharing: .nothing)
         let there = read.first?.keys ?? []
+        defer { place?.archivedKeys.insert(archived.id) }
+        place?.openedKeys[archived.id] = line.opened
         guard !there.contains(where: { $0.id == archived.id }) else { return }
         guard let key = try await key(archived, opened: line.opened) else { return }
-        switch await service.saveZoneKey(key, in: zone, after: there.last?.id) {
+        let isNewest = Self.isNewest(after: there.last?.id, archived: place?.archivedKeys ?? [])
+        switch try await save(key, asNewestAfter: isNewest ? .some(there.last?.id) : nil, in: zone) {
         case .success(let keys) where keys.contains { $0.id == key.id }: break
-        case .success: console.say("The keys of \(zone.name) changed meanwhile. Import the archive again.")
+        case .success:
+            console.say("\(zone.name) has too many keys, or they changed meanwhile. Import the archive again.")
         case .failure(let reason): console.say("\(zone.name): \(reason.text)")
         }
+    }
+
+    /// Devices encrypt with a zone's newest key. So a key of the archive becomes that only in a zone without keys, or after
+    /// an earlier key of the same zone in the archive, which has the oldest first.
+    ///
+    /// - Parameters:
+    ///   - newest: the zone's here; nil if it has none.
+    ///   - archived: those that came before in the archive.
+    static func isNewest(after newest: [UInt8]?, archived: Set<[UInt8]>) -> Bool {
+        newest.map(archived.contains) ?? true
+    }
+
+    /// - Parameter newest: nil: the key becomes the oldest one.
+    private func save(
+        _ key: WrappedZoneKey, asNewestAfter newest: [UInt8]??, in zone: ZoneKey
+    ) async throws -> Result<[WrappedZoneKey], FailureReason> {
+        if let newest { return await service.saveZoneKey(key, in: zone, after: newest) }
+        return .success(
+            try await console.store.saveOldestZoneKey(key, in: zone, limits: .standard, now: console.now))
     }
 
     /// The key for the account's key here; nil if nobody could use it.

@@ -29,6 +29,10 @@ final class ArchiveReader {
         let archivedUser: String
         let encryption: EncryptionMode
         var zone: ZoneKey?
+        /// The ids of keys that the archive has of the zone, as far as they have come.
+        var archivedKeys: Set<[UInt8]> = []
+        /// Those of the zone that the archive has opened, by their ids.
+        var openedKeys: [[UInt8]: [UInt8]] = [:]
     }
 
     let console: Console
@@ -138,6 +142,8 @@ final class ArchiveReader {
         zoneCount += 1
         let key = ZoneKey(database: user.privateDatabase, name: line.zone)
         place?.zone = key
+        place?.archivedKeys = []
+        place?.openedKeys = [:]
         saver = RecordSaver(console, service, zone: key, user: user.id, replaces: choices.replaces)
     }
 
@@ -161,8 +167,11 @@ final class ArchiveReader {
     }
 
     private func save(_ line: RecordLine) async throws {
-        guard let saver, let place else { throw Self.misplaced }
-        try await saver.save(line, asUser: line.recordName == place.archivedUser ? place.user.recordName : nil)
+        guard let saver, let place, let zone = place.zone else { throw Self.misplaced }
+        guard line.recordName == place.archivedUser else { return try await saver.save(line) }
+        let own = line.moved(
+            to: place.user.recordName, zoneKeys: place.openedKeys, in: (place.container.identifier, zone.name))
+        try await saver.save(own, asUser: place.user.recordName)
     }
 
     static let misplaced = AdminFailure(

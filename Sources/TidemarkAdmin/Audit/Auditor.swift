@@ -50,8 +50,10 @@ enum Auditor {
     static func action(_ command: any AdminCommand, by identity: OperatorIdentity) -> AuditAction? {
         guard type(of: command).role > .viewer || type(of: command).readsAllData else { return nil }
         let words = words(of: type(of: command), in: Admin.self) ?? [type(of: command)._commandName]
+        // In the name and not in the target, which is forgotten with an account.
+        let action = (words + (command.opensKeys ? [keysOpened] : [])).joined(separator: " ")
         return AuditAction(
-            who: identity.name, address: identity.address, action: words.joined(separator: " "),
+            who: identity.name, address: identity.address, action: action,
             target: arguments(of: command).joined(separator: " "))
     }
 
@@ -79,6 +81,8 @@ enum Auditor {
     }
 
     private static let withheld = "(address)"
+    /// Comes after the verb. Whoever has what the command wrote can read encrypted values.
+    private static let keysOpened = "(opens keys)"
 
     fileprivate static func values(of command: Any) -> [Any] {
         Mirror(reflecting: command).children.flatMap { child in

@@ -93,14 +93,14 @@ package struct ServedCommands: OperatorCommands {
                 storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
                 environment: environment,
                 operatorIdentity: OperatorIdentity(name: request.sender.name, address: request.address),
-                serverLimits: request.limits)
+                serverLimits: request.limits, role: request.sender.role)
             let result: Result<Void, any Error>
             do {
                 // What waits for the database hears of the end in this way.
                 try await withTaskCancellationHandler {
                     try await carryOut(command, request.sender, console)
                 } onCancel: {
-                    _ = end.begin()
+                    _ = end.begin(cancels: true)
                 }
                 result = .success(())
             } catch {
@@ -152,10 +152,11 @@ private final class StorageEnd: Sendable {
 
     init(_ storage: PostgresStorage) { self.storage = storage }
 
-    func begin() -> Task<Void, Never> {
+    /// - Parameter cancels: whether PostgreSQL ends the statement under way, which nobody waits for.
+    func begin(cancels: Bool = false) -> Task<Void, Never> {
         stopping.withLock { stopping in
             if let stopping { return stopping }
-            let new = Task.detached { [storage] in await storage.stop() }
+            let new = Task.detached { [storage] in await storage.stop(cancels: cancels) }
             stopping = new
             return new
         }

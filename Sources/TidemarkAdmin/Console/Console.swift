@@ -19,6 +19,8 @@ package final class Console: Sendable {
     let isMigrated: Bool
     /// Those of the server in which the command runs; nil: it runs beside the database.
     let serverLimits: Limits?
+    /// What the operator may do. Beside the database that is everything.
+    let role: OperatorRole
     private let containerName: String?
     private let environment: ContainerEnvironment
 
@@ -28,11 +30,13 @@ package final class Console: Sendable {
     ///   - operatorIdentity: who gives the command, for the audit.
     ///   - isMigrated: whether the database has this version's tables.
     ///   - serverLimits: those of the server in which the command runs; nil: it runs in none.
+    ///   - role: of who gives the command.
     package init(
         _ storage: PostgresStorage, loop: EventLoop, screen: Screen, container: String?,
         environment: ContainerEnvironment, operatorIdentity: OperatorIdentity = OperatorIdentity(name: ""),
-        isMigrated: Bool = true, serverLimits: Limits? = nil
+        isMigrated: Bool = true, serverLimits: Limits? = nil, role: OperatorRole = .owner
     ) {
+        self.role = role
         self.storage = storage
         self.loop = loop
         self.operatorIdentity = operatorIdentity

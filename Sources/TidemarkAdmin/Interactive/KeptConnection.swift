@@ -31,8 +31,9 @@ package struct AdminConnection: Sendable {
         }
     }
 
-    package func close() async {
-        await storage.stop()
+    /// - Parameter cancels: whether PostgreSQL ends the statement under way.
+    package func close(cancels: Bool = false) async {
+        await storage.stop(cancels: cancels)
         loop.stop()
     }
 }
@@ -75,6 +76,6 @@ package actor KeptConnection {
     package func abandon() {
         guard let connection = open?.connection else { return }
         open = nil
-        Task.detached { await connection.close() }
+        Task.detached { await connection.close(cancels: true) }
     }
 }

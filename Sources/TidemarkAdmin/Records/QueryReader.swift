@@ -13,8 +13,10 @@ struct QueryReader: Sendable {
     private let place: RecordsPlace
     private let query: TidemarkDomain.Query
     private let limits: Limits
+    /// Whether the query may be the first to need marks and indexes.
+    private let mayMark: Bool
 
-    /// Runs `work`. Afterwards the indexes exist that the query was the first to need.
+    /// Runs `work`. Afterwards the indexes exist that the query was the first to need, unless a viewer asks.
     static func with<Value: Sendable>(
         _ database: DatabaseArgument, _ encodedQuery: [UInt8], on console: Console,
         _ work: (QueryReader) async throws -> Value
@@ -25,9 +27,9 @@ struct QueryReader: Sendable {
         let (key, place) = (try console.container(), try await console.place(database))
         let reader = QueryReader(
             service: service, place: place, query: try await read(encodedQuery, of: key, at: place, service, limits),
-            limits: limits)
+            limits: limits, mayMark: console.role > .viewer)
         let value = try await work(reader)
-        if key.environment == .development { try await console.store.buildMissingIndexes() }
+        if key.environment == .development, reader.mayMark { try await console.store.buildMissingIndexes() }
         return value
     }
 
@@ -58,10 +60,11 @@ struct QueryReader: Sendable {
         while left > 0 {
             let result = await service.queryRecords(
                 query, in: place.database, of: place.container, by: place.access, cursor: cursor,
-                recordsMax: min(left, limits.pageRecordsMax), for: WorkTurn(of: .nobody))
+                recordsMax: min(left, limits.pageRecordsMax), mayMark: mayMark, for: WorkTurn(of: .nobody))
             let page: QueryPage
             switch result {
             case .success(let success): page = success
+            case .failure(.notMarkedForNobody) where !mayMark: throw Self.notMarked
             case .failure(let refusal): throw AdminFailure(.refused, refusal.text)
             }
             try await take(page.matches)
@@ -71,14 +74,19 @@ struct QueryReader: Sendable {
         }
     }
 
+    private static let notMarked = AdminFailure(
+        .notAllowed,
+        "A field of this query is not marked queryable, and a viewer's query changes nothing. Let an app or an editor ask "
+            + "the same once, or mark the field: tidemark admin schema import")
+
     /// Lines of EXPLAIN for the first page.
     func explain(on console: Console) async throws -> [String] {
         // Afterwards everything exists that the query is the first to need.
         try await read(limit: 1) { _ in }
-        try await console.store.buildMissingIndexes()
+        if mayMark { try await console.store.buildMissingIndexes() }
         return try await console.storage.explain(
             QueryPageQuery(
                 database: place.database, query: query, recordsMax: limits.pageRecordsDefault,
-                bytesMax: limits.answerBytesMax))
+                bytesMax: limits.answerBytesMax, mayMark: mayMark))
     }
 }

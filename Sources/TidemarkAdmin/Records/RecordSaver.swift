@@ -28,6 +28,9 @@ final class RecordSaver {
             sum.unreadableCount += more.unreadableCount
             sum.shareCount += more.shareCount
         }
+
+        /// Whether devices have something to fetch.
+        var hasChanges: Bool { savedCount + deletedCount + shareCount > 0 }
     }
 
     private let service: CloudService
@@ -42,7 +45,9 @@ final class RecordSaver {
     private var deletes: [String] = []
     private var names: Set<String> = []
     /// Records whose parents come later in the input.
-    private var orphans: [RecordSave] = []
+    private var orphans: LateParents
+    /// Whether one had no room.
+    private var isCrowded = false
     private var byteCount = 0
     private var counter: UInt64 = 0
     private let life: DeviceID
@@ -53,17 +58,17 @@ final class RecordSaver {
 
     /// Bytes of fields in one batch: fewer than a request may have.
     private static let batchBytesMax = 1_048_576
-    /// With more records whose parents are missing, the later ones are refused.
-    private static let orphansMax = 20_000
 
     /// - Parameters:
     ///   - user: becomes the creator of new records.
     ///   - replaces: whether existing records get the new fields.
     ///   - isDryRun: whether records are only looked at.
+    ///   - orphans: the room for records whose parents come later.
     init(
         _ console: Console, _ service: CloudService, zone: ZoneKey, user: UserID, replaces: Bool,
-        isDryRun: Bool = false
+        isDryRun: Bool = false, orphans: LateParents = LateParents()
     ) {
+        self.orphans = orphans
         self.isDryRun = isDryRun
         self.console = console
         self.service = service
@@ -74,14 +79,14 @@ final class RecordSaver {
     }
 
     /// - Parameters:
-    ///   - ownName: for the user's own record: its name here. Its encrypted values belong to the name that it had.
+    ///   - ownName: for the user's own record: its name here. Its encrypted values must be bound to that name.
     ///   - place: in the input, for messages.
     func save(_ line: RecordLine, asUser ownName: String? = nil, at place: String? = nil) async throws {
         guard !Share.isType(line.recordType) else {
             return fail(place ?? line.recordName, "A share comes back with accounts export and accounts import alone.")
         }
         var keys: Set<[UInt8]> = []
-        if line.encryptedCount > 0, ownName == nil || ownName == line.recordName { keys = try await readZoneKeys() }
+        if line.encryptedCount > 0 { keys = try await readZoneKeys() }
         let name = ownName ?? line.recordName
         let fields: FieldMap
         do {
@@ -135,21 +140,24 @@ final class RecordSaver {
     func finish() async throws {
         try await flush()
         // Each round saves those whose parents the round before has saved.
-        while !orphans.isEmpty {
-            let (again, count) = (orphans, orphans.count)
-            orphans = []
+        while !orphans.children.isEmpty {
+            let again = orphans.take()
             for save in again { try await add(save) }
             try await flush()
-            guard orphans.count < count else {
-                for save in orphans { fail(save.name, FailureReason.parentMissing.text) }
+            guard orphans.children.count < again.count else {
+                for save in orphans.take() { fail(save.name, FailureReason.parentMissing.text) }
                 break
             }
         }
-        guard tally.savedCount + tally.deletedCount > 0, !isDryRun else { return }
-        // It is a hint: the servers' sweep makes up for a lost one.
-        try? await console.storage.post([
-            .zone(ZoneNotice(database: zone.database, life: .nobody, zoneName: zone.name))
-        ])
+        await tell()
+    }
+
+    /// Tells the devices. It is a hint: the servers' sweep makes up for a lost one.
+    private func tell() async {
+        guard tally.hasChanges, !isDryRun else { return }
+        let notice = ZoneNotice(
+            database: zone.database, life: .nobody, zoneName: zone.name, changesShares: tally.shareCount > 0)
+        try? await console.storage.post([.zone(notice)])
     }
 
     /// One request may name a record only once.
@@ -182,6 +190,9 @@ final class RecordSaver {
         for (save, result) in zip(saves, outcome.saves) { note(save, result) }
         for (name, result) in zip(deletes, outcome.deletes) { note(name, result) }
         (saves, deletes, names, byteCount) = ([], [], [], 0)
+        guard isCrowded else { return }
+        await tell()
+        throw AdminFailure(.refused, "\(orphans.full) So far: \(tally.text)")
     }
 
     private func note(_ save: RecordSave, _ result: SaveOutcome) {
@@ -193,11 +204,13 @@ final class RecordSaver {
             tally.skippedCount += 1
             // A run without the keys saved it without them.
             tally.unreadableCount += failure.serverRecord.map { save.encryptedCount(lackedBy: $0) } ?? 0
-        case .failed(let failure) where failure.reason == .parentMissing && orphans.count < Self.orphansMax:
-            orphans.append(save)
+        case .failed(let failure) where failure.reason == .parentMissing:
+            // Its place stays: it may fail later.
+            if !orphans.add(save) { isCrowded = true }
+            return
         case .failed(let failure): fail(save.name, failure.detail ?? failure.reason.text)
         }
-        if orphans.last !== save { places[save.name] = nil }
+        places[save.name] = nil
     }
 
     private func note(_ name: String, _ result: DeleteOutcome) {

@@ -70,10 +70,9 @@ struct ValueCipher {
         return plain
     }
 
-    /// users with whom a zone is shared call its owner differently, so the owner is not part of it.
     private func context(_ key: String) -> [UInt8] {
-        SealingContext.bytes(
-            "tidemark value 1", container, recordID.zoneID.zoneName, recordID.recordName, key)
+        SealingContext.value(
+            container: container, zoneName: recordID.zoneID.zoneName, recordName: recordID.recordName, key: key)
     }
 }
 

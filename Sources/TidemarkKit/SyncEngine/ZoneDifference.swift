@@ -22,11 +22,12 @@ struct ZoneDifference: Sendable {
         self.zoneID = zoneID
         let zone = FeedPlace(token)?.zone
         var digest = VersionDigest()
+        var hasher = VersionHasher()
         for (id, tag) in changeTags where id.zoneID == zoneID {
             let version = Base64.decodeURLSafe(tag).flatMap { RecordVersion(tag: $0) }
             let number = version.flatMap { $0.zone == zone ? $0.number : nil } ?? 0
             rest[id.recordName] = number
-            digest.toggle(id.recordName, number)
+            digest.toggle(id.recordName, number, with: &hasher)
         }
         self.digest = digest.bytes
         heldCount = rest.count

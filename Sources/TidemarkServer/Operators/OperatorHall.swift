@@ -191,19 +191,21 @@ final class OperatorHall: @unchecked Sendable {
 /// How many commands of operators run at once. Each has a thread and a few connections to PostgreSQL.
 struct OperatorPlaces {
     static let placesMax = 8
-    /// No operator takes the places of all.
-    static let placesOfOperatorMax = 4
 
     private var taken: [OperatorID: Int] = [:]
 
     /// - Returns: why there is no place; nil: it has one.
     mutating func take(_ id: OperatorID) -> String? {
         let own = taken[id, default: 0]
-        guard own < Self.placesOfOperatorMax else {
-            return "You run \(own) commands on this server already. Wait until one has ended, or end one."
-        }
-        guard taken.values.reduce(0, +) < Self.placesMax else {
+        let all = taken.values.reduce(0, +)
+        guard all < Self.placesMax else {
             return "This server runs \(Self.placesMax) commands of operators. Try again later."
+        }
+        // Half of what others leave: 4, 2, 1 and 1. So a newcomer finds a place beside up to three operators.
+        guard own < max(1, (Self.placesMax - (all - own)) / 2) else {
+            return
+                "You run \(own) \(own == 1 ? "command" : "commands") on this server already, and other operators need the "
+                + "rest. Wait until one has ended, or end one."
         }
         taken[id] = own + 1
         return nil

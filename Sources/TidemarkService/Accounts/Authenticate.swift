@@ -63,6 +63,13 @@ extension CloudService {
         }
     }
 
+    /// Which connections operators have closed of late.
+    package func connectionClosings() async -> Result<[ConnectionsClosing], FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            .success(try await storage.connectionClosings())
+        }
+    }
+
     /// The credentials among these that are no longer valid: their connections are to be closed.
     package func voidCredentials(
         among credentials: [CredentialID]

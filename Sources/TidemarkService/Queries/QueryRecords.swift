@@ -12,14 +12,15 @@ extension CloudService {
     ///   - cursor: from the page before, with the same query; empty for the first page.
     ///   - recordsMax: the most records that the client wants; 0 leaves it to the server. A page is cut at
     ///     `Limits.answerBytesMax` too.
+    ///   - mayMark: whether it may be the first query to need a mark. Nobody's may not in any case.
     ///   - turn: the query's place, which it may give back for a while.
     package func queryRecords(
         _ query: Query, in database: DatabaseID, of container: ContainerID, by caller: RecordAccess, cursor: [UInt8],
-        recordsMax: Int, for turn: WorkTurn
+        recordsMax: Int, mayMark: Bool = true, for turn: WorkTurn
     ) async -> Result<QueryPage, QueryRefusal> {
         var asked = AskedQuery(
             query: query, database: database, container: container, access: caller, cursor: cursor,
-            recordsMax: recordsMax)
+            recordsMax: recordsMax, mayMark: mayMark)
         switch await readAccess(to: query, in: database, by: caller) {
         case .success(let known): asked.access = known
         case .failure(let reason): return .failure(QueryRefusal(reason))
@@ -100,6 +101,7 @@ private struct AskedQuery {
     var access: RecordAccess
     let cursor: [UInt8]
     let recordsMax: Int
+    let mayMark: Bool
 
     /// What the store is asked for, or the first reason to refuse the query.
     func checked(by known: KnownSchema, limits: Limits) -> Result<CheckedQuery, QueryRefusal> {
@@ -120,7 +122,7 @@ private struct AskedQuery {
         let page = QueryPageQuery(
             database: database, query: narrowed, fields: fields, after: opened?.position,
             recordsMax: limits.pageCount(of: narrowed.recordType, requested: recordsMax),
-            bytesMax: limits.answerBytesMax, mayMark: access.user != nil, sharing: SharingRead(for: access))
+            bytesMax: limits.answerBytesMax, mayMark: mayMark && access.user != nil, sharing: SharingRead(for: access))
         return .success(CheckedQuery(page: page, access: access, cursor: opened, isTypeKnown: type != nil))
     }
 }

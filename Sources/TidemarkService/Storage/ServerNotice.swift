@@ -10,3 +10,18 @@ package enum ServerNotice: Sendable, Hashable {
     /// An operator closes the connections of an account, or of one device of it. They may come back.
     case connectionsClosed(AccountID, DeviceID?)
 }
+
+/// An operator's wish to close connections, for servers that may not have heard of it.
+package struct ConnectionsClosing: Sendable, Equatable {
+    package let account: AccountID
+    /// Nil: all devices of the account.
+    package let device: DeviceID?
+    /// How long ago, by the store's clock. Connections that are younger have begun since.
+    package let age: Duration
+
+    package init(account: AccountID, device: DeviceID?, age: Duration) {
+        self.account = account
+        self.device = device
+        self.age = age
+    }
+}

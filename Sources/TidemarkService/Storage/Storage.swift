@@ -95,6 +95,9 @@ package protocol Storage: AnyObject, Sendable {
         among credentials: [CredentialID], now: Timestamp
     ) async throws(StorageError) -> [CredentialID]
 
+    /// Which connections operators have closed of late, for a server that may have missed notices.
+    func connectionClosings() async throws(StorageError) -> [ConnectionsClosing]
+
     // MARK: What operators decide
 
     /// Whether the container gives all zones a feed, even default zones and those of the public database. That is

@@ -135,7 +135,7 @@ final class Authentication: Sendable {
     private func member(_ greeting: Greeting, _ identity: Identity?, _ store: StoreStanding) -> SessionMember {
         SessionMember(
             device: greeting.device, life: greeting.life, identity: identity, container: greeting.key,
-            store: store.incarnation)
+            store: store.incarnation, since: scheduler.now)
     }
 
     private func answer(

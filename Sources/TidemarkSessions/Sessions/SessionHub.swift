@@ -134,6 +134,14 @@ package final class SessionHub: Sendable {
     private func lookAtEverything() async {
         await pushes.sweep()
         await checkCredentials()
+        await checkClosings()
+    }
+
+    /// Closes the connections that an operator has closed, and that are older than that.
+    private func checkClosings() async {
+        guard case .success(let closings) = await service.connectionClosings() else { return }
+        let now = scheduler.now
+        for closing in closings { await sendAway(closing.account, closing.device, olderThan: now - closing.age) }
     }
 
     private func cutOff(_ revoked: RevokedAccess) async {
@@ -143,9 +151,12 @@ package final class SessionHub: Sendable {
     }
 
     /// Closes connections as a server does that stops: the devices connect again, and send again what was not answered.
-    private func sendAway(_ account: AccountID, _ device: DeviceID?) async {
+    ///
+    /// - Parameter moment: nil: all.
+    private func sendAway(_ account: AccountID, _ device: DeviceID?, olderThan moment: Duration? = nil) async {
         await visitAll { session in
             guard let member = session.member, member.identity?.account == account else { return }
+            if let moment, member.since >= moment { return }
             if device == nil || member.device == device { session.end(.goingAway) }
         }
     }

@@ -14,6 +14,8 @@ struct SessionMember: Sendable {
     /// The container that the session uses.
     let container: ContainerKey
     let store: StoreIncarnation
+    /// By the scheduler's clock.
+    let since: Duration
 
     /// The caller's view of their private database.
     /// - Throws: ``Refusal`` with `notAuthenticated`.

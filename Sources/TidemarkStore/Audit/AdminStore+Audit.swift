@@ -52,6 +52,14 @@ extension AdminStore {
 }
 
 extension PostgresStorage {
+    /// The audit has each closing before servers are told of it. So whatever a server has not heard of is there.
+    package func connectionClosings() async throws(StorageError) -> [ConnectionsClosing] {
+        try await read(sql.audit.closings((AuditAction.closesConnections, Self.closingsMax)))
+    }
+
+    /// Actions that are looked at.
+    private static let closingsMax = 1_000
+
     package func noteRefusedSignIn(
         credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError) {

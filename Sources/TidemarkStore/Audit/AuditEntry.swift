@@ -52,6 +52,9 @@ package struct AuditAction: Sendable, Equatable {
     package let action: String
     package let target: String
 
+    /// The command that closes connections. Servers that have missed its notice look for it.
+    package static let closesConnections = "connections close"
+
     /// The most bytes of each text. Longer ones are cut.
     private static let textBytesMax = 1_024
 

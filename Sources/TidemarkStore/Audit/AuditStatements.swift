@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkBytes
 internal import TidemarkDomain
 internal import TidemarkPostgres
+internal import TidemarkService
 
 /// A sign-in of a device, as the audit has it.
 typealias SignIn = (account: AccountID, device: DeviceID, address: String, now: Timestamp, hour: Int64)
@@ -73,6 +75,27 @@ struct AuditStatements: Sendable {
     let page = pages("audit_page", among: "true")
     /// The same of actions alone, which are few among many sign-ins.
     let actions = pages("audit_actions", among: "device_id IS NULL")
+
+    /// Among the last actions of operators those that closed connections. What was refused closed none. The target is the
+    /// account's name, which has no spaces, and perhaps a device.
+    let closings = DeclaredStatement<(action: String, rowsMax: Int), ConnectionsClosing>(
+        .read, "connection_closings",
+        """
+        SELECT a.id, split_part(r.target, ' ', 2) AS device,
+               greatest(0, extract(epoch FROM now() - r.at) * 1000)::bigint AS age
+          FROM (SELECT id, at, action, result, target FROM audit WHERE device_id IS NULL
+                 ORDER BY id DESC LIMIT \(\.rowsMax)) AS r
+          JOIN account a ON a.name = split_part(r.target, ' ', 1) AND a.deleted_at IS NULL
+         WHERE r.action = \(\.action) AND r.result <> 2
+         ORDER BY r.id
+        """
+    ) { row throws(PostgresError) in
+        let digits: String = try row["device"]
+        let age: Int64 = try row["age"]
+        return ConnectionsClosing(
+            account: try row["id"], device: Hex.decode(digits).flatMap { DeviceID(bytes: $0) },
+            age: .milliseconds(age))
+    }
 
     /// Newest first: some rows that are wanted, and the last one that was looked at if there may be more.
     ///

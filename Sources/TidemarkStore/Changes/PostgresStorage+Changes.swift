@@ -80,13 +80,13 @@ extension PostgresStorage {
     ) async throws(StorageError) -> (feed: StoreRead<DatabaseFeedRead>, page: StoreRead<ZonePageRead>?) {
         let user = try await viewers(among: [viewer])[viewer]
         let feed = feedCall(of: viewer, user, after: after, entriesMax: entriesMax)
-        guard let query else { return (Self.feed(try await read(feed), entriesMax: entriesMax), nil) }
+        guard let query else { return (Self.feed(try await read(feed, isLong: true), entriesMax: entriesMax), nil) }
         if let refused = try await refusedRead(of: query.key, query.sharing) {
-            let entries = Self.feed(try await read(feed), entriesMax: entriesMax)
+            let entries = Self.feed(try await read(feed, isLong: true), entriesMax: entriesMax)
             return (entries, Self.emptyPage(refused.sharing, in: refused.store))
         }
         if query.sharing == .nothing {
-            let (entries, records) = try await readAll(feed, zonePageCall(query))
+            let (entries, records) = try await readAll(isLong: true, feed, zonePageCall(query))
             return (Self.feed(entries.rows, entriesMax: entriesMax), try await page(records.rows, nil, of: query))
         }
         let found = try await read(feed, then: zonePageCall(query), and: query.sharing, of: query.key)
@@ -149,7 +149,7 @@ extension PostgresStorage {
     private static let sharedEndsMax = 5_000
 
     package func changeMarks(of databases: [DatabaseID]) async throws(StorageError) -> [DatabaseID: ChangeMark] {
-        let marks = try await read(sql.changes.changeMarks(databases))
+        let marks = try await read(sql.changes.changeMarks(databases), isLong: true)
         return Dictionary(marks.map { ($0.database, $0.mark) }) { $1 }
     }
 }

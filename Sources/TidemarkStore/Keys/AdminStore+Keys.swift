@@ -46,6 +46,18 @@ extension AdminStore {
         return .done(endedZoneCount: ended.count)
     }
 
+    /// Gives a zone that has keys a further one, as its oldest: devices go on to encrypt with the newest.
+    ///
+    /// - Returns: the zone's keys, from the oldest on. If the key is not among them, there was no room for it.
+    package func saveOldestZoneKey(
+        _ key: WrappedZoneKey, in zone: ZoneKey, limits: Limits, now: Timestamp
+    ) async throws(StorageError) -> [WrappedZoneKey] {
+        _ = try await storage.writeRepeatably(
+            sql.keys.saveOldestZoneKey((zone, key, now, limits.zoneKeysMax, limits.sharingRowsMax)))
+        let read = try await storage.zoneKeys(of: [zone], keysMax: limits.zoneKeysMax, sharing: .nothing)
+        return read.first?.keys ?? []
+    }
+
     /// The result of changing the master key.
     package enum MasterKeyChange: Sendable, Equatable {
         /// How many account keys were encrypted anew.

@@ -56,10 +56,37 @@ struct KeyStatements: Sendable {
                SELECT number, id FROM zone_key
                 WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
                 ORDER BY database_id DESC, zone_id DESC, number DESC LIMIT 1) AS y ON true
-         WHERE y.id IS NOT DISTINCT FROM \(\.newest) AND coalesce(y.number, 0) < \(\.countMax)::bigint
+          LEFT JOIN LATERAL (\(oldestNumber)) AS w ON true
+         WHERE y.id IS NOT DISTINCT FROM \(\.newest)
+           AND coalesce(y.number - w.number + 1, 0) < \(\.countMax)::bigint
            AND (y.number IS NULL OR \(SharingStatements.rowCount(ofOwnerOf: "k.database_id")) < \(\.rowsMax)::bigint)
             ON CONFLICT DO NOTHING
         """)
+
+    /// Saves a key as the oldest of a zone that has keys. The numbers of keys go on below 1, without a gap.
+    let saveOldestZoneKey = DeclaredStatement<
+        (zone: ZoneKey, key: WrappedZoneKey, now: Timestamp, countMax: Int, rowsMax: Int), Void
+    >(
+        .write, "save_oldest_zone_key",
+        """
+        INSERT INTO zone_key (database_id, zone_id, number, id, account_key_id, wrapped, created_at)
+        SELECT k.database_id, z.id, w.number - 1, \(\.key.id), \(\.key.accountKeyID), \(\.key.wrapped), \(\.now)
+          FROM (SELECT \(\.zone.database) AS database_id, \(\.zone.name) AS zone_name) AS k
+         CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
+         CROSS JOIN LATERAL (\(oldestNumber)) AS w
+         WHERE NOT EXISTS (SELECT FROM zone_key
+                            WHERE database_id = k.database_id AND zone_id = z.id AND id = \(\.key.id))
+           AND (SELECT count(*) FROM zone_key WHERE database_id = k.database_id AND zone_id = z.id)
+               < \(\.countMax)::bigint
+           AND \(SharingStatements.rowCount(ofOwnerOf: "k.database_id")) < \(\.rowsMax)::bigint
+            ON CONFLICT DO NOTHING
+        """)
+
+    private static let oldestNumber = """
+        SELECT number FROM zone_key
+                WHERE database_id = k.database_id AND zone_id BETWEEN z.id AND z.id
+                ORDER BY database_id, zone_id, number LIMIT 1
+        """
 
     let readAccountKey = DeclaredStatement<UserID, StoredAccountKey>(
         .read, "read_account_key",

@@ -131,13 +131,13 @@ final class IndexBuilder: Sendable {
     }
 
     /// Interrupts builds under way. The next build starts them again.
-    func stop() async {
+    func stop(cancels: Bool = false) async {
         let pools = state.withLock { state in
             state.isStopped = true
             defer { state.building = [:] }
             return Array(state.building.values)
         }
-        for pool in pools { await pool.stop() }
+        for pool in pools { await pool.stop(cancels: cancels) }
         let deadline = loop.now + Self.stopTimeMax
         while loop.now < deadline, state.withLock({ $0.buildCount > 0 }) {
             try? await loop.sleep(for: .milliseconds(5))

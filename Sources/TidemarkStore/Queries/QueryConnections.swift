@@ -171,9 +171,9 @@ final class QueryConnections: Sendable {
             + [statement.bind(query.parameters.values)]
     }
 
-    func stop() async {
-        await short.stop()
-        await long.stop()
+    func stop(cancels: Bool = false) async {
+        await short.stop(cancels: cancels)
+        await long.stop(cancels: cancels)
     }
 }
 

@@ -66,7 +66,7 @@ struct ZoneWrites: Sendable {
     ///   schemas.
     init(_ changes: [ZoneChanges], ifStill moments: [ZoneMoment] = []) {
         zones = changes
-        digests = changes.map { ZoneDigestChange(of: $0) }
+        digests = ZoneDigestChange.all(of: changes)
         records = RecordColumns(changes)
         // In one order everywhere, so that two transactions never deadlock.
         memories = changes.flatMap { zone in

@@ -147,7 +147,7 @@ struct SharingStatements: Sendable {
                  UNION ALL
                 SELECT 1 FROM share_participant WHERE database_id = d.id
                  UNION ALL
-                SELECT 1 FROM zone_key WHERE database_id = d.id AND number > 1) AS r
+                SELECT 1 FROM zone_key WHERE database_id = d.id AND number <> 1) AS r
           WHERE o.id = \(database) AND o.scope = 2)
         """
     }

@@ -74,6 +74,18 @@ package final class MemoryDatabase: Sendable {
         }
     }
 
+    /// Notes that an operator closes connections, for servers that do not hear of it.
+    ///
+    /// - Returns: nil, with nothing changed, if there is no such account.
+    package func noteClosing(_ device: DeviceID?, account name: String) -> AccountID? {
+        let now = scheduler.now
+        return withState { state in
+            guard let account = state.tables.accounts[name] else { return nil }
+            state.tables.closings.append((account, device, now))
+            return account
+        }
+    }
+
     /// Makes an address, in its normal form, a verified one of the account.
     ///
     /// - Returns: false, with nothing changed, if there is no such account, or if the address is another's.

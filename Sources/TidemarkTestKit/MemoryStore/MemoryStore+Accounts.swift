@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkScheduling
 package import TidemarkService
 
 extension MemoryStore {
@@ -85,6 +86,13 @@ extension MemoryStore {
                 ($0.account.rawValue, $0.device.high, $0.device.low)
                     < ($1.account.rawValue, $1.device.high, $1.device.low)
             }
+        }
+    }
+
+    package func connectionClosings() async throws(StorageError) -> [ConnectionsClosing] {
+        let now = scheduler.now
+        return try await call { tables in
+            tables.closings.map { ConnectionsClosing(account: $0.account, device: $0.device, age: now - $0.at) }
         }
     }
 

@@ -59,6 +59,8 @@ struct MemoryTables {
     private var memoryEpochBegan: Duration?
     var accounts: [String: AccountID] = [:]
     var revokedDevices: Set<AccountDevice> = []
+    /// When operators closed which connections, by the scheduler's clock.
+    var closings: [(account: AccountID, device: DeviceID?, at: Duration)] = []
     var credentials: [[UInt8]: StoredCredential] = [:]
     var containers: [ContainerKey: ContainerID] = [:]
     /// For all containers; nil for the server's limit.

@@ -56,8 +56,11 @@ package final class HTTPClient: @unchecked Sendable {
     private var call: Call?
     /// Counts connections, so that a name that was looked up for an earlier one is not used.
     private var attempt = 0
-    /// Addresses that have not been tried, in reverse order.
-    private var addresses: [SocketAddress] = []
+    /// Addresses that have not been tried.
+    private var addresses = AddressTurns()
+    private let lookUp: HostLookUp
+    /// When the request under way must have ended.
+    private var callEnd = Duration.zero
     private var socket: Socket?
     private var tls: TLSSession?
     private var registration: Registration?
@@ -67,7 +70,12 @@ package final class HTTPClient: @unchecked Sendable {
     /// Plaintext that is encrypted at a time: four full records.
     private static let encryptedBytesPerWrite = 65_536
 
-    package init(on loop: EventLoop, target: Target, limits: HTTPClientLimits = HTTPClientLimits()) {
+    /// - Parameter lookUp: finds the host's addresses.
+    package init(
+        on loop: EventLoop, target: Target, limits: HTTPClientLimits = HTTPClientLimits(),
+        lookUp: @escaping HostLookUp = Resolver.resolve(host:port:completion:)
+    ) {
+        self.lookUp = lookUp
         self.loop = loop
         self.target = target
         self.limits = limits
@@ -100,6 +108,7 @@ package final class HTTPClient: @unchecked Sendable {
         sentCount = 0
         let timer = loop.schedule(after: limits.deadline) { [self] in fail(.requestTimedOut) }
         call?.deadline = timer
+        callEnd = loop.now + limits.deadline
         guard phase == .idle else { return resolve() }
         phase = .asking
         write()
@@ -111,7 +120,7 @@ package final class HTTPClient: @unchecked Sendable {
         phase = .resolving
         attempt += 1
         let number = attempt
-        Resolver.resolve(host: target.host, port: target.port) { [self] result in
+        lookUp(target.host, target.port) { [self] result in
             loop.execute { [self] in
                 guard phase == .resolving, number == attempt else { return }
                 resolved(result)
@@ -124,7 +133,7 @@ package final class HTTPClient: @unchecked Sendable {
         case .success(let found):
             // A name server may say anything, even of `localhost`.
             let allowed = target.tls == nil ? found.filter(\.isLoopback) : found
-            addresses = allowed.reversed()
+            addresses = AddressTurns(allowed, deadline: callEnd, patience: limits.addressDeadline)
             connectToNext(after: SocketError(.notLoopback, operation: "connect"))
         case .failure(let error): fail(.connectFailed, error)
         }
@@ -132,14 +141,22 @@ package final class HTTPClient: @unchecked Sendable {
 
     private func connectToNext(after error: SocketError) {
         disconnect()
-        guard let address = addresses.popLast() else { return fail(.connectFailed, error) }
+        guard let (address, time) = addresses.next(at: loop.now) else { return fail(.connectFailed, error) }
         phase = .connecting
+        if let time { endTurn(addresses.number, of: attempt, after: time) }
         do throws(SocketError) {
             let socket = try Socket.connecting(to: address)
             registration = try loop.register(socket.descriptor, interest: .writable, handler: self)
             self.socket = socket
         } catch {
             connectToNext(after: error)
+        }
+    }
+
+    private func endTurn(_ number: Int, of connection: Int, after time: Duration) {
+        loop.schedule(after: time) { [self] in
+            guard phase == .connecting, attempt == connection, addresses.number == number else { return }
+            connectToNext(after: SocketError(.timedOut, operation: "connect"))
         }
     }
 

@@ -38,9 +38,12 @@ package struct HTTPLimits: Sendable {
 package struct HTTPClientLimits: Sendable {
     /// From the call to the whole response, with looking up the name, TCP and TLS. Longer: the connection ends.
     package var deadline = Duration.seconds(10)
+    /// How long TCP tries an address of the host while there are others. It has at most its part of the deadline. Longer: the
+    /// next one is tried. In three seconds two attempts of the kernel have failed.
+    package var addressDeadline = Duration.seconds(3)
     /// Of the response.
     package var head = HeadLimits()
-    /// Bytes of a response's body. Longer: the connection ends.
+    /// Bytes of a response's body. Of a longer one the rest is not read, and the connection ends.
     package var bodyBytesMax = 65_536
 
     package init() {}

@@ -283,6 +283,10 @@ final class PlantedStorage: Storage {
         try await base.revokedDevices(of: accounts)
     }
 
+    func connectionClosings() async throws(StorageError) -> [ConnectionsClosing] {
+        try await base.connectionClosings()
+    }
+
     func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: DeviceProgress] {
         try await base.deviceProgress(of: devices)
     }

@@ -229,6 +229,39 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-912: servers are told of a share that comes back alone, after its records`() async throws {
+        let archive = try Self.archive(.escrowed, hasKey: true)
+        let kept = try archive.split(separator: "\n").filter { line in
+            if case .share = try ArchiveLine(parsing: Array(line.utf8)) { false } else { true }
+        }
+        try await run { (site: Site) async throws in
+            let alice = try await site.place.user("alice")
+            _ = try await site.place.user("bob")
+            let words = ["import", "alice", "-", "--match-accounts"]
+            // All but the share. The last line counts it, so the status is 1.
+            _ = try await site.perform(words, input: kept.joined(separator: "\n"))
+            let (heard, hear) = AsyncStream.makeStream(of: [ServerNotice].self)
+            let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+            let listener = try NoticeListener(
+                url: site.place.url, loop: site.place.loop, onNotices: { hear.yield($0) },
+                onListening: { listens.yield() })
+            for await _ in listening { break }
+            let imported = try await site.perform(words, input: archive)
+            #expect(imported.status == .ok, "\(imported.terminal.messages)")
+            #expect(
+                imported.terminal.messages.contains("0 records, 0 assets and 1 share"), "\(imported.terminal.messages)")
+            // If it is not told, this comes first.
+            try await site.place.storage.post([.credentialRevoked(CredentialID(7))])
+            for await notices in heard {
+                let zone = ZoneNotice(
+                    database: alice.privateDatabase, life: .nobody, zoneName: "Notes", changesShares: true)
+                #expect(notices == [.zone(zone)])
+                break
+            }
+            listener.stop()
+        }
+    }
+
     @Test func `R-912: a public share comes back without people, who join by its new link`() async throws {
         let archive = try Self.archive(.escrowed, hasKey: true).replacing(
             #""publicPermission":"none""#, with: #""publicPermission":"readOnly""#)
@@ -242,6 +275,113 @@ import TidemarkTestSupport
             let share = try #require(sharing.livingShare)
             #expect(share.publicPermission == .readOnly && sharing.secret != nil)
             #expect(sharing.participants[share.number]?.isEmpty ?? true)
+        }
+    }
+
+    /// An archive of one zone with these keys, the oldest first.
+    private static func keys(_ numbers: [UInt8]) throws -> String {
+        var lines: [ArchiveLine] = [
+            .account(ArchiveLine.Account(version: 1, account: "x")),
+            .container(
+                ArchiveLine.Container(
+                    container: AdminPlace.container.identifier, environment: .development, user: "_x",
+                    encryption: .escrowed)),
+            .zone(ArchiveLine.Zone(zone: "Notes", isPerZone: false)),
+        ]
+        for number in numbers {
+            let key = WrappedZoneKey(
+                id: [UInt8](repeating: number, count: SealedValue.keyIDByteCount), accountKeyID: accountKeyID,
+                wrapped: [UInt8](repeating: 4, count: WrappedZoneKey.wrappedByteCount))
+            lines.append(.zoneKey(ArchiveLine.Key(key, opened: zoneSecret)))
+        }
+        lines.append(.end(ArchiveLine.End(zones: 1)))
+        return try lines.map { try $0.text }.joined()
+    }
+
+    @Test func `R-911: keys of an archive never take the place of a zone's newest key`() async throws {
+        try await run { (site: Site) async throws in
+            let alice = try await site.place.user("alice")
+            let zone = ZoneKey(database: alice.privateDatabase, name: "Notes")
+            func stored() async throws -> [UInt8] {
+                let read = try await site.place.storage.zoneKeys(of: [zone], keysMax: 100, sharing: .nothing)
+                return (read[0].keys ?? []).compactMap(\.id.first)
+            }
+            for (archive, expected) in [
+                // An empty zone gets them in their order, also if the first import was cut off.
+                ([1], [1]), ([1, 2, 3], [1, 2, 3]), ([1, 2, 3], [1, 2, 3]),
+                // Keys of another archive become older ones.
+                ([7], [7, 1, 2, 3]), ([8, 9], [9, 8, 7, 1, 2, 3]),
+                // One that the archive has after them stays the newest.
+                ([5, 3], [5, 9, 8, 7, 1, 2, 3]), ([3, 4], [5, 9, 8, 7, 1, 2, 3, 4]),
+            ] as [([UInt8], [UInt8])] {
+                let imported = try await site.perform("import", "alice", "-", input: try Self.keys(archive))
+                #expect(imported.status == .ok, "\(imported.terminal.messages)")
+                #expect(try await stored() == expected, "\(archive)")
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `R-911: encrypted values of the user record open by its new name, or are left out and counted`(
+        _ hasKey: Bool
+    ) async throws {
+        let container = AdminPlace.container.identifier
+        func context(_ name: String, _ key: String) -> [UInt8] {
+            SealingContext.value(container: container, zoneName: ZoneName.default, recordName: name, key: key)
+        }
+        func field(_ key: String, boundTo name: String) throws -> RecordLineField {
+            let nonce = [UInt8](repeating: 6, count: SealedValue.nonceByteCount)
+            let ciphertext = AESGCM.seal(
+                Array(key.utf8), key: Self.zoneSecret, nonce: nonce, authenticating: context(name, key))
+            let sealed = SealedValue(keyID: Self.zoneKeyID, nonce: nonce, ciphertext: ciphertext)
+            return try RecordLineField(
+                try #require(try FieldMap([Field(key, .bytes(sealed.bytes), isEncrypted: true)])[key]))
+        }
+        let key = WrappedZoneKey(
+            id: Self.zoneKeyID, accountKeyID: Self.accountKeyID,
+            wrapped: [UInt8](repeating: 4, count: WrappedZoneKey.wrappedByteCount))
+        let fields = [
+            "a": try field("a", boundTo: "_x"), "b": try field("b", boundTo: "_x"),
+            // It was moved here from another record.
+            "c": try field("c", boundTo: "_y"), "n": RecordLineField(.int64(7)),
+        ]
+        let lines: [ArchiveLine] = [
+            .account(ArchiveLine.Account(version: 1, account: "x")),
+            .container(
+                ArchiveLine.Container(
+                    container: container, environment: .development, user: "_x", encryption: .escrowed)),
+            .zone(ArchiveLine.Zone(zone: ZoneName.default, isPerZone: false)),
+            .zoneKey(ArchiveLine.Key(key, opened: hasKey ? Self.zoneSecret : nil)),
+            .record(RecordLine(recordName: "_x", recordType: "Users", parent: nil, fields: fields)),
+            .end(ArchiveLine.End(zones: 1, records: 1)),
+        ]
+        let archive = try lines.map { try $0.text }.joined()
+        try await run { (site: Site) async throws in
+            let alice = try await site.place.user("alice")
+            let imported = try await site.perform("import", "alice", "-", "--replace", "--yes", input: archive)
+            #expect(imported.status == .failedCheck)
+            let messages = imported.terminal.messages
+            #expect(messages.contains("Left out \(hasKey ? "1 encrypted value" : "3 encrypted values")"), "\(messages)")
+            let zone = ZoneKey(database: alice.privateDatabase, name: ZoneName.default)
+            let record = try #require(try await site.place.store.records(named: [alice.recordName], in: zone).first)
+            #expect(try record.fields["n"]?.value() == .int64(7))
+            #expect(record.fields["c"] == nil)
+            for name in ["a", "b"] {
+                guard hasKey else {
+                    #expect(record.fields[name] == nil)
+                    continue
+                }
+                let value = try record.fields[name]?.value()
+                guard case .bytes(let bytes)? = value, let sealed = SealedValue(bytes) else {
+                    Issue.record("no encrypted value: \(String(describing: value))")
+                    continue
+                }
+                #expect(sealed.nonce != [UInt8](repeating: 6, count: SealedValue.nonceByteCount))
+                let content = AESGCM.open(
+                    sealed.ciphertext, key: Self.zoneSecret, nonce: sealed.nonce,
+                    authenticating: context(alice.recordName, name))
+                #expect(content == Array(name.utf8))
+            }
         }
     }
 

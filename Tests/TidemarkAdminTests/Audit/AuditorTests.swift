@@ -2,7 +2,9 @@
 
 import ArgumentParser
 import Testing
+import TidemarkBytes
 import TidemarkDomain
+import TidemarkService
 import TidemarkStore
 
 @testable import TidemarkAdmin
@@ -34,6 +36,29 @@ import TidemarkStore
         }
     }
 
+    @Test func `R-887: servers find a closing of connections in the audit by the command's name`() throws {
+        let device = "5d1f4e8a9b3c4d2e8f7a6b5c4d3e2f1a"
+        let action = try #require(try action("connections close alice 5D1F4E8A-9B3C-4D2E-8F7A-6B5C4D3E2F1A"))
+        #expect(action.action == AuditAction.closesConnections && action.target == "alice \(device)")
+    }
+
+    @Test func `R-887: a server that missed a notice finds what was closed, of whom and how long ago`() async throws {
+        try await AdminPlace.run { (place: AdminPlace) async throws in
+            let alice = try #require(try await place.store.createAccount("alice"))
+            let bob = try #require(try await place.store.createAccount("bob"))
+            let device = "5d1f4e8a9b3c4d2e8f7a6b5c4d3e2f1a"
+            #expect(try await place.perform("connections", "close", "alice", device).status == .ok)
+            #expect(try await place.perform("connections", "close", "bob", "--dry-run").status == .ok)
+            #expect(try await place.perform("connections", "close", "carol").status == .refused)
+            #expect(try await place.perform("accounts", "disable", "bob").status == .ok)
+            #expect(try await place.perform("connections", "close", "bob").status == .ok)
+            let found = try await place.storage.connectionClosings()
+            #expect(found.map(\.account) == [alice, bob])
+            #expect(found.map(\.device) == [DeviceID(bytes: Hex.decode(device) ?? []), nil])
+            #expect(found.allSatisfy { $0.age >= .zero && $0.age < .seconds(3_600) })
+        }
+    }
+
     @Test func `R-860: what only reads is not written down`() throws {
         for line in ["accounts list", "zones show alice Notes", "audit list", "doctor", "stats tables"] {
             #expect(try action(line) == nil, "\(line)")
@@ -43,6 +68,22 @@ import TidemarkStore
     @Test func `R-860: what gives away all that a user has stored is written down, though it only reads`() throws {
         #expect(try action("accounts export alice")?.target == "alice")
         #expect(try action("records export alice Notes")?.target == "alice Notes")
+    }
+
+    @Test func `R-860: the audit says that keys were opened, also when the account is gone`() async throws {
+        #expect(try action("accounts export alice")?.action == "accounts export")
+        #expect(try action("accounts export alice --master-key-file k")?.action == "accounts export (opens keys)")
+        #expect(
+            try action("accounts import alice a.jsonl --master-key-file k")?.action == "accounts import (opens keys)")
+        try await AdminPlace.run { (place: AdminPlace) async throws in
+            _ = try await place.user("alice")
+            // The row is there before the file is read.
+            let exported = try await place.perform("accounts", "export", "alice", "--master-key-file", "/none/at-all")
+            #expect(exported.status != .ok)
+            #expect(try await place.perform("accounts", "delete", "alice", "--yes").status == .ok)
+            let list = try await place.perform("audit", "list", "--kind", "actions", "-o", "json")
+            #expect(list.terminal.output.contains(#""action":"accounts export (opens keys)","target":"alice""#))
+        }
     }
 
     @Test func `R-860: the audit keeps no addresses of people`() throws {

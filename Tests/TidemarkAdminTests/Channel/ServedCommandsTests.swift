@@ -137,6 +137,35 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-882: a viewer's query marks no field and builds no index, and says who may`() async throws {
+        try await with { (place: Place) async throws in
+            let record = #"{"recordName":"a","recordType":"Note","fields":{"n":{"type":"int64","value":7}}}"# + "\n"
+            for words in [
+                ["containers", "create", AdminPlace.container.identifier], ["accounts", "create", "alice"],
+                ["records", "save", "alice", "_defaultZone", "notes.jsonl"],
+            ] {
+                let done = await place.run(words, files: ["notes.jsonl": Array(record.utf8)])
+                #expect(done.status == .ok, "\(done.channel.messages)")
+            }
+            func state() async -> String {
+                let (schema, indexes) = (await place.run(["schema", "export"]), await place.run(["indexes", "list"]))
+                return schema.channel.output + indexes.channel.output
+            }
+            let query = ["records", "query", "alice", "Note", "--where", "n == 7", "-o", "name"]
+            let before = await state()
+            #expect(before.contains("Note"), "\(before)")
+            for words in [query, query + ["--explain"], query + ["--count"]] {
+                let refused = await place.run(words, as: .viewer)
+                #expect(refused.status == .notAllowed, "\(refused.channel.messages)")
+                #expect(refused.channel.messages.contains { $0.contains("a viewer's query changes nothing") })
+                #expect(await state() == before)
+            }
+            #expect(await place.run(query, as: .editor).channel.output == "a\n")
+            #expect(await state() != before)
+            #expect(await place.run(query, as: .viewer).channel.output == "a\n")
+        }
+    }
+
     @Test func `R-835, R-883: over a server, --debug shows what the server sends to PostgreSQL, without values`()
         async throws
     {

@@ -337,19 +337,42 @@ import TidemarkWire
 
     // MARK: Places
 
-    @Test func `R-882: an operator runs four commands at once, all together eight, and each that ends makes room`() {
+    @Test func `R-882: an operator has half of the places that others leave, and one at least`() {
         var places = OperatorPlaces()
-        let (olga, ada, ida) = (OperatorID(1), OperatorID(2), OperatorID(3))
-        for _ in 0..<4 { #expect(places.take(olga) == nil) }
-        #expect(places.take(olga)?.contains("You run 4 commands") == true)
-        for _ in 0..<4 { #expect(places.take(ada) == nil) }
-        #expect(places.take(ida)?.contains("runs 8 commands") == true)
-        places.giveBack(olga)
-        #expect(places.take(ida) == nil)
-        #expect(places.take(olga) != nil)
-        places.giveBack(ida)
-        places.giveBack(ida)
-        #expect(places.take(olga) == nil)
-        #expect(places.take(ida) != nil)
+        let operators = (1...5).map { OperatorID($0) }
+        for (id, count, refusal) in [
+            (operators[0], 4, "You run 4 commands on"), (operators[1], 2, "You run 2 commands on"),
+            (operators[2], 1, "You run 1 command on"), (operators[3], 1, "runs 8 commands"),
+        ] {
+            for _ in 0..<count { #expect(places.take(id) == nil) }
+            #expect(places.take(id)?.contains(refusal) == true)
+        }
+        #expect(places.take(operators[4])?.contains("runs 8 commands") == true)
+        places.giveBack(operators[0])
+        #expect(places.take(operators[0]) != nil, "others have more than before")
+        #expect(places.take(operators[4]) == nil)
+        for _ in 0..<4 { places.giveBack(operators[0]) }
+        // Another time too many gives nothing back: five are taken.
+        #expect(places.take(operators[4]) == nil)
+        #expect(places.take(operators[4])?.contains("You run 2 commands on") == true)
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func `R-882: whatever others do, a further operator beside three finds a place`(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var places = OperatorPlaces()
+        var held: [Int] = [0, 0, 0]
+        for _ in 0..<60 {
+            let index = Int.random(in: 0..<3, using: &random)
+            if Bool.random(using: &random), held[index] > 0 {
+                places.giveBack(OperatorID(Int64(index)))
+                held[index] -= 1
+            } else if places.take(OperatorID(Int64(index))) == nil {
+                held[index] += 1
+            }
+            let newcomer = OperatorID(9)
+            #expect(places.take(newcomer) == nil, "\(held), seed \(seed)")
+            places.giveBack(newcomer)
+        }
     }
 }

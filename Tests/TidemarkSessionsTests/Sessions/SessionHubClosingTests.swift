@@ -30,4 +30,29 @@ import TidemarkWire
         #expect(again.closeCode == 1001 && second.closeCode == 1001)
         #expect(bobs.closeCode == nil)
     }
+
+    @Test func `R-887: a server that missed the notice closes connections that are older than the operator's wish`()
+        throws
+    {
+        let world = SessionWorld()
+        let first = try world.enter(device: 1)
+        let second = try world.enter(device: 2)
+        let bobs = try world.enter("bob", device: 1)
+        world.server.hub.noticesMissed()
+        world.scheduler.runUntilIdle()
+        #expect(first.closeCode == nil, "nobody has closed anything")
+        world.scheduler.advance(by: .seconds(1))
+        #expect(world.database.noteClosing(DeviceID(high: 0, low: 1), account: "alice") != nil)
+        world.scheduler.advance(by: .seconds(1))
+        let later = try world.enter(device: 1)
+        world.server.hub.noticesMissed()
+        world.scheduler.runUntilIdle()
+        #expect(first.closeCode == 1001)
+        #expect(later.closeCode == nil && second.closeCode == nil && bobs.closeCode == nil)
+        world.scheduler.advance(by: .seconds(1))
+        #expect(world.database.noteClosing(nil, account: "alice") != nil)
+        world.server.hub.noticesMissed()
+        world.scheduler.runUntilIdle()
+        #expect(later.closeCode == 1001 && second.closeCode == 1001 && bobs.closeCode == nil)
+    }
 }
