@@ -232,6 +232,9 @@ extension FailureReason {
             "The request is malformed, or this server does not know it. Update the client or the server."
         case .containerUnknown:
             "Unknown container. Check its identifier and environment. An operator creates one: tidemark admin containers create."
+        case .containerClosed:
+            "The container is closed: an operator deletes it. Nothing that this device has not sent is lost. Try again when "
+                + "the container has been created again; ask the operator."
         case .assetMissing:
             "Asset not available. Upload it to this database before the record, and fetch it through a record that names it."
         case .assetTooLarge:

@@ -76,6 +76,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case requestInvalid = 35
     ///
     case containerUnknown = 36
+    /// an operator deletes the container.
+    case containerClosed = 58
     /// An invariant of the server is broken.
     case serverFault = 37
     /// the frozen schema does not have the record type.

@@ -16,6 +16,7 @@ struct Statements: Sendable {
     let audit = AuditStatements()
     let changes = ChangeStatements()
     let choices = ChoiceStatements()
+    let closing = ClosingStatements()
     let compaction = CompactionStatements()
     let containers = ContainerStatements()
     let devices = DeviceStatements()

@@ -58,7 +58,7 @@ package enum StorageConformance {
     package static var scenarios: [Scenario] {
         accounts + zones + records + inventories + references + queries + locks + moments + zoneFeed + databaseFeed
             + subscriptions + schemas + choices + quotas + assets + keys + shares + shareRaces + sharedLists
-            + sharedFeeds + devices
+            + sharedFeeds + devices + closing
     }
 }
 

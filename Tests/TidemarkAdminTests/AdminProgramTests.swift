@@ -49,7 +49,8 @@ import TidemarkTestSupport
         ["accounts", "set-encryption", "alice", "escrowed", "--reset"],
         ["accounts", "set-quota", "alice", "--megabytes", "1"], ["addresses", "create", "alice", "a@example.org"],
         ["addresses", "delete", "alice", "a@example.org"], ["compact", "--older-than", "30d"],
-        ["containers", "create", "iCloud.other"], ["containers", "set-feeds", "iCloud.test", "everywhere"],
+        ["containers", "create", "iCloud.other"], ["containers", "delete", "iCloud.test"],
+        ["containers", "set-feeds", "iCloud.test", "everywhere"],
         ["containers", "set-limit", "iCloud.test", "--references", "9"],
         ["containers", "set-quota", "iCloud.test", "--private-megabytes", "1"], ["credentials", "create", "alice"],
         ["credentials", "revoke", "1"], ["indexes", "build"], ["roles", "assign", "alice", "Editor"],
@@ -90,6 +91,7 @@ import TidemarkTestSupport
     @Test(arguments: [
         (["zones", "delete", "alice", "Notes"], "Notes"), (["zones", "purge", "alice", "Notes"], "Notes"),
         (["zones", "reset-encrypted", "alice", "Notes"], "Notes"), (["accounts", "delete", "alice"], "alice"),
+        (["containers", "delete", "iCloud.test"], "iCloud.test"),
         (["accounts", "set-encryption", "alice", "escrowed", "--reset"], "alice"),
     ])
     func `R-832: for the worst its name is typed, and a yes is not enough`(

@@ -34,6 +34,7 @@ import Testing
             "TidemarkLocalPostgres/ChildProcess", "TidemarkLocalPostgres/Directory", "TidemarkLocalPostgres/Pipe",
             "TidemarkLocalPostgres/PostgresUser", "TidemarkServer/Keys/MasterKeyFile",
             "TidemarkAdmin/Console/ProcessTerminal", "TidemarkAdmin/Contexts/AtomicFile",
+            "TidemarkAdmin/Import/ByteSource",
             "tidemark-echo/ReadyFile", "foldersync/FileTree", "foldersync/FileTree+Replacing",
             "foldersync/FileWatcher", "foldersync/Journal",
         ].map { "Sources/\($0).swift" }

@@ -119,7 +119,10 @@ final class CommandSender: MessageHandler, @unchecked Sendable {
     private func open(_ path: String, _ files: inout [LocalFile], _ terminal: any OperatorTerminal) {
         do throws(AdminFailure) {
             guard terminal.mayRead(path) else { throw AdminFailure.inputOfConsole }
-            let file = try LocalFile(path: path, partBytesMax: Self.partBytesMax)
+            // The task that serves the terminal is not cancelled: the server has the last word.
+            let file = try LocalFile(path: path, partBytesMax: Self.partBytesMax) { [weak self] in
+                self?.asked.withLock { $0.isCancelled } ?? true
+            }
             files.append(file)
             let (name, byteCount) = (file.name, file.byteCount)
             tell { $0.opened(name: name, byteCount: byteCount) }

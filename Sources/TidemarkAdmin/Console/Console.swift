@@ -72,12 +72,17 @@ package final class Console: Sendable {
 
     /// A container that the command names itself, in the environment of the command or the context.
     package func key(_ identifier: String) throws(AdminFailure) -> ContainerKey {
+        try Self.requireIdentifier(identifier)
+        return ContainerKey(identifier: identifier, environment: environment)
+    }
+
+    /// - Throws: ``AdminFailure`` if no container can have this identifier.
+    static func requireIdentifier(_ identifier: String) throws(AdminFailure) {
         guard (1...255).contains(identifier.utf8.count), identifier.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
             throw AdminFailure(
                 .usage, "A container's identifier is 1 to 255 printable ASCII characters without spaces.")
         }
-        return ContainerKey(identifier: identifier, environment: environment)
     }
 
     /// - Throws: ``AdminFailure`` if there is no such account.

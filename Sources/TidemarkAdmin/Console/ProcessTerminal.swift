@@ -10,6 +10,7 @@ package final class ProcessTerminal: OperatorTerminal {
     package var hasLocalFiles: Bool { true }
     package let showsProgress: Bool
     private let hasProgress = Mutex(false)
+    private let endKey = Mutex(EndKey())
 
     /// How often a question looks whether it was taken back.
     private static let askMilliseconds: Int32 = 100
@@ -52,6 +53,9 @@ package final class ProcessTerminal: OperatorTerminal {
 
     package func ask(_ question: String) async -> String? {
         showProgress(nil)
+        // To a question, Ctrl-D is an answer.
+        endKey.withLock { $0.questionCount += 1 }
+        defer { endKey.withLock { $0.questionCount -= 1 } }
         Self.writeError(question)
         // A console takes the question back by cancelling the command. Nobody else may then read the next line.
         var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
@@ -60,6 +64,12 @@ package final class ProcessTerminal: OperatorTerminal {
         }
         return Task.isCancelled ? nil : readLine()
     }
+
+    /// Keeps Ctrl-D for whoever reads the next line, while a command runs that reads none.
+    package func keepEndKey() { endKey.withLock { $0.isKept = true } }
+
+    /// Ends ``keepEndKey()``.
+    package func releaseEndKey() { endKey.withLock { $0.isKept = false } }
 
     package func open(_ path: String) throws(AdminFailure) -> InputFile { try InputFile(path: path) }
 
@@ -78,5 +88,38 @@ package final class ProcessTerminal: OperatorTerminal {
             bytes = bytes.dropFirst(count)
         }
         return 0
+    }
+}
+
+/// Whether the terminal of standard input takes Ctrl-D as the end of the input.
+///
+/// The kernel keeps such an end for a reader of lines. The editor of the next line reads keys, and would find a null byte
+/// instead. While the key means nothing to the kernel, it waits as any other key.
+private struct EndKey {
+    var isKept = false { didSet { apply() } }
+    /// Questions that are open.
+    var questionCount = 0 { didSet { apply() } }
+    /// The key that is switched off; nil: it is not.
+    private var key: cc_t?
+
+    /// As Linux has it: `VEOF` of `termios`, and `_POSIX_VDISABLE`.
+    private static let off = cc_t(0)
+
+    private mutating func apply() {
+        let isWanted = isKept && questionCount == 0
+        guard isWanted != (key != nil) else { return }
+        var modes = termios()
+        guard tcgetattr(STDIN_FILENO, &modes) == 0 else { return }
+        let index = Int(VEOF)
+        withUnsafeMutableBytes(of: &modes.c_cc) { keys in
+            if let key {
+                keys[index] = key
+                self.key = nil
+            } else if keys[index] != Self.off {
+                key = keys[index]
+                keys[index] = Self.off
+            }
+        }
+        tcsetattr(STDIN_FILENO, TCSANOW, &modes)
     }
 }

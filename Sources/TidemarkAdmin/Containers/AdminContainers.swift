@@ -7,7 +7,9 @@ internal import TidemarkStore
 struct AdminContainers: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "containers", abstract: "Containers: the apps whose data is stored.",
-        subcommands: [List.self, Show.self, Create.self, SetLimit.self, SetFeeds.self, SetContainerQuota.self])
+        subcommands: [
+            List.self, Show.self, Create.self, Delete.self, SetLimit.self, SetFeeds.self, SetContainerQuota.self,
+        ])
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(
@@ -61,6 +63,12 @@ struct AdminContainers: ParsableCommand {
             let key = try console.key(identifier)
             try console.plan("create \(identifier) in \(key.environment.name)")
             guard try await console.store.createContainer(key) else {
+                guard try await !console.store.isClosed(key) else {
+                    throw AdminFailure(
+                        .refused,
+                        "The container \(identifier) is being deleted in \(key.environment.name). Finish that first: tidemark "
+                            + "admin containers delete \(identifier) --environment \(key.environment.name)")
+                }
                 throw AdminFailure(
                     .refused,
                     "There is already a container \(identifier) in \(key.environment.name). Use it, or choose another "
@@ -78,6 +86,7 @@ struct AdminContainers: ParsableCommand {
             Column("USERS", key: "users") { .number($0.userCount) },
             Column("REFERENCES", key: "referencesMax") { .optional($0.referencesMax) },
             Column("FEEDS", key: "feeds") { .text(FeedPlaces(isEverywhere: $0.feedsEverywhere).rawValue) },
+            Column("STATE", key: "state") { .text($0.isClosed ? "closed" : "open") },
         ]
     }
 }

@@ -46,7 +46,9 @@ extension AdminFailure {
         switch error.code {
         case .rejected where error.kind.contains(insufficientPrivilege): .notAllowed
         case .unavailable, .commitUnknown, .stopped: .unreachable
-        case .zoneBusy, .outdated, .tooSlow, .groupTooLarge, .containerUnknown, .notMarked, .queryTooSlow, .crowded:
+        case .zoneBusy, .outdated, .tooSlow, .groupTooLarge, .containerUnknown, .containerClosed, .notMarked,
+            .queryTooSlow,
+            .crowded:
             .refused
         case .rejected: .fault
         }
@@ -67,6 +69,8 @@ extension AdminFailure {
             case .outdated, .groupTooLarge, .notMarked: "The store refused: \(error.code.rawValue)."
             case .tooSlow, .queryTooSlow: "The database took too long. \(unchanged)"
             case .containerUnknown: "There is no such container. See: tidemark admin containers list"
+            case .containerClosed:
+                "The container is closed, because it is being deleted. To finish that: tidemark admin containers delete"
             case .crowded: "Too many others wait for the database. Try again later."
             case .stopped: "The command was stopped."
             case .rejected:

@@ -16,6 +16,9 @@ package final class InputFile {
     private var place = 0
     private var isAtEnd = false
 
+    /// Enough to see whether a file is gzip, or begins with a byte order mark.
+    private static let headBytes = 4
+
     /// - Parameter path: of this machine; `-` for standard input.
     convenience init(path: String) throws(AdminFailure) {
         try self.init(try LocalFile(path: path))
@@ -24,7 +27,9 @@ package final class InputFile {
     init(_ source: any ByteSource) throws(AdminFailure) {
         self.source = source
         (name, byteCount) = (source.name, source.byteCount)
-        let head = try readChunk()
+        var head = try readChunk()
+        // A pipe may give its first bytes one by one.
+        while !isAtEnd, head.count < Self.headBytes { head += try readChunk() }
         gunzip = Gunzip.isGzip(head) ? try Gunzip() : nil
         buffer = try gunzip?.inflate(head) ?? head
     }

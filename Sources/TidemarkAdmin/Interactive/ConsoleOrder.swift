@@ -53,6 +53,14 @@ package enum ConsoleOrder: Sendable, Equatable {
     private static func use(_ words: [String]) throws(AdminFailure) -> ConsoleOrder {
         let form = "use CONTAINER [development|production]"
         try require((1...2).contains(words.count), form)
+        // Each later command would get it as an option.
+        guard !words[0].hasPrefix("-") else {
+            throw AdminFailure(
+                .usage,
+                "\(words[0].inOneLine) looks like an option, and use takes none. Write: \(form). A container whose identifier "
+                    + "begins with a hyphen is named in each command: --container=IDENTIFIER")
+        }
+        try Console.requireIdentifier(words[0])
         let environment = words.count == 2 ? EnvironmentName(rawValue: words[1]) : nil
         try require(words.count == 1 || environment != nil, form)
         return .use(container: words[0], environment: environment)

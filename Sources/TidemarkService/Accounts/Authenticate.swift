@@ -13,7 +13,8 @@ extension CloudService {
     ///   - address: from where it connects; empty if that is not known.
     /// - Returns: nil for a credential that is unknown, revoked or expired, or of an account that is disabled, and
     ///   for a device that is revoked. `containerUnknown` for an unknown
-    ///   container; only the holder of a valid credential gets this answer.
+    ///   container, and `containerClosed` for one that an operator deletes; only the holder of a valid credential
+    ///   gets these answers.
     package func authenticate(
         credentialHash: [UInt8], container: String, environment: ContainerEnvironment, createsContainer: Bool,
         device: DeviceID, deviceName: String, from address: String = ""
@@ -67,6 +68,13 @@ extension CloudService {
     package func connectionClosings() async -> Result<[ConnectionsClosing], FailureReason> {
         await retry.run { () async throws(StorageError) in
             .success(try await storage.connectionClosings())
+        }
+    }
+
+    /// The containers among these that an operator deletes or has deleted: their connections are to be closed.
+    package func closedContainers(among containers: [ContainerID]) async -> Result<[ContainerID], FailureReason> {
+        await retry.run { () async throws(StorageError) in
+            .success(try await storage.closedContainers(among: containers))
         }
     }
 

@@ -227,7 +227,8 @@ struct WriteQueue {
     mutating func recover(
         from code: StorageError.Code, part: [Entry], rest: [[Entry]], now: Duration, randomBits: () -> UInt64
     ) -> Recovery {
-        if code == .rejected || code == .groupTooLarge, part.count > 1 {
+        // A container that is closed is not the fault of requests to others.
+        if code == .rejected || code == .groupTooLarge || code == .containerClosed, part.count > 1 {
             return .bisect(Array(part[..<(part.count / 2)]), Array(part[(part.count / 2)...]))
         }
         var refusals: [RefusedRequest] = []

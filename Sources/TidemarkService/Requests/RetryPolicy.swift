@@ -26,7 +26,9 @@ extension StorageError.Code {
     var isPassing: Bool {
         switch self {
         case .unavailable, .commitUnknown, .zoneBusy, .outdated: true
-        case .tooSlow, .queryTooSlow, .crowded, .rejected, .groupTooLarge, .containerUnknown, .notMarked, .stopped:
+        case .tooSlow, .queryTooSlow, .crowded, .rejected, .groupTooLarge, .containerUnknown, .containerClosed,
+            .notMarked,
+            .stopped:
             false
         }
     }
@@ -38,6 +40,7 @@ extension StorageError.Code {
         case .zoneBusy, .outdated, .groupTooLarge: .zoneBusy
         case .rejected: .serverFault
         case .containerUnknown: .containerUnknown
+        case .containerClosed: .containerClosed
         case .notMarked: .fieldNotQueryable
         case .queryTooSlow: .queryTooSlow
         case .crowded: .tooManyRequests

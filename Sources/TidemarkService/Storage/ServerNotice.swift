@@ -9,6 +9,8 @@ package enum ServerNotice: Sendable, Hashable {
     case deviceRevoked(AccountDevice)
     /// An operator closes the connections of an account, or of one device of it. They may come back.
     case connectionsClosed(AccountID, DeviceID?)
+    /// An operator deletes a container: its connections are to be closed.
+    case containerClosed(ContainerID)
 }
 
 /// An operator's wish to close connections, for servers that may not have heard of it.

@@ -38,7 +38,8 @@ package protocol Storage: AnyObject, Sendable {
     /// - Parameter containersMax: an unknown container is created if the account is a user of fewer than that many of
     ///   its environment. 0: never. Calls at the same moment do not create more together.
     /// - Returns: nil if there is no such credential, if it is revoked or expired at `now`, or if its account is disabled.
-    /// - Throws: ``StorageError/Code/containerUnknown`` if there is no such container and none is to be created.
+    /// - Throws: ``StorageError/Code/containerUnknown`` if there is no such container and none is to be created;
+    ///   ``StorageError/Code/containerClosed`` if an operator deletes it.
     func identity(
         credentialHash: [UInt8], container: String, environment: ContainerEnvironment, containersMax: Int,
         now: Timestamp
@@ -53,6 +54,7 @@ package protocol Storage: AnyObject, Sendable {
     /// The public database of a container. It and its default zone are created on first use.
     ///
     /// - Returns: nil if there is no such container.
+    /// - Throws: ``StorageError/Code/containerClosed``.
     func publicDatabase(of container: ContainerKey, now: Timestamp) async throws(StorageError) -> PublicDatabase?
 
     /// The record names of these users. Users that do not exist are left out.
@@ -98,7 +100,16 @@ package protocol Storage: AnyObject, Sendable {
     /// Which connections operators have closed of late, for a server that may have missed notices.
     func connectionClosings() async throws(StorageError) -> [ConnectionsClosing]
 
+    /// The containers among these that are closed, or deleted: their sessions are to be closed.
+    func closedContainers(among containers: [ContainerID]) async throws(StorageError) -> [ContainerID]
+
     // MARK: What operators decide
+
+    /// Closes a container, before it is deleted: from the next transaction on nobody signs in, nothing is saved and no zone
+    /// is created in it. Whoever calls tells the servers. Closing it again changes nothing.
+    ///
+    /// - Returns: nil if there is no such container.
+    func closeContainer(_ container: ContainerKey) async throws(StorageError) -> ClosedContainer?
 
     /// Whether the container gives all zones a feed, even default zones and those of the public database. That is
     /// beyond CloudKit. False if there is no such container.
@@ -198,7 +209,7 @@ package protocol Storage: AnyObject, Sendable {
 
     /// The schema of a container in its environment.
     ///
-    /// - Throws: ``StorageError/Code/containerUnknown``.
+    /// - Throws: ``StorageError/Code/containerUnknown``, ``StorageError/Code/containerClosed``.
     func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema
 
     /// The version that ``schema(of:)`` would have now.

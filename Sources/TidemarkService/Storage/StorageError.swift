@@ -24,6 +24,8 @@ package struct StorageError: Error, CustomStringConvertible, CustomDebugStringCo
         /// be decided alone.
         case groupTooLarge
         case containerUnknown
+        /// An operator deletes the container: nothing was written.
+        case containerClosed
         /// A query needs a mark that it may not make (`QueryPageQuery.mayMark`).
         case notMarked
         /// The query takes longer than one may.
@@ -70,7 +72,9 @@ extension StorageError {
         switch code {
         case .unavailable, .commitUnknown, .zoneBusy, .tooSlow: level = .warning
         case .rejected: level = .error
-        case .outdated, .groupTooLarge, .containerUnknown, .notMarked, .queryTooSlow, .crowded, .stopped: return
+        case .outdated, .groupTooLarge, .containerUnknown, .containerClosed, .notMarked, .queryTooSlow, .crowded,
+            .stopped:
+            return
         }
         FailureLog.shared.note(
             level, "the store failed", cause: kind.isEmpty ? code.rawValue : "\(code.rawValue), \(kind)",

@@ -115,6 +115,7 @@ final class Authentication: Sendable {
             return .refused(
                 Refusal(.notAuthenticated, "The credential is unknown, expired or revoked."), .notAuthenticated)
         case .failure(.containerUnknown): return .refused(Refusal(.containerUnknown), .misuse)
+        case .failure(.containerClosed): return .refused(Refusal(.containerClosed), .containerClosed)
         case .failure(let reason): return .refused(Refusal(reason), .tryAgainLater)
         }
     }

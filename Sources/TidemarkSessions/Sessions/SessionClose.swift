@@ -4,6 +4,8 @@
 package enum SessionClose: Sendable, Equatable {
     /// The server is stopping.
     case goingAway
+    /// An operator deletes the container. A device that comes back is told what to do.
+    case containerClosed
     /// A message could not be decoded as an envelope.
     case notAnEnvelope
     /// A request before `Hello` was answered, a second `Hello`, or an id that is in use.
@@ -23,7 +25,7 @@ package enum SessionClose: Sendable, Equatable {
 
     package var code: UInt16 {
         switch self {
-        case .goingAway: 1001
+        case .goingAway, .containerClosed: 1001
         case .notAnEnvelope: 1007
         case .tryAgainLater, .noPlace: 1013
         case .misuse: 4400
@@ -36,6 +38,7 @@ package enum SessionClose: Sendable, Equatable {
     package var reason: String {
         switch self {
         case .goingAway: "server stops"
+        case .containerClosed: "container closed"
         case .notAnEnvelope: "message is no envelope"
         case .tryAgainLater: "try again later"
         case .misuse: "protocol misuse"

@@ -111,6 +111,7 @@ package final class SessionHub: Sendable {
             case .credentialRevoked(let credential): revoked.credentials.insert(credential)
             case .deviceRevoked(let device): revoked.devices.insert(device)
             case .connectionsClosed(let account, let device): closed.append((account, device))
+            case .containerClosed(let container): revoked.containers.insert(container)
             }
         }
         for (account, device) in closed {
@@ -146,8 +147,14 @@ package final class SessionHub: Sendable {
 
     private func cutOff(_ revoked: RevokedAccess) async {
         await visitAll { session in
-            if let member = session.member, revoked.includes(member) { session.end(.notAuthenticated) }
+            guard let member = session.member else { return }
+            if let end = revoked.end(of: member, in: container(of: member)) { session.end(end) }
         }
+    }
+
+    /// Nil for a client without an account that has asked for nothing through this server. It gets an answer when it asks.
+    private func container(of member: SessionMember) -> ContainerID? {
+        member.identity?.container ?? service.knownContainer(member.container)
     }
 
     /// Closes connections as a server does that stops: the devices connect again, and send again what was not answered.
@@ -164,13 +171,16 @@ package final class SessionHub: Sendable {
     /// The most credentials that are checked at once.
     private static let credentialsMax = 1_000
 
-    /// Checks whether every credential and device in use may still sign in, and closes the connections of those that may
-    /// not. If the store cannot be reached, no connection is closed.
+    /// Checks whether every credential and device in use may still sign in, and every container in use is still there, and
+    /// closes the connections of those that may not. If the store cannot be reached, no connection is closed.
     package func checkCredentials() async {
         var inUse: Set<CredentialID> = []
         var present: Set<AccountID> = []
+        var used: Set<ContainerID> = []
         await visitAll { session in
-            guard let identity = session.member?.identity else { return }
+            guard let member = session.member else { return }
+            if let container = container(of: member) { used.insert(container) }
+            guard let identity = member.identity else { return }
             inUse.insert(identity.credential)
             present.insert(identity.account)
         }
@@ -185,6 +195,12 @@ package final class SessionHub: Sendable {
             let some = Array(accounts[start..<min(start + Self.credentialsMax, accounts.count)])
             guard case .success(let devices) = await service.revokedDevices(of: some) else { return }
             if !devices.isEmpty { await cutOff(RevokedAccess(devices: Set(devices))) }
+        }
+        let containers = used.sorted { $0.rawValue < $1.rawValue }
+        for start in stride(from: 0, to: containers.count, by: Self.credentialsMax) {
+            let some = Array(containers[start..<min(start + Self.credentialsMax, containers.count)])
+            guard case .success(let closed) = await service.closedContainers(among: some) else { return }
+            if !closed.isEmpty { await cutOff(RevokedAccess(containers: Set(closed))) }
         }
     }
 

@@ -51,7 +51,7 @@ struct AccountLifeStatements: Sendable {
           JOIN container k ON k.id = u.container_id
           JOIN database d ON d.user_id = u.id AND d.scope = 2
           LEFT JOIN database s ON s.user_id = u.id AND s.scope = 3
-         WHERE u.account_id = \(\.self)
+         WHERE u.account_id = \(\.self) AND k.deleted_identifier IS NULL
          ORDER BY k.identifier, k.environment
         """
     ) { row throws(PostgresError) in

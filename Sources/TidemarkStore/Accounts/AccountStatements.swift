@@ -7,6 +7,8 @@ internal import TidemarkPostgres
 enum IdentityFinding {
     /// The account exists, but not yet in this container.
     case incomplete(account: AccountID, hasContainer: Bool)
+    /// An operator deletes the container (R-916).
+    case closed
     case complete(Identity)
 }
 
@@ -28,7 +30,7 @@ struct AccountStatements: Sendable {
         .read, "identity",
         """
         SELECT c.account_id, c.id AS credential_id, c.expires_at, k.id AS container_id, u.id AS user_id, u.record_name,
-               d.id AS database_id, s.id AS shared_id, k.feeds_everywhere
+               d.id AS database_id, s.id AS shared_id, k.feeds_everywhere, k.closed_at IS NOT NULL AS is_closed
           FROM credential c
           JOIN account a ON a.id = c.account_id AND a.disabled_at IS NULL
           LEFT JOIN container k ON k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
@@ -38,16 +40,18 @@ struct AccountStatements: Sendable {
          WHERE c.hash = \(\.hash) AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > \(\.now))
         """
     ) { row throws(PostgresError) in
+        let isClosed: Bool = try row["is_closed"]
         guard let database: DatabaseID = try row["database_id"], let shared: DatabaseID = try row["shared_id"] else {
             let container: ContainerID? = try row["container_id"]
-            return .incomplete(account: try row["account_id"], hasContainer: container != nil)
+            let account: AccountID = try row["account_id"]
+            return isClosed ? .closed : .incomplete(account: account, hasContainer: container != nil)
         }
-        return .complete(
-            Identity(
-                account: try row["account_id"], credential: try row["credential_id"],
-                credentialExpiresAt: try row["expires_at"], container: try row["container_id"],
-                user: try row["user_id"], userRecordName: try row["record_name"], privateDatabase: database,
-                sharedDatabase: shared, feedsEverywhere: try row["feeds_everywhere"]))
+        let identity = Identity(
+            account: try row["account_id"], credential: try row["credential_id"],
+            credentialExpiresAt: try row["expires_at"], container: try row["container_id"],
+            user: try row["user_id"], userRecordName: try row["record_name"], privateDatabase: database,
+            sharedDatabase: shared, feedsEverywhere: try row["feeds_everywhere"])
+        return isClosed ? .closed : .complete(identity)
     }
 
     /// It starts from the containers, because there may be many more accounts.
@@ -59,7 +63,7 @@ struct AccountStatements: Sendable {
         SELECT k.identifier
           FROM credential c
           JOIN account a ON a.id = c.account_id AND a.disabled_at IS NULL
-          JOIN container k ON k.environment = \(\.environment)
+          JOIN container k ON k.environment = \(\.environment) AND k.deleted_identifier IS NULL
           JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
          WHERE c.hash = \(\.hash) AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > \(\.now))
          ORDER BY u.id DESC LIMIT \(\.countMax)
@@ -73,12 +77,17 @@ struct AccountStatements: Sendable {
     let createContainer = DeclaredStatement<(user: NewUser, countMax: Int), Void>(
         .write, "create_container",
         """
+        WITH allowed AS MATERIALIZED (
+            SELECT (SELECT count(*)
+                      FROM container k
+                      JOIN container_user u ON u.container_id = k.id AND u.account_id = \(\.user.account)
+                     WHERE k.environment = \(\.user.container.environment) AND k.deleted_identifier IS NULL)
+                   < \(\.countMax) AS more),
+        revived AS (
+            \(ContainerStatements.reviving(\.user.container)) AND (SELECT more FROM allowed) RETURNING id)
         INSERT INTO container (identifier, environment)
         SELECT \(\.user.container.identifier), \(\.user.container.environment)
-         WHERE (SELECT count(*)
-                  FROM container k
-                  JOIN container_user u ON u.container_id = k.id AND u.account_id = \(\.user.account)
-                 WHERE k.environment = \(\.user.container.environment)) < \(\.countMax)
+         WHERE (SELECT more FROM allowed) AND NOT EXISTS (SELECT FROM revived)
             ON CONFLICT DO NOTHING
         """)
 
@@ -86,7 +95,8 @@ struct AccountStatements: Sendable {
         .write, "create_user",
         """
         INSERT INTO container_user (container_id, account_id)
-        SELECT id, \(\.account) FROM container WHERE identifier = \(\.container.identifier) AND environment = \(\.container.environment)
+        SELECT id, \(\.account) FROM container
+         WHERE identifier = \(\.container.identifier) AND environment = \(\.container.environment) AND closed_at IS NULL
             ON CONFLICT (container_id, account_id) DO NOTHING
         """)
 
@@ -117,15 +127,17 @@ struct AccountStatements: Sendable {
                 """, now: "\(\.now)"))
 
     /// No row: no such container. The database is null before its first use.
-    let publicDatabase = DeclaredStatement<ContainerKey, (container: ContainerID, database: DatabaseID?)>(
+    let publicDatabase = DeclaredStatement<
+        ContainerKey, (container: ContainerID, database: DatabaseID?, isClosed: Bool)
+    >(
         .read, "public_database",
         """
-        SELECT k.id AS container_id, d.id AS database_id
+        SELECT k.id AS container_id, d.id AS database_id, k.closed_at IS NOT NULL AS is_closed
           FROM container k LEFT JOIN database d ON d.container_id = k.id AND d.scope = 1
          WHERE k.identifier = \(\.identifier) AND k.environment = \(\.environment)
         """
     ) { row throws(PostgresError) in
-        (try row["container_id"], try row["database_id"])
+        (try row["container_id"], try row["database_id"], try row["is_closed"])
     }
 
     let createPublicDatabase = DeclaredStatement<ContainerID, Void>(

@@ -107,7 +107,7 @@ extension AdminStore {
     private static let zonesOfStep = 500
 
     /// Removes what ended zones of a database have left, without waiting for a server to do it.
-    private func clearEndedZones(of database: DatabaseID) async throws(StorageError) {
+    func clearEndedZones(of database: DatabaseID) async throws(StorageError) {
         var place: EndedZone? = EndedZone(database: database, name: "", id: ZoneID(.min))
         while let after = place, after.database == database {
             place = try await storage.clearEndedZones(after: after)

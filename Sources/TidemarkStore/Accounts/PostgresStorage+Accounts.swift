@@ -17,6 +17,8 @@ extension PostgresStorage {
         case .complete(let identity):
             sharedDatabases.remember(identity)
             return identity
+        case .closed:
+            throw StorageError(.containerClosed)
         case .incomplete(let account, let hasContainer):
             guard hasContainer || containersMax > 0 else { throw StorageError(.containerUnknown) }
             try await create((key, account, now), containersMax: containersMax)
@@ -26,6 +28,7 @@ extension PostgresStorage {
         case .complete(let identity):
             sharedDatabases.remember(identity)
             return identity
+        case .closed: throw StorageError(.containerClosed)
         case .incomplete: throw StorageError(.containerUnknown)
         }
     }
@@ -51,6 +54,7 @@ extension PostgresStorage {
     ) async throws(StorageError) -> PublicDatabase? {
         let question = sql.accounts.publicDatabase(container)
         guard let found = try await read(question).first else { return nil }
+        guard !found.isClosed else { throw StorageError(.containerClosed) }
         if let database = found.database { return PublicDatabase(container: found.container, database: database) }
         _ = try await write(
             sql.accounts.createPublicDatabase(found.container), sql.accounts.createPublicZone((found.container, now)))

@@ -159,6 +159,27 @@ struct CompactionStatements: Sendable {
                   ORDER BY number LIMIT \(\.forgottenMax)) AS z WHERE true
                 """)
 
+    /// Of an ended zone `z`: nothing that it had is there any more. Otherwise nobody would find it later.
+    static let nothingIsLeft = """
+        ((SELECT 1 FROM record r WHERE r.database_id = z.database_id AND r.zone_id = z.id
+            ORDER BY r.name LIMIT 1) IS NULL
+         AND (SELECT 1 FROM record_reference f WHERE f.database_id = z.database_id AND f.zone_id = z.id
+            ORDER BY f.holder LIMIT 1) IS NULL
+         AND (SELECT 1 FROM asset_use u WHERE u.database_id = z.database_id AND u.zone_id = z.id
+            ORDER BY u.record_name LIMIT 1) IS NULL
+         AND (SELECT 1 FROM client_token t WHERE t.database_id = z.database_id AND t.zone_id = z.id
+            ORDER BY t.device_id LIMIT 1) IS NULL
+         AND (SELECT 1 FROM share_link_target t
+            WHERE t.owner_database_id = z.database_id AND t.zone_id = z.id
+            ORDER BY t.zone_id LIMIT 1) IS NULL
+         AND (SELECT 1 FROM share_link l WHERE l.database_id = z.database_id AND l.zone_id = z.id
+            ORDER BY l.zone_id LIMIT 1) IS NULL
+         AND (SELECT 1 FROM share_participant p WHERE p.database_id = z.database_id AND p.zone_id = z.id
+            ORDER BY p.share_number LIMIT 1) IS NULL
+         AND (SELECT 1 FROM share s WHERE s.database_id = z.database_id AND s.zone_id = z.id
+            ORDER BY s.number LIMIT 1) IS NULL)
+        """
+
     /// The only row has the number of removed rows, if there were any. Zones of which something is left stay: nobody
     /// would find it later.
     ///
@@ -173,24 +194,7 @@ struct CompactionStatements: Sendable {
             .write, name,
             """
             WITH ended AS (
-                SELECT z.id FROM \(some)
-                   AND (SELECT 1 FROM record r WHERE r.database_id = z.database_id AND r.zone_id = z.id
-                         ORDER BY r.name LIMIT 1) IS NULL
-                   AND (SELECT 1 FROM record_reference f WHERE f.database_id = z.database_id AND f.zone_id = z.id
-                         ORDER BY f.holder LIMIT 1) IS NULL
-                   AND (SELECT 1 FROM asset_use u WHERE u.database_id = z.database_id AND u.zone_id = z.id
-                         ORDER BY u.record_name LIMIT 1) IS NULL
-                   AND (SELECT 1 FROM client_token t WHERE t.database_id = z.database_id AND t.zone_id = z.id
-                         ORDER BY t.device_id LIMIT 1) IS NULL
-                   AND (SELECT 1 FROM share_link_target t
-                         WHERE t.owner_database_id = z.database_id AND t.zone_id = z.id
-                         ORDER BY t.zone_id LIMIT 1) IS NULL
-                   AND (SELECT 1 FROM share_link l WHERE l.database_id = z.database_id AND l.zone_id = z.id
-                         ORDER BY l.zone_id LIMIT 1) IS NULL
-                   AND (SELECT 1 FROM share_participant p WHERE p.database_id = z.database_id AND p.zone_id = z.id
-                         ORDER BY p.share_number LIMIT 1) IS NULL
-                   AND (SELECT 1 FROM share s WHERE s.database_id = z.database_id AND s.zone_id = z.id
-                         ORDER BY s.number LIMIT 1) IS NULL),
+                SELECT z.id FROM \(some) AND \(nothingIsLeft)),
             told AS (
                 DELETE FROM feed_entry WHERE ctid = ANY (ARRAY(
                     SELECT e.ctid FROM ended

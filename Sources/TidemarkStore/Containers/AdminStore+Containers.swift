@@ -14,6 +14,8 @@ extension AdminStore {
         /// Whether all its zones have feeds, even where CloudKit has none.
         package let feedsEverywhere: Bool
         package let userCount: Int
+        /// Whether it is being deleted.
+        package let isClosed: Bool
     }
 
     /// - Returns: whether the container is new.

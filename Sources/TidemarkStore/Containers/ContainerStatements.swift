@@ -7,15 +7,38 @@ internal import TidemarkPostgres
 struct ContainerStatements: Sendable {
     let create = DeclaredStatement<ContainerKey, Void>(
         .write, "admin_create_container",
-        "INSERT INTO container (identifier, environment) VALUES (\(\.identifier), \(\.environment)) ON CONFLICT DO NOTHING RETURNING id"
-    )
+        """
+        WITH revived AS (
+            \(reviving(\.self)) RETURNING id),
+        created AS (
+            INSERT INTO container (identifier, environment)
+            SELECT \(\.identifier), \(\.environment) WHERE NOT EXISTS (SELECT FROM revived)
+                ON CONFLICT DO NOTHING RETURNING id)
+        SELECT id FROM revived UNION ALL SELECT id FROM created
+        """)
+
+    /// Creates a container that was deleted again: its number, and those of its users and databases, are those of before
+    /// (R-915). An `UPDATE` without `RETURNING`.
+    static func reviving<Input>(_ key: any KeyPath<Input, ContainerKey> & Sendable) -> SQL<Input> {
+        """
+        UPDATE container SET identifier = deleted_identifier, deleted_identifier = NULL, closed_at = NULL, created_at = now()
+         WHERE id = (SELECT id FROM container
+                      WHERE deleted_identifier = \(part: key, \.identifier)
+                        AND environment = \(part: key, \.environment)
+                      ORDER BY id DESC LIMIT 1 FOR UPDATE)
+           AND NOT EXISTS (SELECT FROM container
+                            WHERE identifier = \(part: key, \.identifier)
+                              AND environment = \(part: key, \.environment))
+        """
+    }
 
     let all = DeclaredStatement<Void, AdminStore.Container>(
         .read, "admin_list_containers",
         """
         SELECT c.identifier, c.environment, c.created_at, c.references_max,
-               (SELECT count(*) FROM container_user u WHERE u.container_id = c.id) AS user_count, c.feeds_everywhere
-          FROM container c ORDER BY c.identifier, c.environment
+               (SELECT count(*) FROM container_user u WHERE u.container_id = c.id) AS user_count, c.feeds_everywhere,
+               c.closed_at IS NOT NULL AS is_closed
+          FROM container c WHERE c.deleted_identifier IS NULL ORDER BY c.identifier, c.environment
         """
     ) { row throws(PostgresError) in
         let referencesMax: Int32? = try row["references_max"]
@@ -24,7 +47,8 @@ struct ContainerStatements: Sendable {
                 identifier: try row["identifier"],
                 environment: ContainerEnvironment(rawValue: try row["environment"]) ?? .development),
             createdAt: try row["created_at"], referencesMax: referencesMax.map { Int($0) },
-            feedsEverywhere: try row["feeds_everywhere"], userCount: try row["user_count"])
+            feedsEverywhere: try row["feeds_everywhere"], userCount: try row["user_count"],
+            isClosed: try row["is_closed"])
     }
 
     /// The databases that hold records, by age.
@@ -38,7 +62,7 @@ struct ContainerStatements: Sendable {
           JOIN container k ON k.id = d.container_id
           LEFT JOIN container_user u ON u.id = d.user_id
           LEFT JOIN account a ON a.id = u.account_id AND a.deleted_at IS NULL
-         WHERE d.id > \(\.after) AND d.scope IN (1, 2)
+         WHERE d.id > \(\.after) AND d.scope IN (1, 2) AND k.deleted_identifier IS NULL
            AND (\(\.container) IS NULL OR d.container_id = \(\.container))
            AND (\(\.account) IS NULL OR u.account_id = \(\.account))
          ORDER BY d.id LIMIT \(\.countMax)

@@ -97,7 +97,7 @@ struct DeviceStatements: Sendable {
           FROM unnest(\(\.self, \.database), \(\.self, \.zoneNumber), \(\.self, \.told))
                WITH ORDINALITY AS k (database_id, zone_id, told, ordinal)
           JOIN database d ON d.id = k.database_id
-          JOIN container c ON c.id = d.container_id
+          JOIN container c ON c.id = d.container_id AND c.deleted_identifier IS NULL
           LEFT JOIN feed f ON f.database_id = k.database_id AND k.zone_id = 0
           LEFT JOIN zone z ON z.database_id = k.database_id AND z.id = k.zone_id AND z.removal IS NULL
           LEFT JOIN LATERAL (

@@ -30,6 +30,7 @@ struct HealthStatements: Sendable {
           LEFT JOIN asset_total t ON t.database_id = d.id
           LEFT JOIN LATERAL (
                SELECT count(*) AS shares FROM share WHERE database_id = d.id AND ended_number IS NULL) AS h ON true
+         WHERE c.deleted_identifier IS NULL
          GROUP BY c.id ORDER BY c.identifier, c.environment
         """
     ) { row throws(PostgresError) in

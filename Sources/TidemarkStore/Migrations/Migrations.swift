@@ -168,5 +168,9 @@ package enum Migrations {
             "0037_create_operators", "09040a5273a83d084a16eb39f9d7995603bcb44a7dd246708c58c22f038e27f1",
             PackageResources._037_create_operators_sql
         ),
+        (
+            "0039_close_containers", "1cb8a2f22542dc5c7cdbf2b333d914fa36e292517ffc4f7712a5f24dad58c228",
+            PackageResources._039_close_containers_sql
+        ),
     ]
 }

@@ -12,6 +12,7 @@ internal import TidemarkService
 ///     c <credential>
 ///     d <account> <device in hexadecimal digits>
 ///     x <account> <device in hexadecimal digits, or nothing for all>
+///     k <container>
 enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
     private static let bytesMax = 7_900
@@ -41,6 +42,8 @@ enum NoticePayload {
             "d\t\(revoked.account.rawValue)\t\(Hex.encode(revoked.device.bytes))\n"
         case .connectionsClosed(let account, let device):
             "x\t\(account.rawValue)\t\(device.map { Hex.encode($0.bytes) } ?? "")\n"
+        case .containerClosed(let container):
+            "k\t\(container.rawValue)\n"
         }
     }
 
@@ -59,6 +62,8 @@ enum NoticePayload {
                         database: DatabaseID(id), life: life, zoneName: text(parts[3]), changesShares: kind == "s"))
             case ("c", 2):
                 return .credentialRevoked(CredentialID(id))
+            case ("k", 2):
+                return .containerClosed(ContainerID(id))
             case ("d", 3):
                 guard let bytes = Hex.decode(text(parts[2])), let device = DeviceID(bytes: bytes) else { return nil }
                 return .deviceRevoked(AccountDevice(account: AccountID(id), device: device))

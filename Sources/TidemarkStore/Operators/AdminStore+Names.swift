@@ -33,7 +33,11 @@ struct NameStatements: Sendable {
 
     let containers = DeclaredStatement<(prefix: String, rowsMax: Int), String>(
         .read, "name_containers",
-        "SELECT DISTINCT identifier FROM container WHERE starts_with(identifier, \(\.prefix)) ORDER BY identifier LIMIT \(\.rowsMax)"
+        """
+        SELECT DISTINCT identifier FROM container
+         WHERE starts_with(identifier, \(\.prefix)) AND deleted_identifier IS NULL
+         ORDER BY identifier LIMIT \(\.rowsMax)
+        """
     ) { row throws(PostgresError) in try row["identifier"] }
 
     let zones = DeclaredStatement<(database: DatabaseID, prefix: String, rowsMax: Int), String>(

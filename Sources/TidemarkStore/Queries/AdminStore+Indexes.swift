@@ -90,7 +90,14 @@ extension AdminStore {
         var production: Set<PhysicalIndex> = []
         var development: [PhysicalIndex: IndexPlaces] = [:]
         for container in containers {
-            let schema = try await schema(of: container)
+            let schema: ContainerSchema
+            do throws(StorageError) {
+                schema = try await self.schema(of: container)
+            } catch {
+                // It was closed meanwhile.
+                guard error.code == .containerClosed else { throw error }
+                continue
+            }
             let wanted = Self.indexes(for: schema.schema)
             if let places = IndexPlaces(of: schema) {
                 for index in wanted { development[index] = places }

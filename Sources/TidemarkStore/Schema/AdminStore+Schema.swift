@@ -82,5 +82,5 @@ struct AdminSchemaStatements: Sendable {
 
     let listContainers = DeclaredStatement<Void, ContainerID>(
         .read, "list_containers",
-        "SELECT id FROM container ORDER BY id")
+        "SELECT id FROM container WHERE closed_at IS NULL ORDER BY id")
 }

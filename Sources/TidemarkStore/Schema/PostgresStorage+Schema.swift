@@ -13,8 +13,13 @@ extension PostgresStorage {
         } catch {
             throw StorageError(error, duringCommit: false)
         }
-        guard let found = rows.schema(of: container) else { throw StorageError(.containerUnknown) }
+        guard let found = rows.schema(of: container) else { throw try await missing(container) }
         return found
+    }
+
+    /// Why a container has no schema.
+    private func missing(_ container: ContainerID) async throws(StorageError) -> StorageError {
+        StorageError(try await read(sql.schemas.isClosed(container)).isEmpty ? .containerUnknown : .containerClosed)
     }
 
     /// There is one version for all containers, because operators rarely change schemas.
@@ -42,7 +47,7 @@ extension PostgresStorage {
         } catch {
             throw StorageError(error, duringCommit: false)
         }
-        guard let found else { throw StorageError(.containerUnknown) }
+        guard let found else { throw try await missing(container) }
         return found
     }
 

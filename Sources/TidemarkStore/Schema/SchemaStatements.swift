@@ -29,7 +29,10 @@ struct SchemaStatements: Sendable {
     /// The version comes first, in a statement of its own: everything that is read after it is at least as new.
     let container = DeclaredStatement<ContainerID, (environment: Int16, version: Int64)>(
         .read, "schema_container",
-        "SELECT environment, (SELECT schema_version FROM store) AS version FROM container WHERE id = \(\.self)"
+        """
+        SELECT environment, (SELECT schema_version FROM store) AS version FROM container
+         WHERE id = \(\.self) AND closed_at IS NULL
+        """
     ) { row throws(PostgresError) in
         (try row["environment"], try row["version"])
     }
@@ -46,6 +49,11 @@ struct SchemaStatements: Sendable {
         let rowCount: Int64 = try row["row_count"]
         return SchemaRevision(version: try row["version"], rowCount: Int(rowCount))
     }
+
+    /// A row: an operator deletes the container, or has deleted it.
+    let isClosed = DeclaredStatement<ContainerID, Void>(
+        .read, "schema_is_closed",
+        "SELECT 1 FROM container WHERE id = \(\.self) AND closed_at IS NOT NULL")
 
     let types = DeclaredStatement<ContainerID, (name: String, hasOwnGrants: Bool)>(
         .read, "schema_types",
@@ -91,7 +99,7 @@ struct SchemaStatements: Sendable {
         """
         INSERT INTO record_type (container_id, name)
         SELECT \(\.container), name FROM unnest(\(\.names)) AS k (name)
-         WHERE EXISTS (SELECT 1 FROM container WHERE id = \(\.container) AND environment = 1)
+         WHERE EXISTS (SELECT 1 FROM container WHERE id = \(\.container) AND environment = 1 AND closed_at IS NULL)
             ON CONFLICT DO NOTHING
         """)
 
@@ -100,7 +108,7 @@ struct SchemaStatements: Sendable {
         """
         INSERT INTO record_field (container_id, record_type, key, value_type, is_encrypted)
         SELECT \(\.container), k.* FROM unnest(\(\.fields, \.type), \(\.fields, \.key), \(\.fields, \.valueCode), \(\.fields, \.isEncrypted)) AS k
-         WHERE EXISTS (SELECT 1 FROM container WHERE id = \(\.container) AND environment = 1)
+         WHERE EXISTS (SELECT 1 FROM container WHERE id = \(\.container) AND environment = 1 AND closed_at IS NULL)
             ON CONFLICT DO NOTHING
         """)
 

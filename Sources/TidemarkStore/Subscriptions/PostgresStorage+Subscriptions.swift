@@ -15,18 +15,22 @@ extension PostgresStorage {
     ) async throws(StorageError) -> [FailureReason?] {
         let zoneNames = Array(Set(subscriptions.compactMap(\.zoneName)))
         let saves: SubscriptionSaves
+        let isClosed: Bool
         let lease = try await acquire()
         defer { release(lease) }
         do {
-            let (_, _, _, kept, zones) = try await lease.connection.run(
-                Call.begin, sql.subscriptions.lockUser(user), sql.subscriptions.clearEnded(user),
+            let (_, _, closed, _, kept, zones) = try await lease.connection.run(
+                Call.begin, sql.subscriptions.lockUser(user), sql.subscriptions.isClosed(user),
+                sql.subscriptions.clearEnded(user),
                 sql.subscriptions.keys(user), sql.subscriptions.zones((user, zoneNames)))
+            isClosed = !closed.isEmpty
             saves = SubscriptionSaves(
                 subscriptions, kept: kept.rows.compactMap(\.self),
                 zones: Dictionary(zones.rows.map { ($0.name, $0.id) }) { first, _ in first }, atMost: countMax)
         } catch {
             throw StorageError(error, duringCommit: false)
         }
+        guard !isClosed else { throw StorageError(.containerClosed) }
         do {
             _ = try await lease.connection.run(
                 sql.subscriptions.save((user, Array(saves.stored.values))), Call.commit)

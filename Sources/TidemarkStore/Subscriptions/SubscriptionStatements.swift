@@ -47,6 +47,19 @@ struct SubscriptionStatements: Sendable {
         .read, "lock_subscriber",
         "SELECT id FROM container_user WHERE id = \(\.self) FOR NO KEY UPDATE")
 
+    /// A row: an operator deletes the user's container. Whoever holds the user's lock and finds none is waited for by the
+    /// deletion.
+    let isClosed = DeclaredStatement<UserID, Void>(
+        .read, "is_subscriber_closed",
+        """
+        SELECT 1
+          FROM (SELECT container_id FROM container_user WHERE id BETWEEN \(\.self) AND \(\.self) ORDER BY id LIMIT 1) AS u
+         CROSS JOIN LATERAL (
+               SELECT closed_at FROM container
+                WHERE id BETWEEN u.container_id AND u.container_id ORDER BY id LIMIT 1) AS c
+         WHERE c.closed_at IS NOT NULL
+        """)
+
     let keys = DeclaredStatement<UserID, Subscription.Key?>(
         .read, "subscription_keys",
         "SELECT scope, id FROM subscription WHERE user_id = \(\.self)"

@@ -9,20 +9,27 @@ extension PostgresStorage {
         in database: DatabaseID, names: [String], life: DeviceID
     ) async throws(StorageError) -> any ZonesTransaction {
         let lease = try await acquire()
+        var snapshot: ZonesSnapshot
+        let isClosed: Bool
         do {
-            let (_, _, zones, count, memories) = try await lease.connection.run(
-                Call.begin, sql.zones.lockDatabase(database), sql.zones.lockNamed((database, names)),
+            let (_, _, closed, zones, count, memories) = try await lease.connection.run(
+                Call.begin, sql.zones.lockDatabase(database), sql.zones.isClosed(database),
+                sql.zones.lockNamed((database, names)),
                 sql.zones.count(database), sql.zones.readMemory((database, life)))
+            isClosed = !closed.isEmpty
             let counts = count.rows.first
-            var snapshot = ZonesSnapshot(zoneCount: counts?.living ?? 0, endedCount: counts?.ended ?? 0)
+            snapshot = ZonesSnapshot(zoneCount: counts?.living ?? 0, endedCount: counts?.ended ?? 0)
             for zone in zones.rows { snapshot.zones[zone.key.name] = zone }
             for row in memories.rows { (snapshot.memoryEpoch, snapshot.memory) = (row.epoch, row.memory) }
-            return PostgresZonesTransaction(
-                lease: lease, storage: self, database: database, snapshot: snapshot)
         } catch {
             release(lease)
             throw StorageError(error, duringCommit: false)
         }
+        guard !isClosed else {
+            release(lease)
+            throw StorageError(.containerClosed)
+        }
+        return PostgresZonesTransaction(lease: lease, storage: self, database: database, snapshot: snapshot)
     }
 
     package func zones(

@@ -9,6 +9,19 @@ struct ZoneStatements: Sendable {
         .read, "lock_database",
         "SELECT id FROM database WHERE id = \(\.self) FOR UPDATE")
 
+    /// A row: an operator deletes the database's container. Whoever holds the database's lock and finds none is waited for by
+    /// the deletion.
+    let isClosed = DeclaredStatement<DatabaseID, Void>(
+        .read, "is_database_closed",
+        """
+        SELECT 1
+          FROM (SELECT container_id FROM database WHERE id BETWEEN \(\.self) AND \(\.self) ORDER BY id LIMIT 1) AS d
+         CROSS JOIN LATERAL (
+               SELECT closed_at FROM container
+                WHERE id BETWEEN d.container_id AND d.container_id ORDER BY id LIMIT 1) AS c
+         WHERE c.closed_at IS NOT NULL
+        """)
+
     /// The living zone named `k.zone_name`, for a `LATERAL` join; see ``RecordStatements`` for its form.
     static let livingID = """
         SELECT id FROM zone

@@ -117,6 +117,18 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.createContainer(key) }
     }
 
+    /// Closes a container, as an operator does who deletes it. Servers are told by whoever calls.
+    ///
+    /// - Returns: nil if there is no such container.
+    package func closeContainer(_ key: ContainerKey) -> ContainerID? {
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        return withState { state in
+            guard let id = state.tables.containers[key] else { return nil }
+            _ = state.tables.close(id, now: now)
+            return id
+        }
+    }
+
     /// Begins another incarnation of the store, as after a restore from a backup: all tokens and tags are void.
     package func renewIncarnation() {
         let mark = UInt32(truncatingIfNeeded: scheduler.randomBits())

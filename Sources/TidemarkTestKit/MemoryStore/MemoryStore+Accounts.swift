@@ -14,6 +14,9 @@ extension MemoryStore {
                 return .success(nil)
             }
             let key = ContainerKey(identifier: container, environment: environment)
+            if let id = tables.containers[key], tables.closedContainers[id] != nil {
+                return .failure(StorageError(.containerClosed))
+            }
             let isKnown = tables.containers[key] != nil
             guard isKnown || tables.containerCount(of: credential.account, in: environment) < containersMax else {
                 return .failure(StorageError(.containerUnknown))
@@ -41,9 +44,26 @@ extension MemoryStore {
     package func publicDatabase(
         of container: ContainerKey, now: Timestamp
     ) async throws(StorageError) -> PublicDatabase? {
-        try await call { tables in
+        let result = try await call { tables -> Result<PublicDatabase?, StorageError> in
+            guard let id = tables.containers[container] else { return .success(nil) }
+            guard tables.closedContainers[id] == nil else { return .failure(StorageError(.containerClosed)) }
+            return .success(PublicDatabase(container: id, database: tables.publicDatabase(of: id, now: now)))
+        }
+        return try result.get()
+    }
+
+    package func closeContainer(_ container: ContainerKey) async throws(StorageError) -> ClosedContainer? {
+        let now = Timestamp(milliseconds: database.scheduler.wallClockMilliseconds)
+        return try await call { tables in
             guard let id = tables.containers[container] else { return nil }
-            return PublicDatabase(container: id, database: tables.publicDatabase(of: id, now: now))
+            return ClosedContainer(id: id, closedAt: tables.close(id, now: now))
+        }
+    }
+
+    package func closedContainers(among containers: [ContainerID]) async throws(StorageError) -> [ContainerID] {
+        try await call { tables in
+            let known = Set(tables.containers.values)
+            return containers.filter { !known.contains($0) || tables.closedContainers[$0] != nil }
         }
     }
 
@@ -122,7 +142,11 @@ extension MemoryStore {
     package func saveSubscriptions(
         _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
     ) async throws(StorageError) -> [FailureReason?] {
-        try await call { tables in
+        let isClosed = try await call { tables in
+            tables.userKeys[user].map { tables.closedContainers[$0.container] != nil } ?? false
+        }
+        guard !isClosed else { throw StorageError(.containerClosed) }
+        return try await call { tables in
             guard let key = tables.userKeys[user], let database = tables.users[key]?.database else {
                 return subscriptions.map { _ in .tooManySubscriptions }
             }
@@ -188,6 +212,19 @@ extension MemoryTables {
             account: credential.account, credential: credential.id, credentialExpiresAt: credential.expiresAt,
             container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database,
             sharedDatabase: user.sharedDatabase, feedsEverywhere: feedsEverywhere.contains(container))
+    }
+
+    /// The schema counts on, so that servers ask for it again and find it closed.
+    ///
+    /// - Returns: when it was closed first.
+    mutating func close(_ container: ContainerID, now: Timestamp) -> Timestamp {
+        if let time = closedContainers[container] { return time }
+        closedContainers[container] = now
+        if let schema = schemas[container] {
+            schemas[container] = ContainerSchema(
+                container: container, version: schema.version + 1, isFrozen: schema.isFrozen, schema: schema.schema)
+        }
+        return now
     }
 
     mutating func createContainer(_ key: ContainerKey) {

@@ -5,21 +5,27 @@ package import TidemarkService
 
 extension MemoryStore {
     package func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema {
-        try known(try await call { $0.schemas[container] })
+        try await requireOpen(container)
+        return try known(try await call { $0.schemas[container] })
     }
 
     package func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64 {
-        try await schema(of: container).version
+        try known(try await call { $0.schemas[container] }).version
     }
 
     package func schemaRevision(of container: ContainerID) async throws(StorageError) -> SchemaRevision {
-        try await schema(of: container).revision
+        try known(try await call { $0.schemas[container] }).revision
+    }
+
+    private func requireOpen(_ container: ContainerID) async throws(StorageError) {
+        guard try await call({ $0.closedContainers[container] == nil }) else { throw StorageError(.containerClosed) }
     }
 
     package func learn(
         _ lesson: SchemaLesson, in container: ContainerID
     ) async throws(StorageError) -> ContainerSchema {
-        try known(
+        try await requireOpen(container)
+        return try known(
             try await call { tables in
                 guard var schema = tables.schemas[container] else { return nil }
                 if !schema.isFrozen { schema.schema = schema.schema.learning(lesson) }

@@ -91,6 +91,13 @@ extension MemoryStore {
         }
         transaction.beginIdling()
         try await transaction.reach(.beginAnswered)
+        let isClosed = self.database.withTables { tables in
+            tables.databases[database]?.container.map { tables.closedContainers[$0] != nil } ?? false
+        }
+        guard !isClosed else {
+            transaction.rollBack()
+            throw StorageError(.containerClosed)
+        }
         return MemoryZonesTransaction(transaction, database: database, snapshot: snapshot)
     }
 

@@ -63,6 +63,8 @@ struct MemoryTables {
     var closings: [(account: AccountID, device: DeviceID?, at: Duration)] = []
     var credentials: [[UInt8]: StoredCredential] = [:]
     var containers: [ContainerKey: ContainerID] = [:]
+    /// Those that an operator deletes.
+    var closedContainers: [ContainerID: Timestamp] = [:]
     /// For all containers; nil for the server's limit.
     var referencesMax: Int?
     var publicDatabases: [ContainerID: DatabaseID] = [:]

@@ -25,7 +25,7 @@ extension FailureReason {
     var line: FailureLine {
         switch self {
         case .serverFault: FailureLine(.internalError)
-        case .containerUnknown: FailureLine(.badContainer)
+        case .containerUnknown, .containerClosed: FailureLine(.badContainer)
         case .storeUnavailable: FailureLine(.serviceUnavailable, retryAfter: 2)
         case .tooManyRequests: FailureLine(.requestRateLimited, retryAfter: 1)
         case .notAuthenticated: FailureLine(.notAuthenticated)

@@ -5,6 +5,8 @@ internal import Synchronization
 internal import TidemarkAdmin
 
 /// One line of a console while it is carried out. It ends by itself, or because the operator abandons it.
+///
+/// It has a thread of its own. A command that waits in the kernel, as for a disk that is gone, holds that thread alone.
 final class CommandRun: Sendable {
     private struct State {
         var outcome: ConsoleSession.Outcome?
@@ -15,13 +17,14 @@ final class CommandRun: Sendable {
     private let state = Mutex(State())
     private let hasNews = DispatchSemaphore(value: 0)
     private let task = Mutex<Task<Void, Never>?>(nil)
+    private let thread = CommandThread()
 
     /// How long an abandoned command may take to end. Then its connection is closed.
     private static let endMilliseconds = 500
 
     init(_ words: [String], in session: ConsoleSession, on terminal: CommandTerminal) {
         self.terminal = terminal
-        let task = Task.detached { [self] in
+        let task = Task.detached(executorPreference: thread) { [self] in
             let outcome = await session.perform(words, on: terminal)
             state.withLock { $0.outcome = outcome }
             hasNews.signal()
@@ -46,5 +49,20 @@ final class CommandRun: Sendable {
         guard now.isAbandoned, now.outcome == nil else { return (now.outcome, now.isAbandoned) }
         _ = hasNews.wait(timeout: .now() + .milliseconds(Self.endMilliseconds))
         return (state.withLock { $0.outcome }, true)
+    }
+
+    /// Blocks the calling thread until an abandoned command has ended.
+    func waitForEnd() {
+        while state.withLock({ $0.outcome == nil }) { hasNews.wait() }
+    }
+}
+
+/// The thread of one command.
+private final class CommandThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "tidemark.command")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

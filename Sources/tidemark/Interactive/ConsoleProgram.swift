@@ -54,13 +54,11 @@ struct ConsoleProgram {
         let editor = try LineEditor(history: history.read(), historyCount: ConsoleHistory.linesMax) { [session] text in
             session.completion(of: text)
         }
-        signals.handle { [current] signal in
-            guard signal == .interrupt else {
-                LineEditor.restoreTerminal()
-                exit(130)
-            }
-            current.abandon()
-            return true
+        signals.handle { [current, terminal] signal in
+            if signal == .interrupt, !current.interrupted() { return true }
+            if signal == .interrupt { terminal.say("\nLeft the console, because the command does not end.") }
+            LineEditor.restoreTerminal()
+            exit(ConsoleInterrupts.status)
         }
         terminal.say("tidemark \(Server.version). Type help to see what there is; exit or Ctrl-D ends.")
         var entries = ConsoleEntries()
@@ -91,26 +89,59 @@ struct ConsoleProgram {
             editor.remember(entry.text)
             history.add(entry.text)
         }
+        // What is typed meanwhile is for the next line, also Ctrl-D.
+        terminal.keepEndKey()
+        defer { terminal.releaseEndKey() }
         let run = CommandRun(entry.words, in: session, on: CommandTerminal(terminal, line: nil))
         current.set(run)
+        defer { current.set(nil) }
         let (outcome, isAbandoned) = run.wait()
-        current.set(nil)
         guard isAbandoned else { return outcome?.isOver == true }
         guard outcome == nil else {
             terminal.say("\nInterrupted.")
             return false
         }
-        try blocking { [session] in await session.abandon() }
+        let left = try blocking(atMost: Self.releaseMilliseconds) { [session] in
+            await session.abandon()
+            return await session.prompt
+        }
+        if left == nil {
+            // It holds what the console needs itself.
+            terminal.say("\nThe command does not end. Ctrl-C in some seconds leaves the console.")
+            run.waitForEnd()
+        }
         terminal.say("\nInterrupted. Look what the command did before you repeat it.")
         return false
     }
+
+    /// How long the console waits for the connection of an abandoned command.
+    private static let releaseMilliseconds = 1_000
 }
 
 /// The line that is carried out now.
 private final class CurrentRun: Sendable {
-    private let run = Mutex<CommandRun?>(nil)
+    private struct State {
+        var run: CommandRun?
+        var interrupts = ConsoleInterrupts()
+    }
 
-    func set(_ run: CommandRun?) { self.run.withLock { $0 = run } }
+    private let state = Mutex(State())
+    private let start = ContinuousClock.now
 
-    func abandon() { run.withLock { $0 }?.abandon() }
+    func set(_ run: CommandRun?) {
+        state.withLock { state in
+            state.run = run
+            if run == nil { state.interrupts.ended() } else { state.interrupts.began() }
+        }
+    }
+
+    /// Ctrl-C.
+    ///
+    /// - Returns: whether the process ends.
+    func interrupted() -> Bool {
+        let now = ContinuousClock.now - start
+        let (action, run) = state.withLock { ($0.interrupts.interrupted(at: now), $0.run) }
+        if action == .abandon { run?.abandon() }
+        return action == .leave
+    }
 }

@@ -20,6 +20,22 @@ func blocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Va
     return try outcome.take()
 }
 
+/// As ``blocking(_:)``, for no longer than a time.
+///
+/// - Returns: nil if the work goes on.
+func blocking<Value: Sendable>(
+    atMost milliseconds: Int, _ work: @escaping @Sendable () async -> Value
+) throws -> Value? {
+    let outcome = Outcome<Value>()
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        outcome.store(.success(await work()))
+        done.signal()
+    }
+    guard done.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
+    return try outcome.take()
+}
+
 private final class Outcome<Value: Sendable>: Sendable {
     private let result = Mutex<Result<Value, any Error>?>(nil)
 

@@ -143,6 +143,12 @@ extension GoldenCommand {
             changing: "containers create", "iCloud.org.example.new",
             "iCloud.org.example.new --environment production -o json", "iCloud.org.example.new"),
         GoldenCommand(
+            changing: "containers delete", "iCloud.org.example.new --environment production",
+            "iCloud.org.example.new --environment production --dry-run",
+            "iCloud.org.example.new --environment production --yes",
+            "iCloud.org.example.new --environment production --yes -o json",
+            "iCloud.org.example.new --both-environments --environment production"),
+        GoldenCommand(
             changing: "containers set-feeds", "iCloud.org.example.new everywhere",
             "iCloud.org.example.new custom-zones -o json", "iCloud.org.example.none everywhere"),
         GoldenCommand(

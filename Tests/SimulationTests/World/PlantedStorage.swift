@@ -287,6 +287,14 @@ final class PlantedStorage: Storage {
         try await base.connectionClosings()
     }
 
+    func closeContainer(_ container: ContainerKey) async throws(StorageError) -> ClosedContainer? {
+        try await base.closeContainer(container)
+    }
+
+    func closedContainers(among containers: [ContainerID]) async throws(StorageError) -> [ContainerID] {
+        try await base.closedContainers(among: containers)
+    }
+
     func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: DeviceProgress] {
         try await base.deviceProgress(of: devices)
     }

@@ -23,10 +23,16 @@ import Testing
 
     @Test(arguments: [
         "use", "use a b", "use a production more", "exit now", ".timer", ".timer maybe", ".output", ".output xml",
-        ".bail 1", ".unknown",
+        ".bail 1", ".unknown", "use -x", "use --container production", "use ''", "use 'a b'", "use é",
     ])
     func `R-900: a line of the console with wrong arguments says how it is written`(_ text: String) {
         let failure = #expect(throws: AdminFailure.self) { try ConsoleOrder(ConsoleText(text).words) }
         #expect(failure?.status == .usage)
+    }
+
+    @Test func `R-900: what looks like an option is no container, and how to name one that does is said`() {
+        let failure = #expect(throws: AdminFailure.self) { try ConsoleOrder(["use", "-x"]) }
+        #expect(failure?.description.contains("-x looks like an option") == true, "\(failure?.description ?? "")")
+        #expect(failure?.description.contains("--container=IDENTIFIER") == true)
     }
 }

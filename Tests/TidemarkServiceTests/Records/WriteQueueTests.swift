@@ -325,7 +325,13 @@ import TidemarkScheduling
             "the store remembers it now")
     }
 
-    @Test func `a group that the store rejects is cut in halves, and a single request fails alone`() throws {
+    /// a closed container is not the fault of requests to others.
+    @Test(
+        arguments: [(.rejected, .serverFault), (.containerClosed, .containerClosed)]
+            as [(StorageError.Code, FailureReason)])
+    func `a group that the store rejects is cut in halves, and a single request fails alone`(
+        _ code: StorageError.Code, _ reason: FailureReason
+    ) throws {
         var queue = makeQueue()
         for counter in 1...3 as ClosedRange<UInt64> {
             _ = queue.admit(try request(counter), for: owner, at: 0, now: .zero)
@@ -334,7 +340,7 @@ import TidemarkScheduling
         let group = queue.nextEntries(at: 0, isFirst: true)!
         guard
             case .bisect(let first, let second) = queue.recover(
-                from: .rejected, part: group, rest: [], now: .zero, randomBits: { 0 })
+                from: code, part: group, rest: [], now: .zero, randomBits: { 0 })
         else {
             Issue.record("not cut")
             return
@@ -343,13 +349,13 @@ import TidemarkScheduling
         #expect(counters(second) == [2, 3])
         guard
             case .later(let refusals, let wakes) = queue.recover(
-                from: .rejected, part: first, rest: [second], now: .zero, randomBits: { 0 })
+                from: code, part: first, rest: [second], now: .zero, randomBits: { 0 })
         else {
             Issue.record("not refused")
             return
         }
         queue.endGroup(group, at: 0)
-        #expect(refusals == [.init(ticket: 0, reason: .serverFault)])
+        #expect(refusals == [.init(ticket: 0, reason: reason)])
         #expect(wakes.isEmpty)
         #expect(counters(queue.nextEntries(at: 0, isFirst: false)) == [2, 3], "the others go on")
     }

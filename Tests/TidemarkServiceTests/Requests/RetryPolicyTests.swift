@@ -26,7 +26,8 @@ import TidemarkDomain
     @Test(arguments: [
         (StorageError.Code.tooSlow, FailureReason.storeUnavailable), (.queryTooSlow, .queryTooSlow),
         (.crowded, .tooManyRequests), (.rejected, .serverFault), (.groupTooLarge, .zoneBusy),
-        (.containerUnknown, .containerUnknown), (.notMarked, .fieldNotQueryable), (.stopped, .storeUnavailable),
+        (.containerUnknown, .containerUnknown), (.containerClosed, .containerClosed),
+        (.notMarked, .fieldNotQueryable), (.stopped, .storeUnavailable),
     ])
     func `what would fail again, or take as long again, is told at once`(
         _ code: StorageError.Code, _ reason: FailureReason

@@ -6,7 +6,8 @@ import TidemarkSessions
 /// What a client is told when its session ends.
 @Suite struct SessionCloseTests {
     private let all: [SessionClose] = [
-        .goingAway, .notAnEnvelope, .misuse, .notAuthenticated, .tooSlow, .idle, .tooMany, .noPlace, .tryAgainLater,
+        .goingAway, .containerClosed, .notAnEnvelope, .misuse, .notAuthenticated, .tooSlow, .idle, .tooMany, .noPlace,
+        .tryAgainLater,
     ]
 
     @Test func `each reason has a code that a server may send, and fits into a close frame`() {
@@ -19,7 +20,7 @@ import TidemarkSessions
     }
 
     @Test func `who may come back later gets another code than who must change something`() {
-        let later: [SessionClose] = [.goingAway, .noPlace, .tryAgainLater]
+        let later: [SessionClose] = [.goingAway, .containerClosed, .noPlace, .tryAgainLater]
         let never: [SessionClose] = [.misuse, .notAuthenticated, .notAnEnvelope]
         #expect(Set(later.map(\.code)).isDisjoint(with: never.map(\.code)))
     }
