@@ -169,9 +169,8 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres", "TidemarkDomain",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkAssets", "TidemarkCrypto",
-                "TidemarkFairness", "TidemarkFields", "TidemarkKit", "TidemarkTranslation", "TidemarkTLS",
-                "TidemarkTransport",
-                "TidemarkWebSocket", "TidemarkWire", "CTidemarkZlib", arguments,
+                "TidemarkFairness", "TidemarkFields", "TidemarkKit", "TidemarkTelemetry", "TidemarkTranslation",
+                "TidemarkTLS", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "CTidemarkZlib", arguments,
             ]),
         executable(
             "tidemark",
@@ -283,7 +282,7 @@ let package = Package(
                 "StorageConformance",
                 "TidemarkStore", "TidemarkService", "TidemarkDomain", "TidemarkFields", "TidemarkPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkFairness", "TidemarkTestKit", "TidemarkBytes",
-                "TidemarkCrypto", "CTidemarkLibpq", "TidemarkLocalPostgres", "TidemarkTestSupport",
+                "TidemarkCrypto", "CTidemarkLibpq", "TidemarkLocalPostgres", "TidemarkTelemetry", "TidemarkTestSupport",
             ]),
         tests(
             "TidemarkServiceTests",
@@ -371,7 +370,7 @@ let package = Package(
             [
                 "TidemarkAdmin", "TidemarkStore", "TidemarkDomain", "TidemarkFields", "TidemarkSockets",
                 "TidemarkBytes", "TidemarkCrypto", "TidemarkPostgres", "TidemarkServer", "TidemarkService",
-                "TidemarkTLS", "TidemarkTestSupport", "TidemarkWire",
+                "TidemarkTLS", "TidemarkTelemetry", "TidemarkTestSupport", "TidemarkWire",
                 arguments,
             ]),
         tests("TidemarkFuzzTests", ["tidemark-fuzz"]),

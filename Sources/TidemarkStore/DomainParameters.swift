@@ -58,6 +58,15 @@ extension DeviceID: PostgresScalar {
     }
 }
 
+extension ChangeCause: PostgresScalar {
+    package static var postgresType: PostgresType { .uuid }
+    package var postgresValue: PostgresValue { .uuid(DeviceID(high: high, low: low).bytes) }
+    package static func read(_ row: PostgresRow, _ column: Int) throws(PostgresError) -> ChangeCause {
+        let (high, low) = try row.uuidHalves(column)
+        return ChangeCause(high: high, low: low)
+    }
+}
+
 extension ParticipantID: PostgresScalar {
     package static var postgresType: PostgresType { .uuid }
     package var postgresValue: PostgresValue { .uuid(DeviceID(high: high, low: low).bytes) }

@@ -19,6 +19,17 @@ package struct RequestUUID: Sendable, Hashable {
         low = number & ~(0b11 << 62) | 0b10 << 62
     }
 
+    /// One that was made before. Any other UUID is possible too.
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// A new one for what is no request of a session, such as an operator's command.
+    package static func random() -> RequestUUID {
+        RequestUUID(session: .random(in: 0...UInt64.max), number: .random(in: 0...UInt64.max))
+    }
+
     /// The bits of a session.
     ///
     /// - Parameters:
@@ -50,12 +61,27 @@ extension RequestUUID: CustomStringConvertible {
         let text = [high, low].map { Self.digits($0) }.joined()
         var groups: [Substring] = []
         var rest = text[...]
-        for length in [8, 4, 4, 4, 12] {
+        for length in Self.groupLengths {
             groups.append(rest.prefix(length))
             rest = rest.dropFirst(length)
         }
         return groups.joined(separator: "-")
     }
+
+    /// From 32 digits in upper or lower case: in five groups, or in one as traces have them. Nil: it is another text.
+    package init?(_ text: String) {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard groups.map(\.count) == Self.groupLengths || groups.map(\.count) == [32] else { return nil }
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for digit in groups.joined() {
+            guard let value = Character(Unicode.Scalar(digit)).hexDigitValue else { return nil }
+            high = high << 4 | low >> 60
+            low = low << 4 | UInt64(value)
+        }
+        self.init(high: high, low: low)
+    }
+
+    private static let groupLengths = [8, 4, 4, 4, 12]
 
     private static func digits(_ bits: UInt64) -> String {
         let text = String(bits, radix: 16, uppercase: true)

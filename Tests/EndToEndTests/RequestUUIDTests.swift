@@ -58,6 +58,68 @@ import TidemarkTestSupport
         }
     }
 
+    private struct Row: Decodable {
+        let recordName: String?
+        let action: String?
+        let request: String?
+    }
+
+    private func rows(_ arguments: [String], _ place: OperatorPlace) async throws -> [Row] {
+        let (status, output) = try await place.admin(arguments + ["-o", "json"])
+        #expect(status == 0, "\(output)")
+        return try output.split(separator: "\n").map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)) }
+    }
+
+    @Test func `R-918, R-919: the UUID that an app knows is in tail, and leads to the session in the audit`()
+        async throws
+    {
+        try await OperatorPlace.with(["--create-containers", "--log-level", "debug"]) { place in
+            let database = place.database()
+            func record(_ name: String) -> CKRecord {
+                CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name))
+            }
+            _ = try await database.save(record("first"))
+            // One request of which a record is saved, and the other one tells the UUID.
+            let both = try await database.modifyRecords(
+                saving: [record("second"), record("first")], deleting: [], atomically: false)
+            var known: CKError?
+            if case .failure(let error)? = both.saveResults[record("first").recordID] { known = error as? CKError }
+            #expect(known?.code == .serverRecordChanged)
+            let uuid = try #require(known?.requestUUID).uuidString
+            let tail = ["tail", "alice", "--container", place.site.container, "--once", "--after", "all-"]
+            let changes = try await rows(tail, place).filter { ["first", "second"].contains($0.recordName) }
+            #expect(changes.map(\.recordName) == ["first", "second"])
+            #expect(changes.last?.request == uuid)
+            let first = try #require(changes.first?.request)
+            #expect(first != uuid && first.prefix(18) == uuid.prefix(18), "one session")
+            #expect(try await rows(tail + ["--request", uuid], place).map(\.recordName) == ["second"])
+            try await eventually("the save is in the log") {
+                lines(place.server, "debug request").contains {
+                    $0.contains("request=\(first)") && $0.contains("kind=modify_records")
+                }
+            }
+            // Both requests lead to the sign-in of their session.
+            for request in [uuid, first] {
+                let session = try await rows(["audit", "list", "--request", request], place)
+                #expect(session.map(\.action) == ["sign-in"])
+                #expect(session.first?.request?.prefix(18) == uuid.prefix(18))
+            }
+            // A deletion has its own request, and an operator's command its own UUID.
+            _ = try await database.deleteRecord(withID: record("second").recordID)
+            let file = try place.write(
+                #"{"recordName":"third","recordType":"Note","fields":{}}"# + "\n", to: "third.jsonl")
+            let saving = ["records", "save", "alice", "_defaultZone", file, "--container", place.site.container]
+            #expect(try await place.admin(saving).status == 0)
+            let later = try await rows(tail, place)
+            let gone = try #require(later.first { $0.recordName == "second" }?.request)
+            #expect(gone != uuid && gone.prefix(18) == uuid.prefix(18))
+            let command = try #require(later.first { $0.recordName == "third" }?.request)
+            #expect(command.prefix(18) != uuid.prefix(18))
+            let action = try await rows(["audit", "list", "--request", command], place)
+            #expect(action.map(\.action) == ["records save"] && action.first?.request == command)
+        }
+    }
+
     @Test func `R-820, R-823: a refused credential has one UUID in the app and in the log, which says what to do`()
         async throws
     {

@@ -34,6 +34,10 @@ package enum StorageConformance {
         package static let bob = PersonName(given: "", family: "Þórðarson")
     }
 
+    /// Reads which request made the last change of a record; nil: it is not known. Only operators ask for it,
+    /// so no ``Storage`` tells it.
+    package typealias CauseReader = @Sendable (_ record: String, _ zone: ZoneKey) async throws -> ChangeCause?
+
     /// One scenario of the suite.
     package struct Scenario: Sendable, CustomStringConvertible {
         /// What must be true, as a sentence.
@@ -49,14 +53,18 @@ package enum StorageConformance {
 
         /// - Parameters:
         ///   - first: one server's handle; the other server's is `second`.
+        ///   - cause: of the store that both are handles of.
         /// - Throws: ``StorageConformanceFailure``, or an unexpected `StorageError`.
-        package func run(first: any Storage, second: any Storage, scheduler: any Scheduler) async throws {
-            try await body(StorageFixture(first: first, second: second, scheduler: scheduler))
+        package func run(
+            first: any Storage, second: any Storage, scheduler: any Scheduler, cause: @escaping CauseReader
+        ) async throws {
+            try await body(StorageFixture(first: first, second: second, scheduler: scheduler, cause: cause))
         }
     }
 
     package static var scenarios: [Scenario] {
-        accounts + zones + records + inventories + references + queries + locks + moments + zoneFeed + databaseFeed
+        accounts + zones + records + causes + inventories + references + queries + locks + moments + zoneFeed
+            + databaseFeed
             + subscriptions + schemas + choices + quotas + assets + keys + shares + shareRaces + sharedLists
             + sharedFeeds + devices + closing
     }

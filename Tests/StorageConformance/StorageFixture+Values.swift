@@ -66,7 +66,7 @@ extension RecordDraft {
             name: name, type: "Note", fields: isDeleted ? FieldMap() : fields, changeNumber: number,
             isDeleted: isDeleted, parent: parent, createdAt: Timestamp(milliseconds: 1_600_000_000_001),
             createdBy: UserID(11), createdByDevice: device, modifiedAt: Timestamp(milliseconds: 1_600_000_000_777),
-            modifiedBy: UserID(12), batchEnd: batchEnd)
+            modifiedBy: UserID(12), batchEnd: batchEnd, cause: cause)
     }
 
     private var fields: FieldMap {

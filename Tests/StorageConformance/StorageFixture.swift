@@ -9,6 +9,7 @@ struct StorageFixture: Sendable {
     let first: any Storage
     let second: any Storage
     let scheduler: any Scheduler
+    let cause: StorageConformance.CauseReader
 
     static let now = Timestamp(milliseconds: 1_700_000_000_000)
 
@@ -66,16 +67,18 @@ struct RecordDraft: Sendable {
     var isDeleted: Bool
     var parent: String?
     var device: DeviceID
+    var cause: ChangeCause?
 
     init(
         _ name: String, text: String = "text", isDeleted: Bool = false, parent: String? = nil,
-        device: DeviceID = DeviceID(high: 1, low: 1)
+        device: DeviceID = DeviceID(high: 1, low: 1), cause: ChangeCause? = nil
     ) {
         self.name = name
         self.text = text
         self.isDeleted = isDeleted
         self.parent = parent
         self.device = device
+        self.cause = cause
     }
 }
 

@@ -63,12 +63,16 @@ struct AdminPlace {
         let terminal = MemoryTerminal(input: input, directory: directory.path)
         let screen = Screen(
             output: command.options.output, isDryRun: command.options.dryRun, isConfirmed: command.options.yes,
-            terminal: terminal)
-        let console = Console(
+            isDebugging: command.options.debug, terminal: terminal)
+        let console = console(screen, hasContainer: hasContainer)
+        return (await AdminProgram.perform(command, on: console), terminal)
+    }
+
+    func console(_ screen: Screen, hasContainer: Bool = true) -> Console {
+        Console(
             storage, loop: loop, screen: screen, container: hasContainer ? Self.container.identifier : nil,
             environment: .development,
             operatorIdentity: OperatorIdentity(name: "root", address: "10.0.0.1"))
-        return (await AdminProgram.perform(command, on: console), terminal)
     }
 
     /// An account with a private database in the container.

@@ -32,7 +32,11 @@ import TidemarkTestKit
             try await admin.setPersonName(StorageConformance.PersonNames.alice, of: alice)
             try await admin.setPersonName(StorageConformance.PersonNames.bob, of: bob)
             let loop = fixture.loop
-            try await loop.runThrowing { try await scenario.run(first: first, second: second, scheduler: loop) }.value
+            try await loop.runThrowing {
+                try await scenario.run(first: first, second: second, scheduler: loop) {
+                    try await admin.history(ofRecord: $0, in: $1).first?.cause
+                }
+            }.value
             await first.stop()
             await second.stop()
         }

@@ -33,6 +33,27 @@ import Testing
         }
     }
 
+    @Test func `R-918, R-919: a UUID is read from its text, in either case and as a trace has it`() {
+        let text = "8A010203-0405-8607-BFFF-FFFFFFFFFFFF"
+        let uuid = RequestUUID(session: 0x8A01_0203_0405_0607, number: 0x3FFF_FFFF_FFFF_FFFF)
+        for form in [text, text.lowercased(), text.filter { $0 != "-" }.lowercased()] {
+            #expect(RequestUUID(form) == uuid, "\(form)")
+        }
+        #expect(RequestUUID("00000000-0000-0000-0000-000000000000") == RequestUUID(high: 0, low: 0))
+        let bad = [
+            "", "-", "----", "8A010203", text + "0", String(text.dropLast()), text + "-", " " + text, "{\(text)}",
+            "8A0102030-405-8607-BFFF-FFFFFFFFFFFF", text.replacing("8A", with: "8G"), text.replacing("-", with: "_"),
+            text.replacing("8A", with: "８Ａ"), text.replacing("8A", with: "+8"),
+        ]
+        for form in bad { #expect(RequestUUID(form) == nil, "\(form)") }
+    }
+
+    @Test func `R-919: no two operators' commands have one UUID, and each is of version 8`() {
+        let commands = (0..<1_000).map { _ in RequestUUID.random() }
+        #expect(Set(commands).count == 1_000 && Set(commands.map(\.high)).count == 1_000)
+        #expect(commands.allSatisfy { $0.high >> 12 & 0xF == 8 && $0.low >> 62 == 0b10 })
+    }
+
     @Test func `R-820: sessions of a server have different bits, and so have those of servers with other seeds`() {
         var seen: Set<UInt64> = []
         for seed in [0, 1, UInt64.max] {

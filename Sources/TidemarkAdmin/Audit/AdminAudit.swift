@@ -3,7 +3,9 @@
 internal import ArgumentParser
 internal import TidemarkBytes
 internal import TidemarkDomain
+internal import TidemarkService
 internal import TidemarkStore
+internal import TidemarkTelemetry
 
 struct AdminAudit: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,9 +25,13 @@ struct AdminAudit: ParsableCommand {
             discussion: """
                 An action that is still "begun" was cut off, or goes on. Of one device and hour there is at most one sign-in and \
                 one refused one. Servers forget what is older than 90 days (tidemark serve --audit-days).
+
+                --request finds what stands behind a change that tail shows, an error of an app or a line of the log: the \
+                operator's command, or the sign-in with which the request's session began.
                 """,
             examples: "tidemark admin audit list --kind actions --since 7d",
-            "tidemark admin audit list --who alice --failures -o json")
+            "tidemark admin audit list --who alice --failures -o json",
+            "tidemark admin audit list --request 8A010203-0405-8607-8000-000000000011")
         static let role = OperatorRole.viewer
 
         @Option(help: ArgumentHelp("Only actions, or only sign-ins.", valueName: "kind")) var kind: Kind?
@@ -33,6 +39,8 @@ struct AdminAudit: ParsableCommand {
         @Option(help: ArgumentHelp("Only of the last so many minutes, hours or days.", valueName: "30m|12h|7d"))
         var since: Lifetime?
         @Flag(help: "Only what was refused, failed or did not end.") var failures = false
+        @Option(help: ArgumentHelp("Only the command or the session of this request.", valueName: "uuid"))
+        var request: RequestArgument?
         @Option(help: "The most rows; 0 for all.") var limit = 100
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
@@ -48,6 +56,7 @@ struct AdminAudit: ParsableCommand {
             filter.kind = kind?.value
             filter.who = who
             filter.failuresOnly = failures
+            filter.request = request?.cause
             if let since {
                 filter.since = Timestamp(milliseconds: console.now.milliseconds - since.seconds * 1_000)
             }
@@ -72,6 +81,7 @@ struct AdminAudit: ParsableCommand {
             Column("DEVICE", key: "device", wide: true) { .optional($0.device.map { Hex.encode($0.bytes) }) },
             Column("ADDRESS", key: "address", wide: true) { .optional($0.address.isEmpty ? nil : $0.address) },
             Column("ID", key: "id", wide: true, isName: true) { .number(Int($0.id)) },
+            Column("REQUEST", key: "request", wide: true) { .optional($0.request.map { "\(RequestUUID($0))" }) },
         ]
     }
 }

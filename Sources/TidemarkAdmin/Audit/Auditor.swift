@@ -2,7 +2,9 @@
 
 internal import ArgumentParser
 internal import TidemarkDomain
+internal import TidemarkService
 internal import TidemarkStore
+internal import TidemarkTelemetry
 
 /// Carries out commands, and writes those that may change something, or give away all that a user has, to the audit:
 /// before they act, and what became of them. If that cannot be written, nothing is done.
@@ -14,7 +16,7 @@ enum Auditor {
         }
     }
 
-    /// Does what `body` does.
+    /// Does what `body` does, as the operator's command of the console: what it writes and logs has its UUID.
     ///
     /// - Parameters:
     ///   - action: nil if it only reads.
@@ -23,8 +25,17 @@ enum Auditor {
         _ action: AuditAction?, on console: Console, keeping kept: (String) -> String = { $0 },
         _ body: () async throws -> Void
     ) async throws {
+        if console.screen.isDebugging { console.say("-- request \(console.command)") }
+        try await RequestTrace.$current.withValue(RequestTrace(console.command)) {
+            try await carryOut(action, on: console, keeping: kept, body)
+        }
+    }
+
+    private static func carryOut(
+        _ action: AuditAction?, on console: Console, keeping kept: (String) -> String, _ body: () async throws -> Void
+    ) async throws {
         guard let action else { return try await body() }
-        let id = try await console.store.beginAudit(action)
+        let id = try await console.store.beginAudit(action, of: ChangeCause(console.command))
         do {
             try await body()
         } catch let end as CommandEnd {
@@ -43,18 +54,24 @@ enum Auditor {
     /// Writes that a command was not carried out, because its sender may not give it. With `--dry-run` too: somebody tried.
     static func refuse(_ command: any AdminCommand, on console: Console, _ failure: AdminFailure) async throws {
         guard let action = action(command, by: console.operatorIdentity) else { return }
-        try await console.store.endAudit(try await console.store.beginAudit(action), failure: failure.description)
+        if console.screen.isDebugging { console.say("-- request \(console.command)") }
+        let id = try await console.store.beginAudit(action, of: ChangeCause(console.command))
+        try await console.store.endAudit(id, failure: failure.description)
     }
 
     /// Nil if the command only reads some things.
     static func action(_ command: any AdminCommand, by identity: OperatorIdentity) -> AuditAction? {
         guard type(of: command).role > .viewer || type(of: command).readsAllData else { return nil }
-        let words = words(of: type(of: command), in: Admin.self) ?? [type(of: command)._commandName]
         // In the name and not in the target, which is forgotten with an account.
-        let action = (words + (command.opensKeys ? [keysOpened] : [])).joined(separator: " ")
+        let action = name(of: type(of: command)) + (command.opensKeys ? " \(keysOpened)" : "")
         return AuditAction(
             who: identity.name, address: identity.address, action: action,
             target: arguments(of: command).joined(separator: " "))
+    }
+
+    /// A command's nouns and its verb.
+    static func name(of command: any AdminCommand.Type) -> String {
+        (words(of: command, in: Admin.self) ?? [command._commandName]).joined(separator: " ")
     }
 
     /// The names that lead from a command to one below it; nil if none leads there.

@@ -8,9 +8,12 @@ internal import TidemarkScheduling
 package import TidemarkServer
 internal import TidemarkSockets
 internal import TidemarkStore
+internal import TidemarkTelemetry
 
 /// Carries out the commands of operators who are connected to a server: each on a thread and connections of its own.
 package struct ServedCommands: OperatorCommands {
+    private static let log = Log("operators")
+
     package init() {}
 
     package func run(_ request: OperatorRequest, over channel: any OperatorChannel) async -> Int32 {
@@ -71,12 +74,21 @@ package struct ServedCommands: OperatorCommands {
             return .refused
         }
         defer { loop.stop() }
-        let work = loop.run { await Self.perform(command, request, screen, loop) }
+        let trace = RequestTrace(request.uuid)
+        let work = loop.run {
+            await RequestTrace.$current.withValue(trace) { await Self.perform(command, request, screen, loop) }
+        }
         let status = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
         }
+        Self.log.debug(
+            "a command of an operator ended",
+            [
+                "request": "\(request.uuid)", "operator": request.sender.name,
+                "action": Auditor.name(of: type(of: command)), "status": "\(status.rawValue)",
+            ])
         return status
     }
 
@@ -93,7 +105,7 @@ package struct ServedCommands: OperatorCommands {
                 storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
                 environment: environment,
                 operatorIdentity: OperatorIdentity(name: request.sender.name, address: request.address),
-                serverLimits: request.limits, role: request.sender.role)
+                command: request.uuid, serverLimits: request.limits, role: request.sender.role)
             let result: Result<Void, any Error>
             do {
                 // What waits for the database hears of the end in this way.

@@ -4,6 +4,7 @@ package import TidemarkDomain
 internal import TidemarkService
 package import TidemarkSockets
 package import TidemarkStore
+package import TidemarkTelemetry
 
 /// All that a command may use: the store, and the operator's screen. The same command runs in `tidemark admin` and inside
 /// a server, so it must not print, and must not read files, variables or other globals by itself.
@@ -15,6 +16,8 @@ package final class Console: Sendable {
     package let screen: Screen
     /// Who gives the command.
     package let operatorIdentity: OperatorIdentity
+    /// How the command is named in the audit, in the log of a server, and with the changes that it makes.
+    package let command: RequestUUID
     /// Whether the database has this version's tables.
     let isMigrated: Bool
     /// Those of the server in which the command runs; nil: it runs beside the database.
@@ -28,18 +31,21 @@ package final class Console: Sendable {
     ///   - container: from `--container`, the environment or the context; nil if none says it.
     ///   - environment: likewise.
     ///   - operatorIdentity: who gives the command, for the audit.
+    ///   - command: the command's UUID. Each command has another one.
     ///   - isMigrated: whether the database has this version's tables.
     ///   - serverLimits: those of the server in which the command runs; nil: it runs in none.
     ///   - role: of who gives the command.
     package init(
         _ storage: PostgresStorage, loop: EventLoop, screen: Screen, container: String?,
         environment: ContainerEnvironment, operatorIdentity: OperatorIdentity = OperatorIdentity(name: ""),
-        isMigrated: Bool = true, serverLimits: Limits? = nil, role: OperatorRole = .owner
+        command: RequestUUID = .random(), isMigrated: Bool = true, serverLimits: Limits? = nil,
+        role: OperatorRole = .owner
     ) {
         self.role = role
         self.storage = storage
         self.loop = loop
         self.operatorIdentity = operatorIdentity
+        self.command = command
         self.screen = screen
         self.isMigrated = isMigrated
         self.serverLimits = serverLimits

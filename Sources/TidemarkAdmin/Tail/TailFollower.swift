@@ -2,7 +2,9 @@
 
 internal import Foundation
 internal import TidemarkDomain
+internal import TidemarkService
 internal import TidemarkStore
+internal import TidemarkTelemetry
 
 /// Reads what is new in the databases that `tail` follows, and shows it.
 struct TailFollower {
@@ -14,6 +16,7 @@ struct TailFollower {
     /// Databases of which there was news, and that are not chosen.
     private var dismissed: Set<DatabaseID> = []
     private var progress: TailProgress
+    private var sweep = TailSweep()
     /// How many changes are still wanted.
     private(set) var left: Int
     /// When the position was told; nil: not yet.
@@ -45,25 +48,53 @@ struct TailFollower {
         try checkRoom()
     }
 
-    mutating func follow() async throws {
+    /// Shows what is new.
+    ///
+    /// - Returns: whether it looked for what nobody told (``TailSweep``).
+    mutating func follow() async throws -> Bool {
         let news = places.takeNews()
-        // A database that nobody knows here is new, or not chosen.
-        let unknown = news.map { $0.subtracting(dismissed).subtracting(databases.map(\.id)) }
-        if unknown.map({ !$0.isEmpty }) ?? true {
-            let known = Set(databases.map(\.id))
-            // Not only those with higher numbers: one that was begun earlier may come later.
-            let all = try await places.databases()
-            for database in all where !known.contains(database.id) {
-                progress.begin(database.id, try await zones(of: database.id), isNew: true)
-            }
-            databases = all
-            dismiss(unknown ?? [])
+        let looked: Set<DatabaseID>?
+        do {
+            looked = try await changed(news)
+        } catch let error as StorageError where error.code == .unavailable && news.isSweepDue {
+            // Nothing was heard that must be shown now. The listener comes back with the store, and the next sweep looks again.
+            places.mayHaveMissed()
+            return true
         }
-        for database in databases where left > 0 && news?.contains(database.id) ?? true {
+        for database in databases where left > 0 && looked?.contains(database.id) ?? true {
             try await follow(database)
         }
         try checkRoom()
         try await tellPosition()
+        return news.isSweepDue
+    }
+
+    /// The databases to look at; nil: all.
+    private mutating func changed(_ news: TailedPlaces.News) async throws -> Set<DatabaseID>? {
+        // A database that nobody knows here is new, or not chosen.
+        let unknown = news.databases.subtracting(dismissed).subtracting(databases.map(\.id))
+        guard news.mayBeAny || news.isSweepDue || !unknown.isEmpty else { return news.databases }
+        try await findDatabases()
+        dismiss(unknown)
+        guard news.mayBeAny || news.isSweepDue else { return news.databases }
+        // What ends after one look needs no marks for a later one.
+        guard !command.once else { return nil }
+        var marks: [DatabaseID: ChangeMark] = [:]
+        for step in sweep.steps(of: databases.map(\.id)) {
+            marks.merge(try await console.storage.changeMarks(of: step)) { $1 }
+        }
+        let changed = sweep.compare(marks)
+        return news.mayBeAny ? nil : changed.union(news.databases)
+    }
+
+    private mutating func findDatabases() async throws {
+        let known = Set(databases.map(\.id))
+        // Not only those with higher numbers: one that was begun earlier may come later.
+        let all = try await places.databases()
+        for database in all where !known.contains(database.id) {
+            progress.begin(database.id, try await zones(of: database.id), isNew: true)
+        }
+        databases = all
     }
 
     private mutating func dismiss(_ unknown: Set<DatabaseID>) {
@@ -87,7 +118,7 @@ struct TailFollower {
             while left > 0 {
                 let page = try await console.store.changes(in: zone, after: start, countMax: Self.changesOfPage)
                 guard let last = page.last else { break }
-                let wanted = page.filter { command.type == nil || $0.type == command.type }.prefix(left)
+                let wanted = page.filter(command.wants).prefix(left)
                 try await show(wanted.map { TailLine(database: database, zone: zone.key.name, change: $0) })
                 left -= wanted.count
                 start = left == 0 ? wanted.last?.changeNumber ?? last.changeNumber : last.changeNumber
@@ -192,6 +223,9 @@ struct TailLine: Sendable {
             Column("BY", key: "modifiedBy") { .optional($0.change?.modifiedBy) },
             Column("POSITION", key: "position") { .text($0.position.description) },
             Column("BYTES", key: "bytes", wide: true) { .optional($0.change?.byteCount) },
+            Column("REQUEST", key: "request", wide: true) { line in
+                .optional(line.change?.cause.map { "\(RequestUUID($0))" })
+            },
         ]
     }
 }

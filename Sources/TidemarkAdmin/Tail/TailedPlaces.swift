@@ -14,10 +14,13 @@ final class TailedPlaces: Sendable {
         case all(container: ContainerID?, account: AccountID?)
     }
 
-    private struct News {
-        var databases: Set<DatabaseID> = []
+    /// What was heard since the last look.
+    struct News: Sendable {
+        fileprivate(set) var databases: Set<DatabaseID> = []
         /// Whether news may have been missed, so that all are looked at.
-        var mayBeAny = false
+        fileprivate(set) var mayBeAny = false
+        /// Whether it is time to look which databases have changed without a word.
+        fileprivate(set) var isSweepDue = false
     }
 
     private let choice: Choice
@@ -57,11 +60,13 @@ final class TailedPlaces: Sendable {
 
     func mayHaveMissed() { news.withLock { $0.mayBeAny = true } }
 
-    /// What is there, once; nil: look at all databases.
-    func takeNews() -> Set<DatabaseID>? {
+    func sweepIsDue() { news.withLock { $0.isSweepDue = true } }
+
+    /// What is there, once.
+    func takeNews() -> News {
         news.withLock { news in
             defer { news = News() }
-            return news.mayBeAny ? nil : news.databases
+            return news
         }
     }
 

@@ -5,8 +5,8 @@ package import TidemarkFields
 /// One version of a record as it is stored: the latest version, or the tombstone of a deleted record.
 ///
 /// NB: a class whose objects do not change, as is ``RecordsRequest``. A record passes through many functions, and a
-/// structure with so many parts would be copied by most of them. Only its change number is set later: once, by the code
-/// that made it, before it is shared. So it is safe to send.
+/// structure with so many parts would be copied by most of them. Only its change number is set later, with the two
+/// properties that belong to it: once, by the code that made it, before it is shared. So it is safe to send.
 package final class RecordState: @unchecked Sendable {
     package let name: String
     package let type: String
@@ -27,11 +27,14 @@ package final class RecordState: @unchecked Sendable {
     package let modifiedBy: UserID
     /// The last change number of the atomic batch that wrote this version. If possible, a page ends there (I-3).
     package private(set) var batchEnd: ChangeNumber
+    /// What made this version; nil: it is not known, or was not read. It is no part of the version: two are equal
+    /// whatever made them.
+    package private(set) var cause: ChangeCause?
 
     package init(
         name: String, type: String, fields: FieldMap, changeNumber: ChangeNumber, isDeleted: Bool, parent: String?,
         createdAt: Timestamp, createdBy: UserID, createdByDevice: DeviceID, modifiedAt: Timestamp, modifiedBy: UserID,
-        batchEnd: ChangeNumber
+        batchEnd: ChangeNumber, cause: ChangeCause? = nil
     ) {
         self.name = name
         self.type = type
@@ -45,6 +48,7 @@ package final class RecordState: @unchecked Sendable {
         self.modifiedAt = modifiedAt
         self.modifiedBy = modifiedBy
         self.batchEnd = batchEnd
+        self.cause = cause
     }
 
     /// The version that a save makes of the record, without its change number.
@@ -75,10 +79,11 @@ package final class RecordState: @unchecked Sendable {
     }
 
     /// Sets the change number of a new version.
-    func place(at changeNumber: ChangeNumber, batchEnd: ChangeNumber) {
+    func place(at changeNumber: ChangeNumber, batchEnd: ChangeNumber, cause: ChangeCause?) {
         precondition(self.changeNumber == 0)
         self.changeNumber = changeNumber
         self.batchEnd = batchEnd
+        self.cause = cause
     }
 
     /// What a record costs the store beside its fields and names: an estimate of its row and the entries of indexes.
@@ -99,7 +104,7 @@ package final class RecordState: @unchecked Sendable {
     /// The version without its fields, for readers that need only its relations to others.
     package var withoutFields: RecordState {
         let version = version(FieldMap(), parent: parent, isDeleted: isDeleted, at: modifiedAt, by: modifiedBy)
-        version.place(at: changeNumber, batchEnd: batchEnd)
+        version.place(at: changeNumber, batchEnd: batchEnd, cause: cause)
         return version
     }
 }

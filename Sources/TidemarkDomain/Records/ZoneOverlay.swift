@@ -40,12 +40,15 @@ package final class ZoneOverlay {
     ///   - now: the server's clock.
     ///   - use: of the database, including what requests to any of its zones have changed so far; nil if there is no
     ///     quota.
+    ///   - cause: what is stored with the changes. A repeat changes nothing, so the first request stays their cause.
     /// - Returns: one entry for each item, or why the whole request is refused. A refused request leaves no trace.
     ///   Neither does a request to a zone that does not exist, which has no place to remember it.
     package func apply(
-        _ request: RecordsRequest, arrivalEpoch: Int64? = nil, now: Timestamp, use: StorageUse? = nil
+        _ request: RecordsRequest, arrivalEpoch: Int64? = nil, now: Timestamp, use: StorageUse? = nil,
+        cause: ChangeCause? = nil
     ) -> Result<RecordsOutcome, FailureReason> {
         precondition(request.key == key)
+        table?.cause = cause
         if let reason = request.refusal(within: limits) { return .failure(reason) }
         guard request.access.scope == .shared else {
             return answer(request, arrivalEpoch: arrivalEpoch, now: now, use: use)

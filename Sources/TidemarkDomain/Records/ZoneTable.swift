@@ -41,6 +41,8 @@ struct ZoneTable: Sendable {
     private(set) var references: ReferenceTable
     /// The zone's shares, if the group needs them. Most groups do not.
     private(set) var shares: ShareTable?
+    /// What makes the changes that come next.
+    var cause: ChangeCause?
 
     /// Nil if the zone does not live.
     init?(_ snapshot: ZoneSnapshot, store: StoreIncarnation) {
@@ -144,7 +146,7 @@ struct ZoneTable: Sendable {
     /// - Returns: the change number.
     mutating func write(_ version: RecordState, over old: RecordState?, batchEnd: ChangeNumber?) -> ChangeNumber {
         changeNumber += 1
-        version.place(at: changeNumber, batchEnd: batchEnd ?? changeNumber)
+        version.place(at: changeNumber, batchEnd: batchEnd ?? changeNumber, cause: cause)
         replace(old, with: version)
         shares?.follow(version)
         return changeNumber

@@ -38,12 +38,14 @@ extension ShareAction {
     ///   - snapshot: of the zone to which a link leads, or whose owner and name are known. It was read as ``read(of:)``
     ///     says.
     ///   - now: the server's clock.
+    ///   - cause: what is stored with the change.
     /// - Returns: why it is refused. Whoever may not come to the share gets `shareUnknown`, as if there were none.
     ///   Declining and leaving is never refused for a reason that tells of the zone.
     package func plan(
-        on snapshot: ZoneSnapshot, store: StoreIncarnation, now: Timestamp, limits: Limits
+        on snapshot: ZoneSnapshot, store: StoreIncarnation, now: Timestamp, limits: Limits, cause: ChangeCause? = nil
     ) -> Result<ShareActionPlan, FailureReason> {
         var table = ZoneTable(snapshot, store: store)
+        table?.cause = cause
         let before = table?.changeNumber
         if let reason = carryOut(on: &table, now: now, limits: limits) { return .failure(reason) }
         let isChanged = table?.changeNumber != before

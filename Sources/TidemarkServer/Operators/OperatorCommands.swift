@@ -2,6 +2,7 @@
 
 package import TidemarkDomain
 package import TidemarkService
+package import TidemarkTelemetry
 
 /// Carries out the commands of operators who are connected to a server. The program gives it to the server, because the
 /// commands are above it.
@@ -14,6 +15,8 @@ package protocol OperatorCommands: Sendable {
 
 /// A command that an operator sent.
 package struct OperatorRequest: Sendable {
+    /// How the command is named in the log, in the audit, and with the changes that it makes.
+    package let uuid: RequestUUID
     /// Who sent it.
     package let sender: SignedInOperator
     /// From where.
@@ -35,10 +38,11 @@ package struct OperatorRequest: Sendable {
     package let longQueries: FairGate
 
     package init(
-        sender: SignedInOperator, address: String, arguments: [String], container: String?, environment: String?,
-        hasColor: Bool, canAsk: Bool, showsProgress: Bool, databaseURL: String, limits: Limits,
-        longQueries: FairGate
+        uuid: RequestUUID = .random(), sender: SignedInOperator, address: String, arguments: [String],
+        container: String?, environment: String?, hasColor: Bool, canAsk: Bool, showsProgress: Bool,
+        databaseURL: String, limits: Limits, longQueries: FairGate
     ) {
+        self.uuid = uuid
         self.sender = sender
         self.address = address
         self.arguments = arguments

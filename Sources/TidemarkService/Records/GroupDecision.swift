@@ -67,13 +67,16 @@ struct GroupDecision: Sendable {
             for entry in part {
                 let arrivalEpoch = entry.arrivalEpoch
                 guard !uses.isEmpty else {
-                    outcomes.append(overlay.apply(entry.request, arrivalEpoch: arrivalEpoch, now: now))
+                    outcomes.append(
+                        overlay.apply(entry.request, arrivalEpoch: arrivalEpoch, now: now, cause: entry.cause))
                     continue
                 }
                 let byteGrowth = overlay.byteGrowth
                 let account = snapshots[index].accountUse?.account
                 let use = uses.tightest(of: key.database, account)
-                outcomes.append(overlay.apply(entry.request, arrivalEpoch: arrivalEpoch, now: now, use: use))
+                outcomes.append(
+                    overlay.apply(
+                        entry.request, arrivalEpoch: arrivalEpoch, now: now, use: use, cause: entry.cause))
                 uses.grow(by: overlay.byteGrowth - byteGrowth, in: key.database, account)
             }
         }

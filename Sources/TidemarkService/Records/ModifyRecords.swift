@@ -35,7 +35,8 @@ extension CloudService {
         }
         let wait = storeWatch?.begin()
         defer { wait?.end() }
-        let answers = parts.map { writeCoordinator.submit($0, for: owner, askedBy: asker, room: room) }
+        let cause = ChangeCause.current
+        let answers = parts.map { writeCoordinator.submit($0, for: owner, askedBy: asker, room: room, cause: cause) }
         var outcomes: [Result<RecordsOutcome, FailureReason>] = []
         for answer in answers { outcomes.append(await answer.value()) }
         return outcomes

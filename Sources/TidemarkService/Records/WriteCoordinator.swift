@@ -38,9 +38,12 @@ final class WriteCoordinator: Sendable {
 
     /// Queues a request before this returns: one device's requests to a zone keep the order of these calls.
     ///
-    /// - Parameter room: for the records that come with the outcome. Nil: all of them come.
+    /// - Parameters:
+    ///   - room: for the records that come with the outcome. Nil: all of them come.
+    ///   - cause: what is stored with the changes. The task may be one that runs for several requests.
     func submit(
-        _ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker, room: RecordsRoom? = nil
+        _ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker, room: RecordsRoom? = nil,
+        cause: ChangeCause?
     ) -> Answer<Outcome> {
         let now = scheduler.now
         let (answer, startsWorker) = shared.state.withLock { state in
@@ -50,7 +53,7 @@ final class WriteCoordinator: Sendable {
             }
             let epoch = state.epochs.atArrival(now: now)
             let admission = state.queue.admit(
-                request, for: owner, askedBy: asker, at: loop, now: now, epoch: epoch)
+                request, for: owner, askedBy: asker, at: loop, now: now, epoch: epoch, cause: cause)
             switch admission {
             case .queued(let ticket):
                 let answer = Answer<Outcome>()

@@ -33,6 +33,8 @@ struct WriteQueue {
         let deadline: Duration
         /// The store's memory epoch that the server knew when the request arrived (``MemoryEpochWatch``).
         let arrivalEpoch: Int64?
+        /// What is stored with the changes that it makes.
+        var cause: ChangeCause?
         var failureCount = 0
         /// What went wrong last. The client is told if the deadline passes.
         var lastFailure: FailureReason?
@@ -155,9 +157,10 @@ struct WriteQueue {
     ///   - asker: who waits for its outcome.
     ///   - loop: where the request arrived.
     ///   - epoch: the store's memory epoch, as far as it is known.
+    ///   - cause: how the request is named. One that joins another has that one's name in the store.
     mutating func admit(
         _ request: RecordsRequest, for owner: WorkOwner, askedBy asker: Asker, at loop: Int, now: Duration,
-        epoch: Int64? = nil
+        epoch: Int64? = nil, cause: ChangeCause? = nil
     ) -> Admission {
         guard !isStopped else { return .refused(.storeUnavailable) }
         let key = request.key
@@ -175,7 +178,7 @@ struct WriteQueue {
         let entry = Entry(
             ticket: nextTicket, key: key, owner: owner, asker: asker, request: request,
             itemCount: max(1, request.saves.count + request.deletes.count),
-            byteCount: byteCount, deadline: now + settings.waitMax, arrivalEpoch: epoch)
+            byteCount: byteCount, deadline: now + settings.waitMax, arrivalEpoch: epoch, cause: cause)
         nextTicket += 1
         tickets[identity] = entry.ticket
         if let place = lanes[key, default: WriteLane(loop: loop)].add(entry, at: loop) {

@@ -129,6 +129,7 @@ extension CloudService {
         _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, in turn: WorkTurn, askedBy asker: Asker
     ) async -> Result<Bool, FailureReason> {
         turn.leave()
+        let cause = ChangeCause.current
         let turns = sharedWrites.shareTurns
         return await turns.run(in: key, for: turn.owner, askedBy: asker, by: scheduler) {
             () async -> Result<Bool, FailureReason> in
@@ -138,7 +139,7 @@ extension CloudService {
                 try await shareChanges.run(for: turn.owner) {
                     () async throws(StorageError) -> Result<Bool, FailureReason> in
                     if asker.hasLeft { return .failure(.storeUnavailable) }
-                    return try await attempt(action, on: key, for: bearer, &isUndecided)
+                    return try await attempt(action, on: key, for: bearer, cause, &isUndecided)
                 }
             }
         }
@@ -146,13 +147,14 @@ extension CloudService {
 
     /// - Parameter isUndecided: whether an earlier attempt may have been written.
     private func attempt(
-        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, _ isUndecided: inout Bool
+        _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, _ cause: ChangeCause?,
+        _ isUndecided: inout Bool
     ) async throws(StorageError) -> Result<Bool, FailureReason> {
         let transaction = try await storage.beginWrite([ShareAction.read(of: key)])
         let planned = transaction.snapshots.first.map { snapshot in
             action.plan(
                 on: snapshot, store: transaction.store,
-                now: Timestamp(milliseconds: scheduler.wallClockMilliseconds), limits: limits)
+                now: Timestamp(milliseconds: scheduler.wallClockMilliseconds), limits: limits, cause: cause)
         }
         let before = transaction.snapshots.first?.zone?.changeNumber ?? 0
         guard case .success(let plan)? = planned, let changes = plan.changes else {

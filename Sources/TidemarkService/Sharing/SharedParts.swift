@@ -60,8 +60,10 @@ struct SharedParts: Sendable {
     /// Queues a part, or lets it wait for a look at the access to its zone.
     private func begin(_ part: RecordsRequest) -> Begun {
         let (service, owner, asker, room) = (service, owner, asker, room)
+        // NB: a look may end in the task of another request.
+        let cause = ChangeCause.current
         let queue = { @Sendable in
-            service.writeCoordinator.submit(part, for: owner, askedBy: asker, room: room)
+            service.writeCoordinator.submit(part, for: owner, askedBy: asker, room: room, cause: cause)
         }
         guard part.access.scope == .shared else { return .queued(queue()) }
         let place = AccessLooks.Place(user: part.user, zone: part.key)

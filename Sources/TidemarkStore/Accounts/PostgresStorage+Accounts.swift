@@ -81,7 +81,7 @@ extension PostgresStorage {
         _ device: DeviceID, of account: AccountID, name: String, from address: String, atMost countMax: Int,
         now: Timestamp
     ) async throws(StorageError) -> Bool {
-        let signIn = (account, device, AuditAction.bounded(address), now, Self.hour(of: now))
+        let signIn = (account, device, AuditAction.bounded(address), now, Self.hour(of: now), ChangeCause.current)
         let (_, _, revoked) = try await write(
             sql.accounts.noteDevice((device, account, name, now, countMax)), sql.audit.noteSignIn(signIn),
             sql.accounts.revokedDevice((device, account)))

@@ -6,8 +6,12 @@ package import TidemarkService
 
 extension AdminStore {
     /// Writes that an operator is about to do something. It is durable before anything is done.
-    package func beginAudit(_ action: AuditAction) async throws(StorageError) -> Int64 {
-        let begun = try await storage.write(sql.audit.begin(action))
+    ///
+    /// - Parameter command: the command's UUID.
+    package func beginAudit(
+        _ action: AuditAction, of command: ChangeCause? = nil
+    ) async throws(StorageError) -> Int64 {
+        let begun = try await storage.write(sql.audit.begin((action, command)))
         guard let id = begun.rows.first else { throw StorageError(.rejected, detail: "begin_audit") }
         return id
     }
@@ -32,8 +36,13 @@ extension AdminStore {
         let question = AuditQuestion(
             filter: filter, before: before ?? .max, after: try await firstPlace(of: filter),
             rowsMax: Self.auditRowsOfStep, countMax: countMax)
-        let rows = try await storage.read(
-            filter.kind == .action ? sql.audit.actions(question) : sql.audit.page(question))
+        let statement =
+            if filter.request != nil {
+                sql.audit.ofRequest
+            } else {
+                filter.kind == .action ? sql.audit.actions : sql.audit.page
+            }
+        let rows = try await storage.read(statement(question))
         let next = rows.last.flatMap { $0.isLast || rows.count == countMax ? $0.entry.id : nil }
         return (rows.filter(\.isWanted).map(\.entry), next)
     }
@@ -64,7 +73,8 @@ extension PostgresStorage {
         credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError) {
         _ = try await write(
-            sql.audit.noteRefusal((credentialHash, device, AuditAction.bounded(address), now, Self.hour(of: now))))
+            sql.audit.noteRefusal(
+                (credentialHash, device, AuditAction.bounded(address), now, Self.hour(of: now), .current)))
     }
 
     static func hour(of time: Timestamp) -> Int64 { time.milliseconds / 3_600_000 }

@@ -43,6 +43,8 @@ package struct AuditEntry: Sendable, Equatable {
     package let result: Result
     /// Why it was refused; empty if it was not.
     package let detail: String
+    /// The operator's command, or the request with which the session began; nil: it is not known.
+    package let request: ChangeCause?
 }
 
 /// An operator's action, before it is carried out.
@@ -90,6 +92,8 @@ package struct AuditFilter: Sendable {
     package var since = Timestamp(milliseconds: 0)
     /// Only those that were refused, or did not end.
     package var failuresOnly = false
+    /// Only this command, or the sign-in of the session that made this request; nil: all.
+    package var request: ChangeCause?
 
     package init() {}
 }

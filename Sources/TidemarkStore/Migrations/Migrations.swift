@@ -169,6 +169,10 @@ package enum Migrations {
             PackageResources._037_create_operators_sql
         ),
         (
+            "0038_add_requests", "c0668e2f39d2891df92dbc9c5b4afed0e368e339bcad4a41ee11af7a6e70c2fc",
+            PackageResources._038_add_requests_sql
+        ),
+        (
             "0039_close_containers", "1cb8a2f22542dc5c7cdbf2b333d914fa36e292517ffc4f7712a5f24dad58c228",
             PackageResources._039_close_containers_sql
         ),

@@ -73,7 +73,7 @@ struct AdminRecordStatements: Sendable {
 
     private static let columns = """
         z.id AS zone_id, z.removal, r.name, r.type, r.change_number, r.is_deleted, r.byte_count, r.created_at,
-               r.created_by_device, c.name AS creator, r.modified_at, m.name AS modifier
+               r.created_by_device, c.name AS creator, r.modified_at, m.name AS modifier, \(RecordColumn.cause) AS request
         """
 
     private static let accounts = """
@@ -99,5 +99,6 @@ extension AdminStore.RecordHistory {
         createdBy = try row["creator"]
         modifiedAt = try row["modified_at"]
         modifiedBy = try row["modifier"]
+        cause = try row["request"]
     }
 }

@@ -22,6 +22,8 @@ extension AdminStore {
         package let createdBy: String?
         package let modifiedAt: Timestamp
         package let modifiedBy: String?
+        /// What made the change; nil: it is not known.
+        package let cause: ChangeCause?
     }
 
     /// Records and tombstones of a zone by name, a page at a time. A page ends with the record at which the fields reach so

@@ -39,7 +39,13 @@ struct RecordColumn: Sendable {
         RecordColumn(
             name: "index_values", inserted: { _ in "k.index_values::jsonb" }, list: "\(\.records.indexValues)",
             isRead: false),
+        run("request", \.cause, isRead: false),
+        // The change to which `request` belongs. A server that does not know the columns leaves both as they are.
+        RecordColumn(name: "request_number", inserted: { _ in "k.change_number" }, list: nil, isRead: false),
     ]
+
+    /// The request of the last change of `r`; null: it is not known.
+    static let cause = "CASE WHEN r.request_number = r.change_number THEN r.request END"
 
     private static func run<Value: PostgresParameter>(
         _ name: String, _ value: any KeyPath<RecordColumns.Run, Value> & Sendable, usual: String? = nil,
@@ -129,6 +135,7 @@ struct RecordColumns: Sendable {
         let modifiedAt: Timestamp
         let modifiedBy: UserID
         let isDeleted: Bool
+        let cause: ChangeCause?
     }
 
     private(set) var runs: [Run] = []
@@ -164,7 +171,7 @@ struct RecordColumns: Sendable {
         let run = Run(
             database: changes.database, zone: changes.zone, batchEnd: record.batchEnd, createdBy: record.createdBy,
             createdByDevice: record.createdByDevice, modifiedAt: record.modifiedAt, modifiedBy: record.modifiedBy,
-            isDeleted: record.isDeleted)
+            isDeleted: record.isDeleted, cause: record.cause)
         if runs.last != run { runs.append(run) }
         runNumbers.array.append(Int32(runs.count))
         changeNumbers.array.append(record.changeNumber)

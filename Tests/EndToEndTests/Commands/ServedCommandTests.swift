@@ -66,6 +66,27 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-919: a command over a server has one UUID for its operator, in the server's log and in the audit`()
+        async throws
+    {
+        try await OperatorPlace.with(Self.flags + ["--log-level", "debug"], isEncrypted: true) { place in
+            let olga = try await OperatorSeat.take(place, "olga", role: "editor")
+            let created = try await olga.run("accounts", "create", "bob", "--debug")
+            #expect(created.status == 0, "\(created.output)")
+            let uuid = String(try #require(created.output.firstMatch(of: /-- request ([0-9A-F-]{36})/)).1)
+            let audit = try await place.admin("audit", "list", "--request", uuid, "-o", "json")
+            #expect(audit.output.contains("\"who\":\"olga\",\"action\":\"accounts create\""), "\(audit.output)")
+            #expect(audit.output.contains("\"request\":\"\(uuid)\"") && audit.output.hasSuffix("}\n"))
+            #expect(audit.output.split(separator: "\n").count == 1, "\(audit.output)")
+            try await eventually("the command is in the log") {
+                place.server.output.split(separator: "\n").contains { line in
+                    ["a command of an operator ended", "request=\(uuid)", "operator=olga", "status=0"]
+                        .allSatisfy { line.contains($0) }
+                }
+            }
+        }
+    }
+
     @Test func `R-883: a server that is not trusted, not there or does not know the credential says so`() async throws {
         try await with { place in
             let stranger = try await OperatorSeat.take(place, "eve", role: "", credential: "tidemark_wrong")

@@ -53,7 +53,9 @@ extension GoldenCommand {
 
     /// The audit comes first: some of these commands are written to it.
     private static let looking: [GoldenCommand] = [
-        GoldenCommand(looking: "audit list", "", "--failures", "--kind sign-ins --who alice", forms: ["name"]),
+        GoldenCommand(
+            looking: "audit list", "", "--failures", "--kind sign-ins --who alice",
+            "--request 8A010203-0405-8607-8000-000000000011", forms: ["wide", "name"]),
         GoldenCommand(looking: "accounts list", "", forms: ["wide", "name", "yaml"]),
         GoldenCommand(looking: "accounts show", "alice", "carol", forms: ["yaml"], refused: ["nobody"]),
         GoldenCommand(looking: "accounts export", "alice", refused: ["nobody"]),
@@ -107,6 +109,7 @@ extension GoldenCommand {
         GoldenCommand(
             looking: "tail", "alice --zone Notes --after \(GoldenStore.notesZone).0 --once",
             "alice --zone Notes --after \(GoldenStore.notesZone).0 --limit 1",
+            "alice --zone Notes --after \(GoldenStore.notesZone).0 --once --request 8A010203-0405-8607-8000-000000000011",
             refused: ["alice --once --exec true"], difference: localFiles),
         GoldenCommand(looking: "xray", "alice", "bob", refused: ["nobody"]),
         GoldenCommand(

@@ -124,4 +124,53 @@ import TidemarkStore
             #expect(failures.terminal.output.split(separator: "\n").count == 1)
         }
     }
+
+    @Test func `R-919: a command's UUID is told with --debug, and is in its row of the audit and with what it changed`()
+        async throws
+    {
+        try await AdminPlace.run { place in
+            _ = try await place.user("alice")
+            /// - Returns: the UUID that the command told.
+            func perform(_ arguments: [String], input: String = "") async throws -> String {
+                let (status, terminal) = try await place.perform(arguments + ["--debug"], input: input)
+                #expect(status == .ok, "\(terminal.messages)")
+                let told = terminal.messages.matches(of: /-- request ([0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12})\n/)
+                #expect(told.count == 1, "\(terminal.messages)")
+                return String(try #require(told.first).1)
+            }
+            func audit(_ request: String) async throws -> [Substring] {
+                let list = try await place.perform("audit", "list", "--request", request, "-o", "json")
+                #expect(list.status == .ok, "\(list.terminal.messages)")
+                return list.terminal.output.split(separator: "\n")
+            }
+            let line = #"{"recordName":"a","recordType":"Note","fields":{}}"# + "\n"
+            let saved = try await perform(["records", "save", "alice", "_defaultZone", "-"], input: line)
+            let made = try await perform(["accounts", "create", "bob"])
+            let looked = try await perform(["accounts", "list"])
+            #expect(Set([saved, made, looked]).count == 3)
+            for (request, action) in [(saved, "records save"), (made, "accounts create")] {
+                let rows = try await audit(request.lowercased())
+                #expect(rows.count == 1, "\(rows)")
+                #expect(rows.first?.contains("\"action\":\"\(action)\"") == true, "\(rows)")
+                #expect(rows.first?.contains("\"result\":\"done\"") == true)
+                #expect(rows.first?.hasSuffix("\"request\":\"\(request)\"}") == true, "\(rows)")
+            }
+            #expect(try await audit(looked).isEmpty, "what only reads is not in the audit")
+            for (request, names) in [(saved, "a\n"), (made, "")] {
+                let tail = try await place.perform(
+                    "tail", "alice", "--once", "--after", "all-", "--request", request, "-o", "name")
+                #expect(tail.terminal.output == names, "\(tail.terminal.messages)")
+            }
+            let shown = try await place.perform("tail", "alice", "--once", "--after", "all-", "-o", "json")
+            #expect(shown.terminal.output.hasSuffix("\"request\":\"\(saved)\"}\n"), "\(shown.terminal.output)")
+            let table = try await place.perform("tail", "alice", "--once", "--after", "all-")
+            #expect(!table.terminal.output.contains("REQUEST"))
+        }
+    }
+
+    @Test(arguments: ["", "8A010203", "8A010203-0405-8607-8000-00000000001", "all-"])
+    func `R-919: what is no UUID is a mistake`(_ text: String) {
+        #expect(throws: (any Error).self) { try Admin.parseAsRoot(["audit", "list", "--request", text]) }
+        #expect(throws: (any Error).self) { try Admin.parseAsRoot(["tail", "--request", text]) }
+    }
 }

@@ -6,8 +6,10 @@ import Testing
 import TidemarkDomain
 import TidemarkPostgres
 import TidemarkServer
+import TidemarkService
 import TidemarkSockets
 import TidemarkStore
+import TidemarkTelemetry
 import TidemarkTestSupport
 
 @testable import TidemarkAdmin
@@ -73,13 +75,14 @@ import TidemarkTestSupport
 
         func run(
             _ arguments: [String], as role: OperatorRole = .owner, files: [String: [UInt8]] = [:],
-            leavesAtOnce: Bool = false, limits: Limits = .standard
+            leavesAtOnce: Bool = false, limits: Limits = .standard, uuid: RequestUUID = .random()
         ) async -> (status: TidemarkAdmin.ExitStatus?, channel: TestChannel) {
             let channel = TestChannel(files: files, leavesAtOnce: leavesAtOnce)
             let sender = SignedInOperator(
                 id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: role)
             let request = OperatorRequest(
-                sender: sender, address: "10.0.0.7", arguments: arguments, container: AdminPlace.container.identifier,
+                uuid: uuid, sender: sender, address: "10.0.0.7", arguments: arguments,
+                container: AdminPlace.container.identifier,
                 environment: "development", hasColor: false, canAsk: false, showsProgress: false, databaseURL: url,
                 limits: limits, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))
             let status = await ServedCommands().run(request, over: channel)
@@ -170,14 +173,31 @@ import TidemarkTestSupport
         async throws
     {
         try await with { place in
-            let (status, channel) = await place.run(["accounts", "create", "hidden", "--debug"])
+            let uuid = RequestUUID.random()
+            let (status, channel) = await place.run(["accounts", "create", "hidden", "--debug"], uuid: uuid)
             #expect(status == .ok, "\(channel.messages)")
+            #expect(channel.messages.first == "-- request \(uuid)")
             let statements = channel.messages.filter { $0.hasPrefix("-- ") }
             let creation = statements.first { $0.contains("INSERT INTO account") }
             #expect(creation?.contains(": $1 text\n") == true, "\(channel.messages)")
             #expect(!statements.contains { $0.contains("hidden") })
             let list = await place.run(["accounts", "list", "-o", "name"])
             #expect(list.channel.messages.isEmpty && list.channel.output == "hidden\n")
+        }
+    }
+
+    @Test func `R-919: the audit has the UUID with which the server names a command, also of one that is refused`()
+        async throws
+    {
+        try await with { place in
+            let (done, refused) = (RequestUUID.random(), RequestUUID.random())
+            _ = await place.run(["accounts", "create", "alice"], uuid: done)
+            let (status, channel) = await place.run(
+                ["accounts", "create", "bob", "--debug"], as: .viewer, uuid: refused)
+            #expect(status == .notAllowed && channel.messages.first == "-- request \(refused)")
+            let entries = try await place.store.audit(AuditFilter(), before: nil, countMax: 10).entries
+            #expect(entries.compactMap(\.request) == [ChangeCause(refused), ChangeCause(done)])
+            #expect(entries.map(\.result) == [.refused, .done])
         }
     }
 

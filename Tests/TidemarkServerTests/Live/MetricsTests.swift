@@ -131,7 +131,6 @@ import TidemarkWire
 
     @Test(.enabled(if: promtool != nil, "promtool is not installed"))
     func `R-818: promtool finds nothing wrong with what a server exports`() async throws {
-        let promtool = try #require(Self.promtool)
         let text = try await Self.scrape().text
         let directory = try TestDirectory()
         defer { directory.remove() }
@@ -139,16 +138,30 @@ import TidemarkWire
         // Those of other tests have odd names.
         let own = text.split(separator: "\n").filter { !$0.contains("test_") }.joined(separator: "\n") + "\n"
         try own.write(to: file, atomically: true, encoding: .utf8)
+        let (status, said) = try Self.askPromtool(["check", "metrics"], input: try FileHandle(forReadingFrom: file))
+        #expect(status == 0, "\(said)")
+    }
+
+    @Test(.enabled(if: promtool != nil, "promtool is not installed"))
+    func `R-819: promtool finds nothing wrong with the alerts`() throws {
+        let alerts = Self.root.appendingPathComponent("deploy/alerts.yaml").path
+        let (status, said) = try Self.askPromtool(["check", "rules", "--lint-fatal", alerts])
+        #expect(status == 0, "\(said)")
+    }
+
+    private static func askPromtool(
+        _ arguments: [String], input: FileHandle = .nullDevice
+    ) throws -> (status: Int32, said: String) {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: promtool)
-        process.arguments = ["check", "metrics"]
-        process.standardInput = try FileHandle(forReadingFrom: file)
+        process.executableURL = URL(fileURLWithPath: try #require(promtool))
+        process.arguments = arguments
+        process.standardInput = input
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
         try process.start()
         let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(said)")
+        return (process.terminationStatus, said)
     }
 }

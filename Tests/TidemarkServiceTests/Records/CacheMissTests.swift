@@ -49,7 +49,7 @@ import TidemarkTestSupport
 
         @discardableResult
         func write(_ request: RecordsRequest) async throws -> RecordsOutcome {
-            try await coordinator.submit(request, for: .account(1), askedBy: Asker())
+            try await coordinator.submit(request, for: .account(1), askedBy: Asker(), cause: nil)
                 .value().get()
         }
 

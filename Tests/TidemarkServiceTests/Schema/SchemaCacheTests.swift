@@ -137,7 +137,7 @@ import TidemarkTestSupport
                         key: ZoneKey(database: identity.privateDatabase, name: ZoneName.default), saves: [save],
                         deletes: [], policy: .allKeys, isAtomic: false, user: identity.user,
                         access: .owner(identity.user))
-                    return coordinator.submit(request, for: .account(1), askedBy: Asker())
+                    return coordinator.submit(request, for: .account(1), askedBy: Asker(), cause: nil)
                 }
                 for answer in answers {
                     let outcome = await answer.value()

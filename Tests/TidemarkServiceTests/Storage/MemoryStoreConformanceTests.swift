@@ -25,8 +25,11 @@ import TidemarkTestSupport
             #expect(database.setPersonName(StorageConformance.PersonNames.bob, account: "bob"))
             do {
                 try scheduler.simulate {
-                    try await scenario.run(
-                        first: MemoryStore(database), second: MemoryStore(database), scheduler: scheduler)
+                    let store = MemoryStore(database)
+                    try await scenario.run(first: store, second: MemoryStore(database), scheduler: scheduler) {
+                        try await store.records(named: [$0], in: $1, bytesMax: .max, sharing: .nothing)
+                            .records[$0]?.cause
+                    }
                 }
             } catch {
                 Issue.record("seed \(seed): \(error)")

@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkService
 import TidemarkStore
+import TidemarkTelemetry
 import TidemarkTestSupport
 
 @Suite struct AdminStoreAuditTests {
@@ -127,6 +128,54 @@ import TidemarkTestSupport
             let entries = try await all(admin)
             #expect(entries.map(\.result) == [.refused, .done])
             #expect(entries.map(\.detail) == ["The device is revoked.", ""])
+        }
+    }
+
+    @Test func `R-919: a request leads to the command that it is, or to the sign-in of its session`() async throws {
+        try await run { storage, admin, alice in
+            func trace(_ session: UInt64, _ number: UInt64) -> RequestTrace {
+                RequestTrace(RequestUUID(session: session, number: number))
+            }
+            func found(_ trace: RequestTrace, _ change: (inout AuditFilter) -> Void = { _ in }) async throws -> [String]
+            {
+                var filter = AuditFilter()
+                filter.request = ChangeCause(trace.uuid)
+                change(&filter)
+                return try await all(admin, filter).map { "\($0.action) \($0.result.name)" }
+            }
+            let command = trace(1 << 40, 99)
+            let action = AuditAction(who: "root", action: "zones delete", target: "alice")
+            let id = try await admin.beginAudit(action, of: ChangeCause(command.uuid))
+            #expect(try await found(command) == ["zones delete begun"])
+            try await admin.endAudit(id, failure: nil)
+            #expect(try await found(command) == ["zones delete done"])
+            let mayEnter = try await RequestTrace.$current.withValue(trace(5 << 16, 1)) {
+                try await storage.noteDevice(
+                    Self.device, of: alice, name: "phone", from: "", atMost: 9, now: time(0))
+            }
+            #expect(mayEnter)
+            // In the same hour the device comes again. The first session stays.
+            _ = try await RequestTrace.$current.withValue(trace(6 << 16, 1)) {
+                try await storage.noteDevice(
+                    Self.device, of: alice, name: "phone", from: "", atMost: 9, now: time(1))
+            }
+            try await RequestTrace.$current.withValue(trace(7 << 16, 1)) {
+                try await storage.noteRefusedSignIn(
+                    credentialHash: [1], device: Self.device, from: "", now: time(2))
+            }
+            #expect(try await found(trace(5 << 16, 1)) == ["sign-in done"])
+            #expect(try await found(trace(5 << 16, 4_711)) == ["sign-in done"], "another request of the session")
+            #expect(try await found(trace(6 << 16, 1)).isEmpty)
+            #expect(try await found(trace(7 << 16, 2)) == ["sign-in refused"])
+            #expect(try await found(trace(4 << 16, 1)).isEmpty)
+            // Beside the other choices.
+            #expect(try await found(command) { $0.kind = .signIn }.isEmpty)
+            #expect(try await found(trace(5 << 16, 1)) { $0.kind = .action }.isEmpty)
+            #expect(try await found(trace(7 << 16, 1)) { $0.failuresOnly = true } == ["sign-in refused"])
+            #expect(try await found(trace(5 << 16, 1)) { $0.failuresOnly = true }.isEmpty)
+            #expect(try await found(trace(5 << 16, 1)) { $0.since = self.time(60) }.isEmpty)
+            let requests = try await all(admin).compactMap(\.request)
+            #expect(requests == [trace(7 << 16, 1), trace(5 << 16, 1), command].map { ChangeCause($0.uuid) })
         }
     }
 

@@ -55,4 +55,31 @@ import TidemarkTestSupport
             #expect(try await admin.history(ofRecord: "none", in: fixture.zone).isEmpty)
         }
     }
+
+    @Test func `R-918: a change of a server that knows no requests has none, and not that of the change before`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            let admin = AdminStore(fixture.storage)
+            let zone = try #require(try await admin.livingZone(fixture.zone))
+            try fixture.execute(Self.rows(zone))
+            try fixture.execute(
+                """
+                UPDATE record SET request = '8a010203-0405-8607-8000-000000000011', request_number = change_number
+                 WHERE name IN ('r00001', 'r00003')
+                """,
+                // As such a server does.
+                "UPDATE record SET change_number = 2000, batch_end = 2000 WHERE name = 'r00001'")
+            func cause(_ name: String) async throws -> ChangeCause? {
+                try await admin.history(ofRecord: name, in: fixture.zone).first?.cause
+            }
+            let known = ChangeCause(high: 0x8A01_0203_0405_8607, low: 0x8000_0000_0000_0011)
+            #expect(try await cause("r00001") == nil)
+            #expect(try await cause("r00002") == nil)
+            #expect(try await cause("r00003") == known)
+            let latest = try await admin.changes(in: zone, before: 5, countMax: 9)
+            #expect(latest.map(\.cause) == [nil, known, nil])
+            #expect(try await admin.changes(in: zone, after: 1_100, countMax: 9).map(\.cause) == [nil])
+        }
+    }
 }
