@@ -63,6 +63,10 @@ simulate: ## Search for failing seeds, and for each planted fault: make simulate
 	TIDEMARK_SEEDS=$(SEEDS) TIDEMARK_PLANTED=10000 \
 		swift test -c release -Xswiftc -enable-testing --filter SimulationTests
 
+package: setup ## The Debian package in .build, of a program that has the runtime of Swift in it
+	swift build -c release --static-swift-stdlib --product tidemark
+	deploy/package .build/release/tidemark .build
+
 ATTACK_SECONDS ?= 60
 hostile: setup ## Each attack on a server built for release, by nobody, by one account and by ten, and what a neighbour notices of it
 	swift build -c release --static-swift-stdlib --product tidemark
@@ -96,7 +100,11 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 	swift build -c release --product foldersync
 	Tests/Torture/run
 
+recovery: ## Point-in-time recovery and backups of a million records, timed
+	swift build -c release --product tidemark
+	Tests/Recovery/run
+
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: api checks hostile test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture protocol
+.PHONY: api checks hostile package test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture recovery protocol

@@ -19,6 +19,7 @@ let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metri
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func target(
@@ -53,6 +54,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // C: headers of the kernel and of the libraries that are wrapped; OpenSSL's start; fork and exec; SHA-256 in vectors.
@@ -169,15 +171,17 @@ let package = Package(
             [
                 "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres", "TidemarkDomain",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkBytes", "TidemarkAssets", "TidemarkCrypto",
-                "TidemarkFairness", "TidemarkFields", "TidemarkKit", "TidemarkTelemetry", "TidemarkTranslation",
-                "TidemarkTLS", "TidemarkTransport", "TidemarkWebSocket", "TidemarkWire", "CTidemarkZlib", arguments,
+                "TidemarkFairness", "TidemarkFields", "TidemarkKit", "TidemarkLocalPostgres", "TidemarkTelemetry",
+                "TidemarkTracing", "TidemarkTranslation", "TidemarkTLS", "TidemarkTransport", "TidemarkWebSocket",
+                "TidemarkWire", "CTidemarkZlib", arguments, yams,
             ]),
         executable(
             "tidemark",
             [
                 "TidemarkAdmin", "TidemarkServer", "TidemarkStore", "TidemarkService", "TidemarkPostgres",
                 "TidemarkHTTP", "TidemarkLocalPostgres", "TidemarkDomain", "TidemarkSockets", "TidemarkTelemetry",
-                "TidemarkTLS", "TidemarkTracing", "TidemarkTransport", "CTidemarkEdit", arguments,
+                "TidemarkBytes", "TidemarkCrypto", "TidemarkTLS", "TidemarkTracing", "TidemarkTransport",
+                "CTidemarkEdit", arguments,
             ]),
         // An app, which imports what every app can: OpenSSL's digests are from the system.
         .systemLibrary(name: "CFolderSyncDigest", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -320,7 +324,8 @@ let package = Package(
                 "TidemarkServer", "TidemarkService", "TidemarkStore", "TidemarkTransport",
                 "TidemarkWire", "TidemarkTranslation", "TidemarkDomain", "TidemarkFields", "TidemarkLocalPostgres",
                 "TidemarkSockets", "TidemarkScheduling", "TidemarkTLS", "TidemarkWebSocket", "TidemarkBytes",
-                "TidemarkPostgres", "TidemarkTelemetry", "TidemarkTestSupport", "CTidemarkOpenSSL",
+                "TidemarkPostgres", "TidemarkTelemetry", "TidemarkTestSupport", "TidemarkCrypto", "TidemarkHTTP",
+                "CTidemarkOpenSSL",
             ]),
         .executableTarget(
             name: "JournalHost", dependencies: ["TidemarkKit"], path: "Tests/JournalHost", swiftSettings: settings),
@@ -346,7 +351,9 @@ let package = Package(
                 "TidemarkFields", "TidemarkScheduling", "TidemarkFairness", "TidemarkBytes", "TidemarkWire",
                 "TidemarkCrypto", "TidemarkTestSupport",
             ]),
-        tests("TidemarkTestKitTests", ["TidemarkTestKit", "CloudKit", "TidemarkScheduling", "TidemarkTestSupport"]),
+        tests(
+            "TidemarkTestKitTests",
+            ["TidemarkTestKit", "CloudKit", "TidemarkDomain", "TidemarkScheduling", "TidemarkTestSupport"]),
         // Apps as others write them: nothing but CloudKit and Foundation, and no settings of ours.
         .executableTarget(name: "ContactsProgram", dependencies: ["CloudKit"], path: "Tests/ClientPrograms/Contacts"),
         .systemLibrary(

@@ -7,10 +7,12 @@ package struct Admin: ParsableCommand {
     package static let configuration = CommandConfiguration(
         abstract: "See and repair what is stored.",
         subcommands: [
-            AdminAccounts.self, AdminAddresses.self, AdminAssets.self, AdminAudit.self, AdminCompact.self,
-            AdminConnections.self, AdminConsole.self, AdminContainers.self, AdminContextCommand.self,
+            AdminAccounts.self, AdminAddresses.self, AdminAssets.self, AdminAudit.self, AdminBackup.self,
+            AdminCompact.self, AdminConfig.self, AdminConnections.self, AdminConsole.self, AdminContainers.self,
+            AdminContextCommand.self,
             AdminCredentials.self, AdminDatabases.self, AdminDebug.self, AdminDevices.self, AdminDoctor.self,
-            AdminExplain.self, AdminImport.self, AdminIndexes.self, AdminKeys.self, AdminLimits.self,
+            AdminExplain.self, AdminIdentities.self, AdminImport.self, AdminIndexes.self, AdminKeys.self,
+            AdminLimits.self,
             AdminOperators.self, AdminRecords.self, AdminRoles.self, AdminSchema.self, AdminShares.self,
             AdminStats.self, AdminStoreCommand.self, AdminSubscriptions.self, AdminTail.self, AdminXray.self,
             AdminZones.self,

@@ -18,6 +18,9 @@ package protocol AdminCommand: ParsableCommand, Sendable {
     /// Whether it opens keys of encrypted values, which its options say. The audit has that in the action's name.
     var opensKeys: Bool { get }
 
+    /// Whether it writes the audit itself, because there may be no table for it yet.
+    static var auditsItself: Bool { get }
+
     /// `@OptionGroup(title: "Options of all commands") var options: AdminOptions`
     var options: AdminOptions { get }
 
@@ -32,6 +35,7 @@ extension AdminCommand {
     package static var needsMigrations: Bool { true }
     package static var readsAllData: Bool { false }
     package var opensKeys: Bool { false }
+    package static var auditsItself: Bool { false }
     package var interruption: String? { nil }
 }
 

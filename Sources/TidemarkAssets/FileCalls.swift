@@ -45,6 +45,11 @@ enum FileCalls {
         return try work()
     }
 
+    /// Creates a file that must not exist, with the directories above it.
+    static func openNew(_ path: String) throws(AssetStoreError) -> Int32 {
+        try creatingDirectories(above: path) { () throws(AssetStoreError) in try open(path, O_RDWR | O_CREAT | O_EXCL) }
+    }
+
     private static func open(_ path: String, _ flags: Int32) throws(AssetStoreError) -> Int32 {
         let descriptor = retrying { Int(Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)) }
         return Int32(try checked(descriptor, "open", path))
@@ -146,6 +151,26 @@ enum FileCalls {
         try synchronize(descriptor)
     }
 
+    /// Gives a file a second name, which must not exist, and makes the directories above it. Both are on one file system.
+    static func link(_ path: String, to other: String) throws(AssetStoreError) {
+        try creatingDirectories(above: other) { () throws(AssetStoreError) in
+            _ = try checked(retrying { Int(Glibc.link(path, other)) }, "link", other)
+        }
+    }
+
+    /// Lets an empty file share the blocks of another one (ioctl_ficlone(2)); false where the file system cannot.
+    static func clone(_ source: Int32, into target: Int32) -> Bool {
+        ioctl(target, 0x4004_9409, source) == 0
+    }
+
+    /// The bytes that a user may still write to the path's file system; nil if it cannot be told.
+    static func freeByteCount(at path: String) -> Int64? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        let (count, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflow ? .max : Int64(clamping: count)
+    }
+
     static func rename(_ path: String, to other: String) throws(AssetStoreError) {
         _ = try checked(retrying { Int(Glibc.rename(path, other)) }, "rename", other)
     }
@@ -175,6 +200,10 @@ enum FileCalls {
         if result == -Int(EEXIST) { return made }
         _ = try checked(result, "mkdir", path)
         return made + [path]
+    }
+
+    static func closeToOthers(_ path: String) throws(AssetStoreError) {
+        _ = try checked(retrying { Int(chmod(path, 0o700)) }, "chmod", path)
     }
 
     /// Removes a directory, unless something is in it.

@@ -68,6 +68,11 @@ package struct Limits: Sendable, Equatable {
     package var requestMemoryBytesPerParticipantMax = 16_777_216
     /// Unanswered requests of one device; more are answered with `requestRateLimited`.
     package var requestsInFlightMax = 256
+    /// Requests that one account may send to one server in a second, unless an operator chose something else for it.
+    /// Parts of assets do not count. More: `requestRateLimited` with a time. 0: any number.
+    package var requestsPerSecond = 0
+    /// Requests that it may send at once, after it has sent none for a while. 0: what ``RequestRate/burstSeconds`` allow.
+    package var requestBurst = 0
     /// Bytes of a client's own change token. More: `requestInvalid`.
     package var clientTokenBytesMax = 4_096
     /// Clients' own change tokens that a database keeps, of all devices and zones together. It has room for ten

@@ -28,15 +28,17 @@ struct ChildProcess {
     /// - Parameters:
     ///   - log: becomes standard output and standard error.
     ///   - directory: becomes the program's descriptor 3.
+    ///   - variables: further ones, as `NAME=value`.
     ///   - deathSignal: the signal that it gets when the calling **thread** ends, for whatever reason.
     static func start(
         _ path: String, arguments: [String], user: PostgresUser = .current, log: Int32, directory: Int32 = -1,
-        deathSignal: Int32
+        variables: [String] = [], deathSignal: Int32
     ) throws(SpawnError) -> ChildProcess {
         var environment = ["LC_ALL=C", "PATH=" + (ProcessEnvironment.value("PATH") ?? "/usr/bin:/bin")]
         if let libraries = ProcessEnvironment.value("LD_LIBRARY_PATH") {
             environment.append("LD_LIBRARY_PATH=" + libraries)
         }
+        environment += variables
         let id = withCStrings([path] + arguments) { arguments in
             withCStrings(environment) { environment in
                 path.withCString { path in

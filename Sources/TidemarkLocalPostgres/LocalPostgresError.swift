@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a private PostgreSQL could not be started.
+/// Why a private PostgreSQL could not be started, or a program of PostgreSQL's not be run.
 package struct LocalPostgresError: Error, CustomStringConvertible, CustomDebugStringConvertible {
     /// The step that failed.
     package enum Code: Sendable, Equatable {
@@ -16,6 +16,10 @@ package struct LocalPostgresError: Error, CustomStringConvertible, CustomDebugSt
         case initializationFailed
         /// PostgreSQL repeatedly ended before it accepted connections, or did not accept them in time.
         case startFailed
+        /// No directory has the program, or only versions that are too old (``PostgresTool``).
+        case toolNotFound
+        /// The program could not be started, or it failed.
+        case toolFailed
     }
 
     package let code: Code

@@ -20,9 +20,7 @@ struct PostgresBinaries {
             throw LocalPostgresError(
                 .binariesNotFound, "\(named) does not have both initdb and postgres. Name another directory.")
         }
-        let searchPath = (ProcessEnvironment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
-        let candidates = [configured(searchPath)].compactMap { $0 } + versioned() + searchPath
-        guard let found = candidates.first(where: isComplete) else {
+        guard let found = directories.first(where: isComplete) else {
             throw LocalPostgresError(
                 .binariesNotFound,
                 "PostgreSQL's server programs were not found. Run deploy/setup, or install the package postgresql, or "
@@ -33,6 +31,12 @@ struct PostgresBinaries {
 
     private static func isComplete(_ directory: String) -> Bool {
         access(directory + "/initdb", X_OK) == 0 && access(directory + "/postgres", X_OK) == 0
+    }
+
+    /// The directories in which programs of PostgreSQL may be, each version's own before those of `PATH`.
+    static var directories: [String] {
+        let searchPath = (ProcessEnvironment.value("PATH") ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
+        return [configured(searchPath)].compactMap { $0 } + versioned() + searchPath
     }
 
     private static func configured(_ searchPath: [String]) -> String? {

@@ -19,6 +19,13 @@ package enum PostgresURL {
         }.joined(separator: " ")
     }
 
+    /// A string with other values for some parameters; an empty one removes a parameter. Nil if it cannot be parsed.
+    package static func replacing(_ changes: [String: String], in url: String) -> String? {
+        guard let parameters = parameters(of: url) else { return nil }
+        return parameters.merging(changes) { $1 }.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\(quoted($0.value))" }.joined(separator: " ")
+    }
+
     private static let secrets = ["password", "sslpassword"]
 
     private static func parameters(of url: String) -> [String: String]? {
@@ -26,7 +33,7 @@ package enum PostgresURL {
     }
 
     /// As libpq's keyword strings have values.
-    private static func quoted(_ value: String) -> String {
+    static func quoted(_ value: String) -> String {
         let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x27 && $0 != 0x5C }
         guard !isPlain else { return value }
         return "'" + value.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"

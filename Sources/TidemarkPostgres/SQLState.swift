@@ -17,6 +17,7 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     package static let serializationFailure = SQLState("40001")
     package static let deadlockDetected = SQLState("40P01")
     package static let insufficientPrivilege = SQLState("42501")
+    package static let duplicateObject = SQLState("42710")
     package static let duplicateDatabase = SQLState("42P04")
     package static let tooManyConnections = SQLState("53300")
     package static let lockNotAvailable = SQLState("55P03")

@@ -40,6 +40,7 @@ package final class Server: Sendable {
     private let assets: FileAssetStore?
     private let sampler: ProcessSampler
     private let traces: RequestTraces?
+    private let tokens: TokenVerifier?
     /// They end with the server.
     private let observations: [MetricObservation]
     private let isStopped = Mutex(false)
@@ -47,8 +48,9 @@ package final class Server: Sendable {
 
     private init(
         parts: [ServerLoop], _ listeners: Listeners, state: ServingState, tls: TLSContext?, assets: FileAssetStore?,
-        sampler: ProcessSampler, traces: RequestTraces?, observations: [MetricObservation]
+        sampler: ProcessSampler, traces: RequestTraces?, tokens: TokenVerifier?, observations: [MetricObservation]
     ) {
+        self.tokens = tokens
         self.sampler = sampler
         self.traces = traces
         self.observations = observations
@@ -81,6 +83,13 @@ package final class Server: Sendable {
             } else { nil }
         let assets = try makeAssets(configuration)
         configuration.requestTraces = try makeTraces(configuration, assets)
+        do throws(ServerError) {
+            configuration.tokens = configuration.issuers.isEmpty ? nil : try TokenVerifier(configuration.issuers)
+        } catch {
+            assets?.stop()
+            await configuration.requestTraces?.stop()
+            throw error
+        }
         let sharedWrites = SharedWrites(
             settings: configuration.writeSettings, largeGroups: globalConcurrentExecutor)
         let budget = RequestBudget(bytesMax: configuration.requestBytesUnderWayMax)
@@ -89,6 +98,7 @@ package final class Server: Sendable {
             parts = try await makeParts(configuration, sharedWrites, budget, assets, masterKey)
         } catch {
             assets?.stop()
+            configuration.tokens?.stop()
             await configuration.requestTraces?.stop()
             throw error
         }
@@ -101,7 +111,8 @@ package final class Server: Sendable {
             sampler.start()
             let server = Server(
                 parts: parts, listeners, state: state, tls: tls, assets: assets, sampler: sampler,
-                traces: configuration.requestTraces, observations: ServerMetrics.observe(sharedWrites, budget))
+                traces: configuration.requestTraces, tokens: configuration.tokens,
+                observations: ServerMetrics.observe(sharedWrites, budget))
             if assets != nil {
                 parts[0].collectAssets(grace: configuration.assetGrace, every: configuration.assetSweepInterval)
             }
@@ -115,6 +126,7 @@ package final class Server: Sendable {
         } catch {
             for part in parts { await part.stop() }
             assets?.stop()
+            configuration.tokens?.stop()
             await configuration.requestTraces?.stop()
             throw error
         }
@@ -142,6 +154,14 @@ package final class Server: Sendable {
         if state.stop() { Self.log.info("not ready any more: the server stops") }
     }
 
+    /// Tells a supervisor that the server serves, and from now on that its event loops work.
+    package func report(to supervisor: Supervisor) {
+        let places = addresses.map(\.description).joined(separator: ", ")
+        supervisor.serve(on: parts.map(\.loop)) { [transport] in
+            "Serving \(places). Connections: \(transport.connectionCount)."
+        }
+    }
+
     /// The number of connections, including those that are being opened.
     package var connectionCount: Int { transport.connectionCount }
 
@@ -167,6 +187,7 @@ package final class Server: Sendable {
         await admin?.stop()
         for part in parts { await part.stop() }
         assets?.stop()
+        tokens?.stop()
         await traces?.stop()
         FailureLog.shared.end()
         Self.log.info("stopped", ["held_turns": "\(ServerMetrics.shared.heldTurns.value)"])
@@ -186,9 +207,11 @@ package final class Server: Sendable {
                 "creates_containers": "\(configuration.createsContainers)",
                 "requires_credential": "\(configuration.requiresCredential)",
                 "limits_origins": "\(configuration.allowedOrigins != nil)",
+                "proxies": configuration.proxies.isEmpty
+                    ? "none" : configuration.proxies.map(\.description).joined(separator: ","),
                 "keeps_assets": "\(configuration.assetDirectory != nil)",
                 "keeps_keys": "\(configuration.masterKeyFile != nil)", "slow_request_milliseconds": slow,
-                "traced_part": "\(configuration.traces?.sample ?? 0)",
+                "traced_part": "\(configuration.traces?.sample ?? 0)", "issuers": "\(configuration.issuers.count)",
             ])
     }
 
@@ -279,10 +302,7 @@ package final class Server: Sendable {
             try await migrator.checkVersion()
             isCurrent = try await migrator.isCurrent()
         } catch {
-            if case .tooOld = error.code {
-                throw ServerError(.databaseTooOld, detail: error.description, underlying: error)
-            }
-            throw ServerError(.databaseUnreachable, detail: error.description, underlying: error)
+            throw ServerError(error)
         }
         guard isCurrent else { throw ServerError(.databaseNotMigrated, detail: "") }
         ServerMetrics.shared.migration.set(Migrations.all.count)
@@ -321,8 +341,9 @@ package final class Server: Sendable {
     private static func listenForDevices(
         _ parts: [ServerLoop], _ configuration: ServerConfiguration, _ tls: TLSContext?
     ) async throws(ServerError) -> TransportServer {
-        let transport = TransportServer.Configuration(
+        var transport = TransportServer.Configuration(
             addresses: configuration.addresses, tls: tls, limits: configuration.transport)
+        transport.proxies = TrustedProxies(configuration.proxies, by: tls == nil ? .field : .header)
         do {
             return try await TransportServer.start(on: parts.map(\.loop), transport) { head, _ in
                 // Called on the connection's loop, which is one of the server's.
@@ -352,7 +373,8 @@ package final class Server: Sendable {
         limits.connectionsMax = room.connectionsMax
         limits.places = PlaceLimits(
             connectionsMax: room.connectionsMax, anonymousMax: configuration.anonymousConnectionsMax,
-            anonymousPerAddressMax: isPlain ? nil : configuration.anonymousConnectionsPerAddressMax)
+            anonymousPerAddressMax: isPlain && configuration.proxies.isEmpty
+                ? nil : configuration.anonymousConnectionsPerAddressMax)
         return limits
     }
 

@@ -45,6 +45,9 @@ package struct ServerConfiguration: Sendable {
 
     /// Port 0 stands for any free port.
     package var addresses: [SocketAddress]
+    /// The networks of proxies before the server. They say who their client is: with TLS by the PROXY protocol, and
+    /// without by `X-Forwarded-For`.
+    package var proxies: [AddressNetwork] = []
     /// Nil: without TLS, which is allowed on loopback only.
     package var certificate: CertificateFiles?
     /// In libpq's form; several hosts are allowed.
@@ -67,6 +70,14 @@ package struct ServerConfiguration: Sendable {
     package var auditAge: Duration? = .seconds(90 * 86_400)
     /// How many refused sign-ins are written to it: all loops of a server have the same.
     var refusals = SharedRefusals()
+    /// How many sign-ins have failed: all loops of a server have the same.
+    var tries = SharedSignInTries()
+    /// The identity providers whose tokens open sessions. None: credentials alone do.
+    package var issuers: [Issuer] = []
+    /// Verifies their tokens: all loops of a server have the same. ``Server`` makes it.
+    var tokens: TokenVerifier?
+    /// How many requests accounts have sent: all loops of a server have the same.
+    var requestRates = RequestRates()
     /// How often the server writes down what it knows of devices, for `tidemark admin xray`. Nil: it notes nothing.
     package var deviceInterval: Duration? = .seconds(60)
     /// What it knows of them: all loops of a server have the same. ``Server`` makes it.
@@ -90,10 +101,12 @@ package struct ServerConfiguration: Sendable {
     }
     /// `transport.connectionsMax` is how many connections there may be if the process has descriptors for them.
     package var transport = TransportLimits()
+    /// Of them, connections of one account. Nil: an eighth, and at least 64.
+    package var connectionsPerAccountMax: Int?
     /// Of them, connections without a credential. Nil: a quarter.
     package var anonymousConnectionsMax: Int?
     /// Connections without a credential of one IPv4 address or one IPv6 network (/64). Nil: no bound. Without TLS there
-    /// is none, because all connections have the address of a proxy.
+    /// is none, because all connections have the address of a proxy, unless ``proxies`` say who their clients are.
     package var anonymousConnectionsPerAddressMax: Int? = 256
     /// As ``SessionSettings/anonymousIdleTimeout``.
     package var anonymousIdleTimeout = Duration.seconds(120)

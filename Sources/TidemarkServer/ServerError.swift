@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkStore
+
 /// Why a server could not be started, and what to do about it.
 package struct ServerError: Error, CustomStringConvertible {
     /// The part of the configuration or the machine that does not work.
@@ -9,6 +11,8 @@ package struct ServerError: Error, CustomStringConvertible {
         case certificateUnusable
         case databaseUnreachable
         case databaseNotMigrated
+        /// A newer version of the program has migrated it, or something else has.
+        case databaseForeign
         case databaseTooOld
         case cannotListen
         case resourcesExhausted
@@ -17,6 +21,8 @@ package struct ServerError: Error, CustomStringConvertible {
         /// The admin listener is beyond loopback without TLS, or without a token and certificates of clients.
         case adminUnprotected
         case adminTokenUnusable
+        /// The keys of an identity provider can never be fetched as they are configured.
+        case issuersUnusable
     }
 
     package let code: Code
@@ -40,7 +46,7 @@ package struct ServerError: Error, CustomStringConvertible {
             "The database cannot be used. Check its URL, and that PostgreSQL runs. \(detail)"
         case .databaseNotMigrated:
             "The database does not have this version's tables. Run `tidemark migrate` with the same database URL first."
-        case .databaseTooOld: detail
+        case .databaseTooOld, .databaseForeign: detail
         case .cannotListen:
             "Cannot listen: \(detail). Is another server running there? Choose another address or port."
         case .assetDirectoryUnusable:
@@ -52,8 +58,23 @@ package struct ServerError: Error, CustomStringConvertible {
                 + "--private-key), and --admin-token-file or --admin-client-ca."
         case .adminTokenUnusable:
             "The file of --admin-token-file cannot be used. \(detail)"
+        case .issuersUnusable:
+            "The file of --issuers cannot be used. \(detail)"
         case .resourcesExhausted:
             "The system has no threads or file descriptors left for the server. Raise its limits. \(detail)"
         }
+    }
+}
+
+extension ServerError {
+    /// Why the steps of a database could not be compared with those of the program.
+    init(_ error: MigrationError) {
+        let code: Code =
+            switch error.code {
+            case .tooOld: .databaseTooOld
+            case .newer, .different: .databaseForeign
+            case .database, .step, .locked, .unanswered: .databaseUnreachable
+            }
+        self.init(code, detail: error.description, underlying: error)
     }
 }

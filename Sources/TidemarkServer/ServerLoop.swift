@@ -25,15 +25,18 @@ final class ServerLoop: Sendable {
     private let janitor: StoreJanitor
     /// Nil: all.
     private let allowedOrigins: AllowedOrigins?
+    /// Whether devices have addresses of their own. Without TLS all have that of a proxy.
+    private let hasAddresses: Bool
     /// Only the first loop has one; it looks after the whole process.
     private let freedMemory = Mutex<FreedMemory?>(nil)
     private let tablesWatch = Mutex<TablesWatch?>(nil)
 
     private init(
         loop: EventLoop, storage: PostgresStorage, service: CloudService, hub: SessionHub, janitor: StoreJanitor,
-        allowedOrigins: AllowedOrigins?
+        allowedOrigins: AllowedOrigins?, hasAddresses: Bool
     ) {
         self.allowedOrigins = allowedOrigins
+        self.hasAddresses = hasAddresses
         self.loop = loop
         self.storage = storage
         self.service = service
@@ -79,8 +82,12 @@ final class ServerLoop: Sendable {
         settings.requestBudget = budget
         settings.devices = configuration.devices
         settings.refusals = configuration.refusals
+        settings.tries = configuration.tries
+        settings.tokens = configuration.tokens.map { TokenDoor($0, storage) }
+        settings.requestRates = configuration.requestRates
         // One account, whoever has it, leaves most connections to others.
-        settings.sessionsPerAccountMax = max(64, configuration.transport.connectionsMax / 8)
+        settings.sessionsPerAccountMax =
+            configuration.connectionsPerAccountMax ?? max(64, configuration.transport.connectionsMax / 8)
         settings.requiresCredential = configuration.requiresCredential
         settings.anonymousIdleTimeout = configuration.anonymousIdleTimeout
         settings.noPlaceRetrySeconds = Double(configuration.transport.retryAfterSeconds)
@@ -98,7 +105,7 @@ final class ServerLoop: Sendable {
             deviceAge: configuration.deviceAge, auditAge: configuration.auditAge)
         return ServerLoop(
             loop: loop, storage: storage, service: service, hub: hub, janitor: janitor,
-            allowedOrigins: configuration.allowedOrigins)
+            allowedOrigins: configuration.allowedOrigins, hasAddresses: configuration.certificate != nil)
     }
 
     /// Connects the loops of one server. The first one listens to other servers and removes old data from the store.
@@ -127,8 +134,9 @@ final class ServerLoop: Sendable {
             let offer = ServerHandshake.Offer(subprotocols: [Server.subprotocol], requiresSubprotocol: true)
             let origins = head.fields.values("Origin")
             let origin = origins.isEmpty ? nil : origins.joined(separator: ",")
-            return .webSocket(
-                offer, SessionConnection(hub: hub, mayBeNobody: allowedOrigins?.allow(origin) ?? true))
+            let connection = SessionConnection(
+                hub: hub, mayBeNobody: allowedOrigins?.allow(origin) ?? true, hasAddress: hasAddresses)
+            return .webSocket(offer, connection)
         default:
             return .response(healthAnswer(head))
         }

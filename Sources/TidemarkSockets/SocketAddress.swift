@@ -50,6 +50,15 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// An address of TCP as its bytes in network order; nil if they are neither 4 nor 16.
+    package init?(networkBytes bytes: [UInt8], port: UInt16) {
+        switch bytes.count {
+        case 4: self.init(.ipv4, bytes, port: port)
+        case 16: self.init(.ipv6, bytes, port: port)
+        default: return nil
+        }
+    }
+
     /// A numeric address with its port: `127.0.0.1:8443`, `[::1]:0`.
     ///
     /// - Throws: `addressInvalid`, also for a name. Names take time, see ``Resolver``.
@@ -86,8 +95,8 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         case .unix: true
         case .ipv4: bytes[0] == 127
         case .ipv6:
-            if bytes[..<10].allSatisfy({ $0 == 0 }) && bytes[10] == 0xFF && bytes[11] == 0xFF {
-                bytes[12] == 127
+            if let ipv4 = unmapped {
+                ipv4[0] == 127
             } else {
                 bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] == 1
             }
@@ -114,9 +123,12 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The addresses that one peer is taken to have: an IPv4 address, or the 2^64 of an IPv6 network.
-package struct AddressBlock: Hashable, Comparable, Sendable {
+package struct AddressBlock: Hashable, Comparable, Sendable, CustomStringConvertible {
     private let high: UInt64
     private let kind: UInt8
+
+    /// Tells blocks apart; not an address that could be written elsewhere.
+    package var description: String { "\(kind)/\(String(high, radix: 16))" }
 
     fileprivate init(_ family: SocketAddress.Family, _ bytes: [UInt8]) {
         switch family {
@@ -138,6 +150,15 @@ package struct AddressBlock: Hashable, Comparable, Sendable {
 extension SocketAddress {
     /// Peers in one block count as one.
     package var block: AddressBlock { AddressBlock(family, bytes) }
+
+    /// The address in network order; for a Unix socket the path.
+    var networkBytes: [UInt8] { bytes }
+
+    /// The IPv4 address of one in the form of IPv6 (`::ffff:192.0.2.1`); nil for all others.
+    var unmapped: [UInt8]? {
+        let isMapped = family == .ipv6 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        return isMapped ? Array(bytes[12...]) : nil
+    }
 }
 
 // MARK: As the kernel has it

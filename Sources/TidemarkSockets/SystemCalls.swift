@@ -142,6 +142,28 @@ enum SystemCalls {
         try address("getpeername") { getpeername(fd, $0, $1) }
     }
 
+    // MARK: Datagrams
+
+    /// A socket for datagrams to Unix sockets. Its calls wait, for at most the given time.
+    static func createDatagramSocket(patienceSeconds: Int) throws(SocketError) -> Int32 {
+        let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let fd = try descriptor(retrying { Int(socket(AF_UNIX, kind, 0)) }, "socket")
+        let result = retrying {
+            var time = timeval(tv_sec: patienceSeconds, tv_usec: 0)
+            return Int(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size)))
+        }
+        if result < 0 { close(fd) }
+        try check(result, "setsockopt")
+        return fd
+    }
+
+    static func sendDatagram(
+        _ fd: Int32, _ bytes: UnsafeRawBufferPointer, to address: UnsafePointer<sockaddr>, _ length: socklen_t
+    ) throws(SocketError) {
+        let (base, count) = (bytes.baseAddress, bytes.count)
+        try check(retrying { sendto(fd, base, count, Int32(MSG_NOSIGNAL), address, length) }, "sendto")
+    }
+
     // MARK: Files
 
     static func openNull() throws(SocketError) -> Int32 {

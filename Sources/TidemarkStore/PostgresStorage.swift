@@ -57,6 +57,9 @@ package final class PostgresStorage: Storage {
         }
     }
 
+    /// The connection string, for programs of PostgreSQL. It may have a password in it.
+    package var databaseURL: String { url }
+
     package func stop() async { await stop(cancels: false) }
 
     /// Closes all connections.

@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import TidemarkSockets
+internal import TidemarkTelemetry
 
 /// Gives a server's connections their places, on all its loops.
 final class ConnectionGate: Sendable {
@@ -20,19 +21,49 @@ final class ConnectionGate: Sendable {
     /// A pass for a connection that was accepted, for the given loop. Another connection may have to give way.
     func arrive(from peer: SocketAddress, on loop: EventLoop) -> ConnectionPass {
         let now = loop.now
-        let (pass, victim, why, ended) = state.withLock { state in
+        let (pass, others) = state.withLock { state in
             state.lastID += 1
             let id = state.lastID
             let arrival = state.places.arrive(id, from: peer.block, at: now)
             let pass = ConnectionPass(id: id, gate: self, loop: loop, refusal: arrival.refusal)
             state.passes[id] = pass
-            let victim = arrival.victim.flatMap { state.passes[$0.id] }
-            let ended = arrival.ended.flatMap { state.passes.removeValue(forKey: $0) }
-            return (pass, victim, arrival.victim?.why ?? .ofServer, ended)
+            return (pass, Others(of: arrival, in: &state))
         }
-        victim?.giveWay(why)
-        ended?.end()
+        others.hear()
         return pass
+    }
+
+    /// The connection is that of another address than the one from which it arrived.
+    ///
+    /// - Returns: why it is refused; nil if it is not.
+    func move(_ pass: ConnectionPass, to block: AddressBlock, at now: Duration) -> Overcrowding? {
+        let (refusal, others) = state.withLock { state -> (Overcrowding?, Others?) in
+            guard let arrival = state.places.move(pass.id, to: block, at: now) else { return (pass.refusal, nil) }
+            return (arrival.refusal, Others(of: arrival, in: &state))
+        }
+        others?.hear()
+        return refusal
+    }
+
+    /// Whether it has a place again since it was to give way: it has moved.
+    func isNewcomer(_ pass: ConnectionPass) -> Bool { state.withLock { $0.places.isNewcomer(pass.id) } }
+
+    /// Who must hear of an arrival.
+    private struct Others {
+        let victim: ConnectionPass?
+        let why: Overcrowding
+        let ended: ConnectionPass?
+
+        init(of arrival: ConnectionPlaces.Arrival, in state: inout State) {
+            victim = arrival.victim.flatMap { state.passes[$0.id] }
+            why = arrival.victim?.why ?? .ofServer
+            ended = arrival.ended.flatMap { state.passes.removeValue(forKey: $0) }
+        }
+
+        func hear() {
+            victim?.giveWay(why)
+            ended?.end()
+        }
     }
 
     func settle(_ pass: ConnectionPass, isAnonymous: Bool) -> Overcrowding? {
@@ -74,6 +105,14 @@ final class ConnectionPass: @unchecked Sendable {
     /// Nil: it has a place for as long as it lives.
     func settle(isAnonymous: Bool) -> Overcrowding? { gate.settle(self, isAnonymous: isAnonymous) }
 
+    /// The connection is not the proxy's from which it came, but that of a client. Called on its loop.
+    func move(from proxy: SocketAddress, to client: SocketAddress) {
+        guard proxy.block != client.block else { return }
+        let wasRefused = refusal != nil
+        refusal = gate.move(self, to: client.block, at: loop.now)
+        if refusal != nil, !wasRefused { TransportMetrics.shared.crowdedOut.increment() }
+    }
+
     func leave() {
         connection = nil
         gate.leave(self)
@@ -81,6 +120,7 @@ final class ConnectionPass: @unchecked Sendable {
 
     func giveWay(_ crowd: Overcrowding) {
         loop.execute { [self] in
+            guard !gate.isNewcomer(self) else { return }
             refusal = crowd
             connection?.giveWay(crowd)
         }

@@ -71,7 +71,7 @@ struct ConnectionPlaces {
 
     /// The connections of one address.
     private struct Block {
-        /// In the order of their arrival, with some that are no newcomers any more.
+        /// In the order of their arrival, with some that are no newcomers any more, or not of this address.
         var newcomers: Deque<UInt64> = []
         var newcomerCount = 0
         var anonymousCount = 0
@@ -115,6 +115,20 @@ struct ConnectionPlaces {
         arrival.ended = firstToEnd()
         return arrival
     }
+
+    /// A connection that came from a proxy turns out to be a client's. It arrives anew from the client's address: what
+    /// was decided for the proxy's does not count.
+    ///
+    /// - Returns: nil if it had to end before, or has settled.
+    mutating func move(_ id: UInt64, to block: AddressBlock, at now: Duration) -> Arrival? {
+        guard let place = places[id], place.standing == .newcomer || place.standing == .leaving else { return nil }
+        leave(id)
+        if place.standing == .leaving { leaving.removeAll { $0 == id } }
+        return arrive(id, from: block, at: now)
+    }
+
+    /// Whether it waits for its peer to say who it is, and has not been told to leave.
+    func isNewcomer(_ id: UInt64) -> Bool { places[id]?.standing == .newcomer }
 
     /// Whether an address has so many newcomers that patience does not protect them from another's.
     private func isFarAhead(_ block: AddressBlock, of other: AddressBlock) -> Bool {
@@ -167,22 +181,28 @@ struct ConnectionPlaces {
         let largest = blocks.max { left, right in
             let (count, other) = (left.value.newcomerCount, right.value.newcomerCount)
             guard count == other else { return count < other }
-            return firstArrival(in: left.value) > firstArrival(in: right.value)
+            return firstArrival(in: left.value, of: left.key) > firstArrival(in: right.value, of: right.key)
         }
         return (.ofServer, largest.flatMap { oldestNewcomer(of: $0.key) })
     }
 
     /// When its oldest newcomer came.
-    private func firstArrival(in block: Block) -> Duration {
+    private func firstArrival(in block: Block, of name: AddressBlock) -> Duration {
         for id in block.newcomers {
-            if let place = places[id], place.standing == .newcomer { return place.arrivedAt }
+            if let place = places[id], place.standing == .newcomer, place.block == name { return place.arrivedAt }
         }
         return .seconds(Int64.max)
     }
 
+    /// NB: one that has moved is still in the list of the block that it came from.
+    private func isNewcomer(_ id: UInt64, of block: AddressBlock) -> Bool {
+        guard let place = places[id] else { return false }
+        return place.standing == .newcomer && place.block == block
+    }
+
     private mutating func oldestNewcomer(of block: AddressBlock) -> UInt64? {
         while let first = blocks[block]?.newcomers.first {
-            if places[first]?.standing == .newcomer { return first }
+            if isNewcomer(first, of: block) { return first }
             blocks[block]?.newcomers.removeFirst()
         }
         return nil
@@ -220,7 +240,9 @@ struct ConnectionPlaces {
             blocks[place.block] = nil
         } else if block.newcomers.count > 2 * block.newcomerCount + 16 {
             // NB: those that settle leave from the middle. What they leave behind is removed now and then.
-            blocks[place.block]?.newcomers.removeAll { places[$0]?.standing != .newcomer }
+            var newcomers = block.newcomers
+            newcomers.removeAll { !isNewcomer($0, of: place.block) }
+            blocks[place.block]?.newcomers = newcomers
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkHTTP
 internal import TidemarkSockets
 internal import TidemarkTLS
 internal import TidemarkTelemetry
@@ -12,6 +13,13 @@ enum HandshakeReports {
     private static let log = Log(Log.connectionsLabel)
 
     static func failed(_ error: TransportError, from address: SocketAddress?) {
+        if let header = error.underlying as? ProxyHeaderError {
+            // Only proxies of the operator's cause it.
+            return FailureLog.shared.note(
+                .warning, "a proxy did not say who its client is", cause: header.rawValue,
+                ["advice": "let the proxy send the PROXY protocol of version 2, or take its network from --proxy-from"],
+                request: nil)
+        }
         let tls = error.underlying as? TLSError
         guard log.writes(.debug) else {
             // Other connections are cut or too slow, which no operator can mend.

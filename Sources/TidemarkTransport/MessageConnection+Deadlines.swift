@@ -12,7 +12,7 @@ extension MessageConnection {
         let limits = group.limits
         if hasSlept, role == .client { wokeUp(now) }
         switch phase {
-        case .connecting, .securing:
+        case .connecting, .proxied, .securing:
             if now - phaseStart > limits.handshakeDeadline { fail(.handshakeTimedOut) }
         case .heading:
             if now - phaseStart > limits.handshakeDeadline { failHead() }
@@ -31,7 +31,7 @@ extension MessageConnection {
     /// The peer may have been gone for long. It is asked at once, and connections that were being opened begin anew.
     private func wokeUp(_ now: Duration) {
         switch phase {
-        case .connecting, .securing, .heading: fail(.handshakeTimedOut)
+        case .connecting, .proxied, .securing, .heading: fail(.handshakeTimedOut)
         case .open where !isReadingPaused:
             pingSent = now
             isWakePing = true

@@ -12,14 +12,17 @@ extension MessageConnection {
     /// Takes over an accepted connection.
     static func accept(
         _ descriptor: FileDescriptor, from peer: SocketAddress, group: ConnectionGroup, context: TLSContext?,
-        pass: ConnectionPass? = nil, decide: @escaping (RequestHead, SocketAddress) -> AcceptDecision
+        pass: ConnectionPass? = nil, proxies: TrustedProxies = TrustedProxies(),
+        decide: @escaping (RequestHead, SocketAddress) -> AcceptDecision
     ) throws {
         let socket = Socket(descriptor)
         if peer.family != .unix { try socket.setNoDelay() }
         let parser = RequestHeadParser(limits: group.limits.head)
+        let opening = Opening(.server(parser, accept: decide))
+        opening.proxies = proxies
         let connection = MessageConnection(
-            group: group, role: .server, phase: context == nil ? .heading : .securing,
-            opening: Opening(.server(parser, accept: decide)))
+            group: group, role: .server,
+            phase: proxies.sendsHeader(peer) ? .proxied : context == nil ? .heading : .securing, opening: opening)
         connection.peerAddress = peer
         connection.tls = try context.map { try TLSSession(context: $0, side: .server) }
         connection.registration = try group.loop.register(
@@ -43,12 +46,17 @@ extension MessageConnection {
         } catch {
             return respond(.plain(error.status), omitsBody: opening.isHead)
         }
-        guard case .complete(let head, let count) = progress, let peerAddress else {
+        guard case .complete(let head, let count) = progress, let peer = peerAddress else {
             opening.side = .server(parser, accept: decide)
             return
         }
         let omitsBody = head.method == "HEAD"
-        switch decide(head, peerAddress) {
+        switch opening.proxies.sender(of: head.fields, from: peer) {
+        case .peer: break
+        case .client(let client): isFrom(client)
+        case .unreadable: return respond(.text(.badRequest, Self.unreadableSender), omitsBody: omitsBody)
+        }
+        switch decide(head, peerAddress ?? peer) {
         case .response(let response):
             respond(response, omitsBody: omitsBody)
         case .webSocket(let offer, let handler):
@@ -64,6 +72,8 @@ extension MessageConnection {
             }
         }
     }
+
+    private static let unreadableSender = "The last address of X-Forwarded-For cannot be read. Let the proxy set it."
 
     /// There is no place for it.
     func refuse(_ crowd: Overcrowding, omitsBody: Bool = false) {
@@ -83,7 +93,7 @@ extension MessageConnection {
         case .heading: refuse(crowd, omitsBody: opening?.isHead ?? false)
         case .open: close(.tryAgainLater, reason: "too many connections")
         // A handshake goes on: its request is refused then.
-        case .connecting, .securing, .closing, .lingering, .ended: break
+        case .connecting, .proxied, .securing, .closing, .lingering, .ended: break
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkHTTP
 internal import TidemarkSockets
 internal import TidemarkTLS
 internal import TidemarkWebSocket
@@ -11,11 +12,47 @@ extension MessageConnection {
 
     /// Receives once, and handles everything that arrived. The rest in the kernel is reported again in the next tick.
     func receive() {
+        if phase == .proxied { return receiveProxyHeader() }
         if phase == .securing, role == .server, let block = peerAddress?.block {
             guard group.mayTakeHandshakeStep(self, of: block) else { return awaitHandshakeTurn(of: block) }
             return receiveOnce(stepOf: block)
         }
         receiveOnce()
+    }
+
+    /// Receives nothing that follows the header: the client's step of the TLS handshake waits for its turn.
+    private func receiveProxyHeader() {
+        while phase == .proxied, let socket, let opening {
+            let missing = loop.receiveScratch[..<opening.proxyHeader.missingCount]
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: missing)
+            switch socket.receive(into: buffer) {
+            case .bytes(let count): takeProxyHeader(UnsafeRawBufferPointer(rebasing: buffer[..<count]), opening)
+            case .wouldBlock: return
+            case .closed: return endOfStream()
+            case .failed(let error): return lose(error)
+            }
+        }
+        receive()
+    }
+
+    private func takeProxyHeader(_ bytes: UnsafeRawBufferPointer, _ opening: Opening) {
+        let header: ProxyHeader?
+        do throws(ProxyHeaderError) {
+            header = try opening.proxyHeader.take(bytes)
+        } catch {
+            return fail(.proxyHeaderInvalid, error)
+        }
+        guard let header else { return }
+        if case .client(let bytes, let port) = header, let client = SocketAddress(networkBytes: bytes, port: port) {
+            isFrom(client)
+        }
+        phase = tls == nil ? .heading : .securing
+    }
+
+    /// The peer is a proxy, and this is the client of whom it says that it connects for.
+    func isFrom(_ client: SocketAddress) {
+        if let peerAddress { pass?.move(from: peerAddress, to: client) }
+        peerAddress = client
     }
 
     /// - Parameter block: whose step of a TLS handshake it is, if there is something to receive.
@@ -81,7 +118,7 @@ extension MessageConnection {
         switch phase {
         case .heading: takeHead(bytes)
         case .open, .closing: takeFrames(bytes)
-        case .connecting, .securing, .lingering, .ended: break
+        case .connecting, .proxied, .securing, .lingering, .ended: break
         }
     }
 
@@ -157,7 +194,7 @@ extension MessageConnection {
             if let closingCode { report(.local(closingCode)) }
             sendCloseNotify()
             end()
-        case .connecting, .securing, .heading, .open:
+        case .connecting, .proxied, .securing, .heading, .open:
             sendCloseNotify()
             fail(.connectionLost)
         }
@@ -167,7 +204,7 @@ extension MessageConnection {
         switch phase {
         case .lingering: end()
         case .ended, .closing: endOfStream()
-        case .connecting, .securing, .heading, .open: fail(.connectionLost, error)
+        case .connecting, .proxied, .securing, .heading, .open: fail(.connectionLost, error)
         }
     }
 

@@ -16,6 +16,8 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
     enum Phase {
         /// Waiting for addresses or for the TCP connection (client).
         case connecting
+        /// Waiting for the header of a proxy (server).
+        case proxied
         /// In the TLS handshake.
         case securing
         /// Waiting for the peer's head.
@@ -29,7 +31,8 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
         case ended
     }
 
-    /// The peer's address; nil for a client that is not connected yet.
+    /// The peer's address; nil for a client that is not connected yet. Behind a proxy that says so it is that of the proxy's
+    /// client.
     package internal(set) var peerAddress: SocketAddress?
     /// The handler, which is released after ``MessageHandler/closed(_:_:)``.
     package internal(set) var handler: (any MessageHandler)?
@@ -206,7 +209,7 @@ package final class MessageConnection: ListedConnection, @unchecked Sendable {
     package func close(_ code: CloseCode = .normal, reason: String = "") {
         assert(loop.isCurrent)
         switch phase {
-        case .connecting, .securing, .heading:
+        case .connecting, .proxied, .securing, .heading:
             report(.local(code))
             end()
         case .open:
@@ -288,7 +291,9 @@ extension MessageConnection: EventHandler, TickFlushable {
     package func ready(_ readiness: Readiness) {
         if phase == .connecting { return finishConnecting() }
         // What the peer sent before the reset is still in the kernel. A step for it would be wasted.
-        if readiness.contains(.hangup), phase == .securing, role == .server { return fail(.connectionLost) }
+        if readiness.contains(.hangup), phase == .securing || phase == .proxied, role == .server {
+            return fail(.connectionLost)
+        }
         if readiness.contains(.writable) { write() }
         if readiness.contains(.readable) || readiness.contains(.hangup) { receive() }
     }

@@ -15,6 +15,10 @@ final class Opening {
     var side: Side
     /// The part of the head that has arrived.
     var received: [UInt8] = []
+    /// The proxies that connect to a server's listener.
+    var proxies = TrustedProxies()
+    /// The header of a proxy, until all of it has arrived.
+    var proxyHeader = ProxyHeaderParser()
     /// A client's addresses that have not been tried.
     var addresses = AddressTurns()
     /// Whose turn a server's connection waits for with its next step of the TLS handshake; nil if it does not wait.

@@ -10,6 +10,8 @@ package struct TransportError: Error, Sendable {
         case connectFailed
         /// The TLS handshake failed or a record was invalid; `underlying` is a `TLSError`.
         case tlsFailed
+        /// A peer that is a proxy does not begin with a proxy's header; `underlying` is a `ProxyHeaderError`.
+        case proxyHeaderInvalid
         /// The peer's head is not HTTP; `underlying` is an `HTTPError`.
         case httpInvalid
         /// The server responded, but not with the requested upgrade; `underlying` is a `WebSocketError`, with the

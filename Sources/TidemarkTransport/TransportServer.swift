@@ -18,6 +18,8 @@ package final class TransportServer: Sendable {
         package var limits: TransportLimits
         /// By which its connections are counted.
         package var listener = ListenerKind.clients
+        /// Whom it believes if they say who their client is.
+        package var proxies = TrustedProxies()
 
         package init(addresses: [SocketAddress], tls: TLSContext?, limits: TransportLimits = TransportLimits()) {
             self.addresses = addresses
@@ -61,7 +63,7 @@ package final class TransportServer: Sendable {
         }
         let listeners = try await loops[0].runThrowing {
             try Listener.all(on: loops[0], at: configuration.addresses) { descriptor, peer in
-                admit(descriptor, from: peer, to: parts, gate, configuration.tls, accept)
+                admit(descriptor, from: peer, to: parts, gate, configuration, accept)
             }
         }.value
         return TransportServer(parts: parts, listeners: listeners, counter: counter)
@@ -76,7 +78,7 @@ package final class TransportServer: Sendable {
 
     private static func admit(
         _ descriptor: FileDescriptor, from peer: SocketAddress, to parts: [Part], _ gate: ConnectionGate?,
-        _ context: TLSContext?, _ accept: @escaping Accept
+        _ configuration: Configuration, _ accept: @escaping Accept
     ) {
         let metrics = TransportMetrics.shared
         let listener = parts[0].group.listener
@@ -90,7 +92,8 @@ package final class TransportServer: Sendable {
         part.group.loop.execute {
             do {
                 try MessageConnection.accept(
-                    descriptor, from: peer, group: part.group, context: context, pass: pass, decide: accept)
+                    descriptor, from: peer, group: part.group, context: configuration.tls, pass: pass,
+                    proxies: configuration.proxies, decide: accept)
             } catch {
                 // The peer is already gone, or there is no memory for another connection. The peer will try again.
                 metrics.failed.increment()

@@ -10,6 +10,7 @@ enum Program {
     /// All fuzzers, from the first byte of a socket to the input of the rules.
     static let fuzzers: [Fuzzer] = [
         .requestHead, .responseHead, .httpRequests, .httpResponses, .cookies, .handshake, .frames, .inflate, .utf8,
+        .json,
         .envelope,
         .serverEnvelope, .zonePage,
         .fieldMap, .fieldMerge, .changeToken, .changeTag, .requestMemory, .outcomes,

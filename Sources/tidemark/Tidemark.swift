@@ -15,7 +15,7 @@ struct Tidemark: ParsableCommand {
         commandName: "tidemark",
         abstract: "A self-hosted CloudKit: serves devices that use the CloudKit API of the Tidemark library.",
         version: "tidemark \(Server.version)",
-        subcommands: [Dev.self, Serve.self, Migrate.self, Admin.self, CKTool.self, GenerateManual.self])
+        subcommands: [Dev.self, Setup.self, Serve.self, Migrate.self, Admin.self, CKTool.self, GenerateManual.self])
 
     /// The commands of the name by which the program was called.
     private static var root: any ParsableCommand.Type {

@@ -38,6 +38,9 @@ import TidemarkTestSupport
         defer { place.remove() }
         for (flag, value, text) in [
             ("--connections", "3", "--connections must be between 16 and 1000000"),
+            ("--connections-per-account", "0", "--connections-per-account must be between 1 and 1000000"),
+            ("--requests-per-second", "1000001", "--requests-per-second must be between 0 and 1000000"),
+            ("--request-burst", "9", "--request-burst is for --requests-per-second"),
             ("--long-queries", "0", "--long-queries must be between 1 and 64"),
             ("--anonymous-idle-seconds", "0", "--anonymous-idle-seconds must be between 1 and 86400"),
             ("--drain-seconds", "3601", "--drain-seconds must be between 0 and 3600"),

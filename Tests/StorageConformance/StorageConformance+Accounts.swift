@@ -64,6 +64,18 @@ extension StorageConformance {
                 among: [identity.credential, good], now: Credentials.expiry)
             try expectEqual(void, [identity.credential], "the expired one is void, the good one not")
         },
+        Scenario("R-927: why a credential opens no session is known of those that somebody has") { store in
+            let device = DeviceID(high: 1, low: 1)
+            for (hash, problem) in [
+                ([UInt8](repeating: 9, count: 32), SignInProblem.credentialUnknown), ([], .credentialUnknown),
+                (Credentials.revoked, .credentialRevoked), (Credentials.expired, .credentialExpired),
+                (Credentials.alice, .credentialUnknown),
+            ] {
+                let found = try await store.second.signInProblem(
+                    credentialHash: hash, device: device, now: StorageFixture.now)
+                try expectEqual(found, problem, "of \(hash.first ?? 0)")
+            }
+        },
         Scenario("R-863: a credential that is not there any more is void, so its sessions end") { store in
             let good = try await store.alice().credential
             let gone = CredentialID(good.rawValue + 1_000)

@@ -56,6 +56,39 @@ extension StorageConformance {
             }
             try expect(try await store.alice().feedsEverywhere, "who connects is told")
         },
+        Scenario("R-934, R-935: who connects is told what was chosen for their requests, and servers can ask") {
+            store in
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            try expectEqual(alice.limits, AccountLimits(), "nothing at first")
+            let fast = try require(RequestRate(perSecond: 50, burst: 70), "a rate")
+            let slow = try require(RequestRate(perSecond: 1_000_000, burst: 1), "the widest one")
+            try expect(try await store.first.setRequestRate(.atMost(fast), of: alice.account), "there is alice")
+            try expect(try await store.second.setRequestRate(.atMost(slow), in: container), "there is the container")
+            try expect(
+                try await store.first.setQuota(StorageQuota(privateBytes: 500), of: container), "and it has a quota")
+            try expect(try await store.first.setAccountQuota(400, of: alice.account), "and alice another one")
+            let hers = AccountLimits(
+                requests: .atMost(fast), requestsInContainer: .atMost(slow), quotaBytes: 400)
+            let his = AccountLimits(requestsInContainer: .atMost(slow), quotaBytes: 500)
+            try expectEqual(try await store.alice().limits, hers, "hers")
+            try expectEqual(try await store.bob().limits, his, "his")
+            try expectEqual(
+                try await store.second.limits(of: [alice.user, bob.user, UserID(999_999)]),
+                [alice.user: hers, bob.user: his], "the same for who asks")
+
+            try expect(try await store.second.setRequestRate(.unlimited, of: alice.account), "any number")
+            try expectEqual(try await store.alice().limits.requests, .unlimited, "is another choice than none")
+            try expect(try await store.second.setRequestRate(.standard, of: alice.account), "and back")
+            try expectEqual(try await store.alice().limits.requests, .standard, "nothing is chosen")
+            try expect(!(try await store.first.setRequestRate(.unlimited, of: AccountID(999_999))), "nobody")
+            let strange = ContainerKey(identifier: "iCloud.strange", environment: .development)
+            try expect(!(try await store.first.setRequestRate(.unlimited, in: strange)), "no container")
+            let elsewhere = try await store.first.identity(
+                credentialHash: Credentials.alice, container: "iCloud.other", environment: .development,
+                containersMax: .max, now: StorageFixture.now)
+            try expectEqual(elsewhere?.limits, AccountLimits(quotaBytes: 400), "another container has its own")
+        },
         Scenario("R-008: users have the roles that they were given, as long as the schema has them") { store in
             let (alice, bob) = (try await store.alice(), try await store.bob())
             let users = [alice.user, bob.user]

@@ -57,12 +57,16 @@ package final class RawPeer: EventHandler, @unchecked Sendable {
         return output
     }
 
-    /// - Parameter bytes: sent as soon as can be, however long the test's own task has to wait for its turn.
+    /// - Parameters:
+    ///   - preface: sent before everything else, never encrypted.
+    ///   - bytes: sent as soon as can be, however long the test's own task has to wait for its turn.
     package static func connect(
-        to address: SocketAddress, on loop: EventLoop, tls: TLSContext?, _ tamper: Tamper, sending bytes: [UInt8] = []
+        to address: SocketAddress, on loop: EventLoop, tls: TLSContext?, _ tamper: Tamper, preface: [UInt8] = [],
+        sending bytes: [UInt8] = []
     ) async throws -> RawPeer {
         try await loop.runThrowing {
             let peer = try RawPeer(loop, address, tls, tamper)
+            peer.outgoing = preface
             peer.plaintext = bytes
             peer.registration = try loop.register(
                 peer.socket.descriptor, interest: [.readable, .writable], handler: peer)

@@ -65,6 +65,44 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-944: a connection of a proxy becomes one of its client, and leaves the proxy's place`() {
+        let limits = PlaceLimits(connectionsMax: 128)
+        var places = ConnectionPlaces(limits)
+        // Many more than one address may have, one after the other.
+        for id in 1...UInt64(limits.newcomersPerAddressMax) {
+            #expect(places.arrive(id, from: block(1), at: .zero).refusal == nil)
+            #expect(places.move(id, to: block(100 + Int(id)), at: .zero)?.refusal == nil)
+        }
+        #expect(places.arrive(1_000, from: block(1), at: .zero).refusal == nil)
+        #expect(places.newcomerCount == limits.newcomersPerAddressMax + 1)
+        // The clients have their own bound.
+        var refused = 0
+        for id in 2_000..<2_000 + UInt64(limits.newcomersPerAddressMax) {
+            _ = places.arrive(id, from: block(1), at: .zero)
+            if places.move(id, to: block(101), at: .zero)?.refusal == .ofAddress { refused += 1 }
+        }
+        #expect(refused == 1)
+    }
+
+    @Test func `R-944: what was decided for a proxy's address does not count for its client`() {
+        let limits = PlaceLimits(connectionsMax: 128)
+        var places = ConnectionPlaces(limits)
+        for id in 1...UInt64(limits.newcomersPerAddressMax) { _ = places.arrive(id, from: block(1), at: .zero) }
+        #expect(places.arrive(500, from: block(1), at: .zero).refusal == .ofAddress)
+        #expect(!places.isNewcomer(500) && places.leavingCount == 1)
+        #expect(places.move(500, to: block(2), at: .zero)?.refusal == nil)
+        #expect(places.isNewcomer(500) && places.leavingCount == 0)
+        // The oldest of the proxy's is still one of the proxy's, not one that has moved.
+        #expect(places.move(1, to: block(3), at: .seconds(1))?.refusal == nil)
+        _ = places.arrive(501, from: block(1), at: .seconds(2))
+        #expect(places.arrive(502, from: block(1), at: .seconds(2)).victim?.id == 2)
+        // One that has ended or settled stays as it is.
+        places.leave(500)
+        #expect(places.move(500, to: block(4), at: .seconds(2)) == nil)
+        #expect(places.settle(3, isAnonymous: false) == nil)
+        #expect(places.move(3, to: block(4), at: .seconds(2)) == nil)
+    }
+
     @Test func `R-721: nobody without a credential takes the places of those who have one`() {
         let limits = PlaceLimits(connectionsMax: 80, anonymousMax: 20, anonymousPerAddressMax: 5)
         var places = ConnectionPlaces(limits)
@@ -114,6 +152,13 @@ import TidemarkTestSupport
                     #expect(victim.why == .ofServer || old?.address == address, "seed \(random.seed)")
                 }
                 if let ended = arrival.ended { alive[ended] = nil }
+                if alive[id] != nil, Int.random(in: 0..<3, using: &random) == 0 {
+                    let other = Int.random(in: 0..<4, using: &random)
+                    let moved = places.move(id, to: block(other), at: now)
+                    #expect(moved != nil, "seed \(random.seed)")
+                    alive[id] = (other, now)
+                    if let ended = moved?.ended { alive[ended] = nil }
+                }
                 for other in alive.keys.sorted() where Int.random(in: 0..<6, using: &random) == 0 {
                     if settled[other] == nil, Bool.random(using: &random) {
                         let isAnonymous = Bool.random(using: &random)

@@ -54,6 +54,9 @@ extension MessageShape {
                 FieldShape(5, "message_bytes_max", .uint32),
                 FieldShape(6, "asset_bytes_max", .uint64),
                 FieldShape(7, "asset_chunk_bytes_max", .uint32),
+                FieldShape(8, "requests_per_second", .uint32),
+                FieldShape(9, "request_burst", .uint32),
+                FieldShape(10, "quota_bytes", .uint64, isOptional: true),
             ]),
         MessageShape(
             "WirePrepareAssetUpload", TidemarkWire.WirePrepareAssetUpload.self, WireJudge.WirePrepareAssetUpload.self,
@@ -269,6 +272,7 @@ extension MessageShape {
                 FieldShape(4, "user_did_reset_encrypted_data_key", .bool),
                 FieldShape(5, "zone_key_unknown", .bool),
                 FieldShape(6, "request_session", .bytes),
+                FieldShape(7, "sign_in_problem", .choice),
             ]),
         MessageShape(
             "WireFetchKeys", TidemarkWire.WireFetchKeys.self, WireJudge.WireFetchKeys.self,

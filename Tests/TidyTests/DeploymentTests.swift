@@ -65,7 +65,54 @@ import Testing
         ] {
             #expect(unit.contains("\n\(setting)"), "\(setting)")
         }
+        for setting in [
+            "Type=notify", "WatchdogSec=30", "LoadCredential=master.key:", "LoadCredential=database-password:",
+        ] {
+            #expect(unit.contains("\n\(setting)"), "\(setting)")
+        }
         let user = try #require(unit.firstMatch(of: /(?m)^User=(\w+)$/)).1
-        #expect(try text("deploy/README.md").contains(Regex("useradd --system .*\(user)\n")))
+        #expect(try text("deploy/debian/tidemark.sysusers").contains("\nu \(user) "))
+        #expect(try text("deploy/README.md").contains("`\(user)`, made by systemd-sysusers"))
+    }
+
+    @Test func `R-947: the package starts nothing by itself, and deletes nothing`() throws {
+        #expect(try text("deploy/tidemark.service").contains("\nConditionPathExists=/etc/tidemark/tidemark.env\n"))
+        for script in ["postinst", "prerm", "postrm"] {
+            // What it does, without what it prints.
+            let lines = try text("deploy/debian/\(script)").split(separator: "\n").filter { !$0.contains("echo ") }
+            for line in lines {
+                #expect(!line.contains(/\b(rm|dropdb|deluser|userdel|enable|start)\b/), "\(script): \(line)")
+            }
+            #expect(lines.contains("set -e"), "\(script)")
+        }
+        // What the unit and the guide name is in the package.
+        let package = try text("deploy/package")
+        for place in [
+            "usr/bin/tidemark", "lib/systemd/system/tidemark.service", "usr/lib/sysusers.d/tidemark.conf",
+            "usr/libexec/tidemark/certbot-hook", "share/tidemark/migrations",
+        ] { #expect(package.contains(place), "\(place)") }
+        #expect(try text("deploy/tidemark.service").contains("ExecStart=/usr/bin/tidemark serve\n"))
+        #expect(try text("deploy/README.md").contains("/usr/libexec/tidemark/certbot-hook"))
+    }
+
+    @Test func `R-949: pods can do little, say whether they are ready, and do not all go at once`() throws {
+        let manifest = try text("deploy/kubernetes/tidemark.yaml")
+        for line in [
+            "pod-security.kubernetes.io/enforce: restricted", "automountServiceAccountToken: false",
+            "runAsNonRoot: true",
+            "allowPrivilegeEscalation: false", "readOnlyRootFilesystem: true", "capabilities: { drop: [ALL] }",
+            "kind: PodDisruptionBudget", "kind: NetworkPolicy", "readinessProbe:", "livenessProbe:", "startupProbe:",
+            "path: /readyz",
+        ] { #expect(manifest.contains(line), "\(line)") }
+        // The user of the image.
+        let user = try #require(try text("deploy/Dockerfile").firstMatch(of: /(?m)^USER (\d+):\d+$/)).1
+        #expect(manifest.contains("runAsUser: \(user)\n"))
+        // Secrets are examples, and a filled copy does not get into the repository.
+        #expect(!manifest.contains("kind: Secret\n"))
+        #expect(try text(".gitignore").contains("\ndeploy/kubernetes/secret.yaml\n"))
+        // A pod has longer than it needs to drain and to answer.
+        let drain = try #require(manifest.firstMatch(of: /DRAIN_SECONDS: "(\d+)"/).flatMap { Int($0.1) })
+        let grace = try #require(manifest.firstMatch(of: /GracePeriodSeconds: (\d+)/).flatMap { Int($0.1) })
+        #expect(grace >= drain + 20)
     }
 }

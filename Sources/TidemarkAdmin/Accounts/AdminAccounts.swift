@@ -9,7 +9,7 @@ struct AdminAccounts: ParsableCommand {
         commandName: "accounts", abstract: "Accounts: who may sign in.",
         subcommands: [
             List.self, Show.self, Create.self, Disable.self, Enable.self, Delete.self, Export.self, Import.self,
-            SetName.self, SetEncryption.self, SetAccountQuota.self,
+            SetName.self, SetEncryption.self, SetAccountQuota.self, SetAccountLimit.self,
         ])
 
     struct List: AdminCommand {

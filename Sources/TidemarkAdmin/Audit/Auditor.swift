@@ -10,7 +10,9 @@ internal import TidemarkTelemetry
 /// before they act, and what became of them. If that cannot be written, nothing is done.
 enum Auditor {
     static func run(_ command: any AdminCommand, on console: Console) async throws {
-        let action = console.isDryRun ? nil : action(command, by: console.operatorIdentity)
+        // Over a server it is refused, and that is in the audit.
+        let auditsItself = type(of: command).auditsItself && console.screen.hasLocalFiles
+        let action = console.isDryRun || auditsItself ? nil : action(command, by: console.operatorIdentity)
         try await run(action, on: console, keeping: { withoutPersons($0, of: command) }) {
             try await command.run(console)
         }

@@ -10,12 +10,14 @@ internal import TidemarkService
 internal import TidemarkStore
 
 extension CKTool {
-    struct CreateRecord: CKToolCommand {
+    struct CreateRecord: CKToolStoreCommand {
+        static let right = CKToolRight.user(mayChange: true)
         static let configuration = CommandConfiguration(
             commandName: "create-record", abstract: "Create a record, and write it.",
             discussion: """
                 Fields are JSON: {"title": {"type": "stringType", "value": "Kim"}}. The value of an assetType is a key of \
-                --asset-files. Servers and this command have one directory of assets: TIDEMARK_ASSET_DIRECTORY.
+                --asset-files. Over a database, servers and this command have one directory of assets: \
+                TIDEMARK_ASSET_DIRECTORY.
                 """)
 
         @OptionGroup var access: CKToolAccess
@@ -39,8 +41,20 @@ extension CKTool {
             }
         }
 
+        var place: CKToolPlace? { container.place }
+
+        func words(_ program: CKToolProgram) -> CKToolWords {
+            var words = CKToolWords("create-record", in: container, zone)
+            words.add("--record-type", recordType)
+            if let fieldsJSON { words.add("--fields-json", fieldsJSON) }
+            if let fieldsFile { words.add("--fields-file", file: program.path(fieldsFile)) }
+            if fieldsStdin { words.addInput(flag: "--fields-stdin") }
+            for file in assetFiles { words.add(assetFile: file, program) }
+            return words
+        }
+
         func run(_ program: CKToolProgram) async throws {
-            let token = try program.tokens.required(.user, option: access.token)
+            let user = try program.userCredential(access.token)
             let fields: CKToolFields
             do throws(InputMistake) {
                 fields = try CKToolFields(parsing: try text(program))
@@ -48,13 +62,14 @@ extension CKTool {
                 throw AdminFailure(.usage, error.text)
             }
             let assets = try CKToolAssets(assetFiles)
-            let store = fields.fileKeys.isEmpty ? nil : try CKToolAssets.store(variables: program.variables)
+            let store = fields.fileKeys.isEmpty ? nil : try program.assetStore()
             defer { store?.stop() }
             try await program.withConsole(container.place) { console in
-                try await CKToolSession.with(token, zone, on: console, assets: store) { session in
+                try await CKToolSession.with(user, zone, on: console, assets: store) { session in
                     let files = try await Self.upload(fields.fileKeys, of: assets, program, session)
                     let map = try Self.fieldMap(fields, files, program)
-                    let match = try await session.create(recordType, named: UUID().uuidString, map)
+                    let match = try await session.create(
+                        recordType, named: UUID().uuidString, map, emptyLists: fields.emptyLists)
                     let output = try await session.outputs([match], nil).first ?? OutputValue.none
                     try await console.write(CKToolJSONText.text(output))
                 }
@@ -86,13 +101,16 @@ extension CKTool {
         ) async throws -> [String: FieldAsset] {
             var files: [String: FieldAsset] = [:]
             for key in keys {
-                if let path = assets.paths[key] { files[key] = try await session.upload(program.path(path)) }
+                if let path = assets.paths[key] {
+                    files[key] = try await session.upload(try program.terminal.open(program.path(path)))
+                }
             }
             return files
         }
     }
 
-    struct QueryRecords: CKToolCommand {
+    struct QueryRecords: CKToolStoreCommand {
+        static let right = CKToolRight.user(mayChange: false)
         static let configuration = CommandConfiguration(
             commandName: "query-records", abstract: "Write the records that filters find.",
             discussion: CKToolSearch.discussion)
@@ -123,30 +141,42 @@ extension CKTool {
 
         private static let limitMax = 100_000
 
+        var place: CKToolPlace? { container.place }
+
+        func words(_ program: CKToolProgram) -> CKToolWords {
+            var words = CKToolWords("query-records", in: container, zone)
+            words.add(search)
+            words.add("--sort-by", sortBy)
+            words.add("--requested-fields", requestedFields)
+            words.add("--limit", "\(limit)")
+            if let continuationToken { words.add("--continuation-token", continuationToken) }
+            return words
+        }
+
         func run(_ program: CKToolProgram) async throws {
-            let token = try program.tokens.required(.user, option: access.token)
+            let user = try program.userCredential(access.token)
             let wanted = try search.search(program.values, sortBy: sortBy)
             guard let cursor = Base64.decodeURLSafe(continuationToken ?? "") else {
                 throw AdminFailure(.usage, "This is no continuation token of query-records.")
             }
             try await program.withConsole(container.place) { console in
-                try await CKToolSession.with(token, zone, on: console) { session in
-                    let found = try await session.find(wanted, limit: limit, after: cursor)
+                try await CKToolSession.with(user, zone, on: console) { session in
                     let keys = requestedFields.isEmpty ? nil : requestedFields
-                    var output: [(String, OutputValue)] = [
-                        ("records", .list(try await session.outputs(found.matches, keys)))
-                    ]
-                    if let next = found.cursor {
-                        output.append(("continuationToken", .text(Base64.encodeURLSafe(next))))
+                    var text = CKToolRecordsText()
+                    let next = try await session.eachPage(of: wanted, limit: limit, after: cursor) { matches in
+                        if let part = text.add(try await session.outputs(matches, keys)) {
+                            try await console.write(part)
+                        }
                     }
-                    try await console.write(CKToolJSONText.text(.object(output)))
+                    try await console.write(text.end(continuationToken: next.map { Base64.encodeURLSafe($0) }))
                 }
                 if container.environment == .development { try await console.store.buildMissingIndexes() }
             }
         }
     }
 
-    struct DeleteRecord: CKToolCommand {
+    struct DeleteRecord: CKToolStoreCommand {
+        static let right = CKToolRight.user(mayChange: true)
         static let configuration = CommandConfiguration(
             commandName: "delete-record", abstract: "Delete a record.")
 
@@ -157,10 +187,19 @@ extension CKTool {
         var recordName: String
         @Flag(name: .shortAndLong, help: "Delete it without asking.") var yes = false
 
+        var place: CKToolPlace? { container.place }
+
+        func words(_ program: CKToolProgram) -> CKToolWords {
+            var words = CKToolWords("delete-record", in: container, zone)
+            words.add("--record-name", recordName)
+            words.add(flag: "--yes", if: yes)
+            return words
+        }
+
         func run(_ program: CKToolProgram) async throws {
-            let token = try program.tokens.required(.user, option: access.token)
+            let user = try program.userCredential(access.token)
             try await program.withConsole(container.place, isConfirmed: yes) { console in
-                try await CKToolSession.with(token, zone, on: console) { session in
+                try await CKToolSession.with(user, zone, on: console) { session in
                     let lookup = try await session.service.records(
                         named: [recordName], in: session.zone, by: session.access
                     ).mapError { AdminFailure($0) }.get()
@@ -176,7 +215,8 @@ extension CKTool {
         }
     }
 
-    struct DeleteRecords: CKToolCommand {
+    struct DeleteRecords: CKToolStoreCommand {
+        static let right = CKToolRight.user(mayChange: true)
         static let configuration = CommandConfiguration(
             commandName: "delete-records", abstract: "Delete the records that filters find.",
             discussion: CKToolSearch.discussion)
@@ -191,11 +231,21 @@ extension CKTool {
         var dryRun = true
         @Flag(name: .shortAndLong, help: "Delete them without asking.") var yes = false
 
+        var place: CKToolPlace? { container.place }
+
+        func words(_ program: CKToolProgram) -> CKToolWords {
+            var words = CKToolWords("delete-records", in: container, zone)
+            words.add(search)
+            words.add("--dry-run", "\(dryRun)")
+            words.add(flag: "--yes", if: yes)
+            return words
+        }
+
         func run(_ program: CKToolProgram) async throws {
-            let token = try program.tokens.required(.user, option: access.token)
+            let user = try program.userCredential(access.token)
             let wanted = try search.search(program.values, sortBy: [])
             try await program.withConsole(container.place, isConfirmed: yes) { console in
-                try await CKToolSession.with(token, zone, on: console) { session in
+                try await CKToolSession.with(user, zone, on: console) { session in
                     var count = 0
                     try await Self.eachPage(wanted, session) { count += $0.count }
                     guard !dryRun else {
@@ -216,11 +266,8 @@ extension CKTool {
         private static func eachPage(
             _ search: CKToolSession.Search, _ session: CKToolSession, _ body: ([String]) async throws -> Void
         ) async throws {
-            var place: [UInt8]? = []
-            while let after = place {
-                let found = try await session.find(search, limit: Limits.standard.itemsMax, after: after)
-                if !found.matches.isEmpty { try await body(found.matches.map(\.record.name)) }
-                place = found.cursor
+            _ = try await session.eachPage(of: search, limit: .max) { matches in
+                if !matches.isEmpty { try await body(matches.map(\.record.name)) }
             }
         }
 

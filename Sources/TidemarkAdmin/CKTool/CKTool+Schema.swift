@@ -5,7 +5,8 @@ internal import TidemarkDomain
 internal import TidemarkStore
 
 extension CKTool {
-    struct ExportSchema: CKToolCommand {
+    struct ExportSchema: CKToolStoreCommand {
+        static let right = CKToolRight.management(.viewer)
         static let configuration = CommandConfiguration(
             commandName: "export-schema", abstract: "Write the schema of a container, in the schema language.")
 
@@ -15,6 +16,10 @@ extension CKTool {
             name: .customLong("output-file"),
             help: ArgumentHelp("The file. Default: standard output.", valueName: "file"))
         var outputFile: String?
+
+        var place: CKToolPlace? { container.place }
+
+        func words(_ program: CKToolProgram) -> CKToolWords { CKToolWords("export-schema", in: container) }
 
         func run(_ program: CKToolProgram) async throws {
             try program.noteManagementToken(access.token)
@@ -26,7 +31,8 @@ extension CKTool {
         }
     }
 
-    struct ImportSchema: CKToolCommand {
+    struct ImportSchema: CKToolStoreCommand {
+        static let right = CKToolRight.management(.editor)
         static let configuration = CommandConfiguration(
             commandName: "import-schema", abstract: "Replace the schema of a container by that of a file.",
             discussion: """
@@ -38,6 +44,15 @@ extension CKTool {
         @OptionGroup var container: CKToolContainer
         @Flag(name: .customLong("validate"), help: "Also say that the schema is valid.") var saysValid = false
         @Option(help: ArgumentHelp("The schema's file.", valueName: "file")) var file: String
+
+        var place: CKToolPlace? { container.place }
+
+        func words(_ program: CKToolProgram) -> CKToolWords {
+            var words = CKToolWords("import-schema", in: container)
+            words.add(flag: "--validate", if: saysValid)
+            words.add("--file", file: program.path(file))
+            return words
+        }
 
         func run(_ program: CKToolProgram) async throws {
             try program.noteManagementToken(access.token)
@@ -54,13 +69,22 @@ extension CKTool {
         }
     }
 
-    struct ValidateSchema: CKToolCommand {
+    struct ValidateSchema: CKToolStoreCommand {
+        static let right = CKToolRight.management(.viewer)
         static let configuration = CommandConfiguration(
             commandName: "validate-schema", abstract: "Say whether a schema's file could be imported. Changes nothing.")
 
         @OptionGroup var access: CKToolAccess
         @OptionGroup var container: CKToolContainer
         @Option(help: ArgumentHelp("The schema's file.", valueName: "file")) var file: String
+
+        var place: CKToolPlace? { container.place }
+
+        func words(_ program: CKToolProgram) -> CKToolWords {
+            var words = CKToolWords("validate-schema", in: container)
+            words.add("--file", file: program.path(file))
+            return words
+        }
 
         func run(_ program: CKToolProgram) async throws {
             try program.noteManagementToken(access.token)
@@ -75,7 +99,8 @@ extension CKTool {
         }
     }
 
-    struct ResetSchema: CKToolCommand {
+    struct ResetSchema: CKToolStoreCommand {
+        static let right = CKToolRight.management(.owner)
         static let configuration = CommandConfiguration(
             commandName: "reset-schema",
             abstract: "Make the development schema that of production, and delete the data.",
@@ -88,10 +113,18 @@ extension CKTool {
         @Option(name: .customLong("container-id"), help: ArgumentHelp("The container's identifier.", valueName: "id"))
         var containerID: String
 
+        var place: CKToolPlace? { developmentPlace }
+        private var developmentPlace: CKToolPlace { CKToolPlace(container: containerID, environment: .development) }
+
+        func words(_ program: CKToolProgram) -> CKToolWords {
+            var words = CKToolWords("reset-schema")
+            words.add("--container-id", containerID)
+            return words
+        }
+
         func run(_ program: CKToolProgram) async throws {
             try program.noteManagementToken(access.token)
-            let place = CKToolPlace(container: containerID, environment: .development)
-            try await program.withConsole(place, auditing: "reset-schema") { console in
+            try await program.withConsole(developmentPlace, auditing: "reset-schema") { console in
                 let id = try await console.containerID()
                 let production = try await console.store.container(containerID, .production)
                 let schema: Schema =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import TidemarkDomain
 
 extension CKTool {
     struct SaveToken: CKToolCommand {
@@ -59,11 +60,16 @@ extension CKTool {
         }
     }
 
-    struct GetTeams: CKToolCommand {
+    struct GetTeams: CKToolStoreCommand {
+        static let right = CKToolRight.management(.viewer)
         static let configuration = CommandConfiguration(
             commandName: "get-teams", abstract: "List the teams of the token's owner. Here is one, without meaning.")
 
         @OptionGroup var access: CKToolAccess
+
+        var place: CKToolPlace? { nil }
+
+        func words(_ program: CKToolProgram) -> CKToolWords { CKToolWords("get-teams") }
 
         func run(_ program: CKToolProgram) async throws {
             try await program.screen().write("TIDEMARK00: Tidemark\n")

@@ -9,8 +9,8 @@ package struct CKTool: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: programName, abstract: "CloudKit's command line tool, on a store of Tidemark.",
         discussion: """
-            Scripts for Apple's cktool run unchanged. The selected context or TIDEMARK_DATABASE_URL says which store they \
-            use. See docs/cktool.md.
+            Scripts for Apple's cktool run unchanged. The selected context or TIDEMARK_DATABASE_URL says which store \
+            or server they use. See docs/cktool.md.
             """,
         version: "cktool, tidemark \(Server.version)",
         subcommands: [
@@ -18,7 +18,7 @@ package struct CKTool: ParsableCommand {
             ResetSchema.self, CreateRecord.self, QueryRecords.self, DeleteRecord.self, DeleteRecords.self, Version.self,
         ])
 
-    private static let programName = "cktool"
+    static let programName = "cktool"
 
     package init() {}
 
@@ -37,7 +37,8 @@ package struct CKTool: ParsableCommand {
     }
 }
 
-/// A command of `cktool`. It runs on the machine of whoever calls it, with that person's files and variables.
+/// A command of `cktool`. It runs on the machine of whoever calls it, with that person's files and variables, or in a server
+/// that reaches no more than those files.
 package protocol CKToolCommand: ParsableCommand, Sendable {
     /// - Throws: ``AdminFailure``, `StorageError` or ``CommandEnd``.
     func run(_ program: CKToolProgram) async throws

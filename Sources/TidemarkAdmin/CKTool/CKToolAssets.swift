@@ -42,29 +42,27 @@ struct CKToolAssets: Equatable, Sendable {
 }
 
 extension CKToolSession {
-    /// Adds a file's content to the zone's database, so that a record may name it.
-    func upload(_ path: String) async throws -> FieldAsset {
-        var isFolder = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder,
-            let file = FileHandle(forReadingAtPath: path)
-        else {
-            throw AdminFailure(.usage, "The file \(path) cannot be read. Check that it exists and who may read it.")
+    /// Adds a file's content to the zone's database, as it is, so that a record may name it.
+    func upload(_ file: InputFile) async throws -> FieldAsset {
+        guard let count = file.byteCount.map(Int64.init) else {
+            throw AdminFailure(.usage, "\(file.name) is no file of its own, so its size is not known. Name a file.")
         }
-        defer { try? file.close() }
-        let count = Int64(try file.seekToEnd())
-        try file.seek(toOffset: 0)
         let draft = (0..<4).flatMap { _ in withUnsafeBytes(of: console.loop.randomBits()) { Array($0) } }
         var upload = AssetUpload(
             draft: draft, byteCount: count, in: zone.database, by: access.marking(life),
             owner: scope == .private ? nil : identity.user, isNamedByContent: true)
         upload.account = identity.account
         var progress = try await service.prepare(upload, by: access).mapError { AdminFailure($0) }.get()
+        var part: ArraySlice<UInt8> = []
         while !progress.isComplete {
-            let chunk = [UInt8](try file.read(upToCount: Limits.standard.assetChunkBytesMax) ?? Data())
+            if part.isEmpty { part = try file.storedPart()[...] }
+            let room = min(Int64(Limits.standard.assetChunkBytesMax), count - progress.byteCount)
+            let chunk = part.prefix(Int(room))
             guard !chunk.isEmpty || count == 0 else {
-                throw AdminFailure(.refused, "\(path) changes while it is read. Try again.")
+                throw AdminFailure(.refused, "\(file.name) changes while it is read. Try again.")
             }
-            progress = try await service.append(chunk[...], at: progress.byteCount, to: upload)
+            part = part.dropFirst(chunk.count)
+            progress = try await service.append(chunk, at: progress.byteCount, to: upload)
                 .mapError { AdminFailure($0) }.get()
         }
         guard let sha256 = progress.sha256 else { throw AdminFailure(.serverFault) }

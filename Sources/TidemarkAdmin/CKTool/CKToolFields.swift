@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import TidemarkBytes
+internal import TidemarkDomain
 internal import TidemarkFields
 
 /// The fields of a record in JSON: `{"title": {"type": "stringType", "value": "Kim"}}`.
@@ -15,6 +16,8 @@ struct CKToolFields: Equatable, Sendable {
 
     /// By key.
     let entries: [Entry]
+    /// The keys of empty lists that declare no type of elements.
+    private let untypedLists: [String]
 
     /// - Throws: ``InputMistake`` for any other JSON.
     init(parsing text: String) throws(InputMistake) {
@@ -23,18 +26,31 @@ struct CKToolFields: Equatable, Sendable {
         else {
             throw InputMistake("The fields are no JSON object: {\"KEY\": {\"type\": \"stringType\", \"value\": …}}")
         }
-        var entries: [Entry] = []
+        var (entries, untypedLists) = ([Entry](), [String]())
         for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
             guard case .object(let parts) = field, case .text(let name)? = parts["type"] else {
                 throw InputMistake("The field \(key) is not {\"type\": …, \"value\": …}.")
             }
+            let value = parts["value"] ?? .null
+            if name == CKToolType.emptyListName {
+                // As an empty list is written of which nothing is known.
+                guard value == .list([]) else { throw InputMistake("The field \(key) (\(name)) is no empty list.") }
+                untypedLists.append(key)
+                continue
+            }
             guard let type = CKToolType(name: name) else {
                 throw InputMistake("The field \(key) has the unknown type \(name). Types: \(CKToolType.names).")
             }
-            let value = parts["value"] ?? .null
             if value != .null { entries.append(Entry(key: key, type: type, value: value)) }
         }
         self.entries = entries
+        self.untypedLists = untypedLists
+    }
+
+    /// The declared types of empty lists. The stored list does not have them.
+    var emptyLists: [String: SchemaFieldType] {
+        let lists = entries.filter { $0.type.isList && $0.value == .list([]) }
+        return Dictionary(uniqueKeysWithValues: lists.map { ($0.key, $0.type.schemaType) })
     }
 
     /// The keys of the files that assets name, each once.
@@ -53,6 +69,7 @@ struct CKToolFields: Equatable, Sendable {
         let reader = Reader(files: files, timeZone: timeZone)
         var fields: [Field] = []
         for entry in entries { fields.append(Field(entry.key, try reader.value(of: entry))) }
+        for key in untypedLists { fields.append(Field(key, .emptyList)) }
         do {
             return try FieldMap(fields)
         } catch {

@@ -12,6 +12,8 @@ struct CKToolRecord {
     let store: StoreIncarnation
     /// Record names of users.
     let userNames: [UserID: String]
+    /// The fields of its type, which tell what an empty list is a list of. Nothing if there is no such list.
+    var schema: [String: FieldSchema] = [:]
 
     /// - Parameter keys: of the fields; nil for all.
     func output(_ keys: [String]? = nil) -> OutputValue {
@@ -36,10 +38,10 @@ struct CKToolRecord {
                 // Only the user's devices can read it.
                 return (entry.key, .object([("type", .text("encryptedBytesType")), ("value", .none)]))
             }
-            let type = CKToolType(of: value.type)?.name ?? "emptyListType"
+            let type = CKToolType(of: value.type) ?? schema[entry.key].flatMap { CKToolType(listOf: $0.type) }
             let output: OutputValue =
                 value.type.isList ? .list(value.lineElements.map(Self.scalar)) : Self.scalar(value)
-            return (entry.key, .object([("type", .text(type)), ("value", output)]))
+            return (entry.key, .object([("type", .text(type?.name ?? CKToolType.emptyListName)), ("value", output)]))
         }
     }
 
@@ -78,7 +80,10 @@ struct CKToolRecord {
 enum CKToolJSONText {
     static func text(_ value: OutputValue) -> String { text(value, indent: "") + "\n" }
 
-    private static func text(_ value: OutputValue, indent: String) -> String {
+    /// Without the end of the last line.
+    ///
+    /// - Parameter indent: of the further lines.
+    static func text(_ value: OutputValue, indent: String) -> String {
         let inner = indent + "  "
         switch value {
         case .list(let values) where !values.isEmpty:

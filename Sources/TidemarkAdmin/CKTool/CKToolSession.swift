@@ -23,16 +23,19 @@ struct CKToolSession: Sendable {
 
     /// Opens the zone for as long as `body` runs.
     ///
-    /// - Parameter assets: where the content of assets is; nil if the command has none.
+    /// - Parameters:
+    ///   - credentialHash: of the user's credential. It is looked up here, in the container, and nowhere before.
+    ///   - assets: where the content of assets is; nil if the command has none.
     static func with(
-        _ token: String, _ place: CKToolZone, on console: Console, assets: (any AssetStore)? = nil,
+        _ credentialHash: [UInt8], _ place: CKToolZone, on console: Console, assets: (any AssetStore)? = nil,
         _ body: (CKToolSession) async throws -> Void
     ) async throws {
         let service = CloudService(
-            storage: console.storage, assets: assets, scheduler: console.loop, limits: .standard, onMoved: { _ in })
+            storage: console.storage, assets: assets, scheduler: console.loop,
+            limits: console.serverLimits ?? .standard, onMoved: { _ in })
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(try await open(token, place, on: console, service)))
+            result = .success(try await body(try await open(credentialHash, place, on: console, service)))
         } catch {
             result = .failure(error)
         }
@@ -41,13 +44,13 @@ struct CKToolSession: Sendable {
     }
 
     private static func open(
-        _ token: String, _ place: CKToolZone, on console: Console, _ service: CloudService
+        _ credentialHash: [UInt8], _ place: CKToolZone, on console: Console, _ service: CloudService
     ) async throws -> CKToolSession {
         let key = try console.container()
         let identity: Identity?
         do throws(StorageError) {
             identity = try await console.storage.identity(
-                credentialHash: Credential(text: token).hash, container: key.identifier, environment: key.environment,
+                credentialHash: credentialHash, container: key.identifier, environment: key.environment,
                 containersMax: 0, now: console.now)
         } catch {
             throw error.code == .containerUnknown ? AdminFailure.noContainer(key) : error
@@ -94,35 +97,36 @@ struct CKToolSession: Sendable {
         let sorts: [QuerySort]
     }
 
-    /// What a query found.
-    struct Findings: Sendable {
-        var matches: [QueryMatch] = []
-        /// Nil: there is no more.
-        var cursor: [UInt8]?
-    }
-
-    /// Reads until there are so many records, or no more.
+    /// Reads until there are so many records, or no more. A page has no more records than one request may change, and is in
+    /// memory alone.
     ///
     /// - Parameter cursor: of an earlier call with the same query; empty to begin.
-    func find(_ search: Search, limit: Int, after cursor: [UInt8] = []) async throws -> Findings {
+    /// - Returns: where a later call goes on; nil: there is no more.
+    func eachPage(
+        of search: Search, limit: Int, after cursor: [UInt8] = [], _ body: ([QueryMatch]) async throws -> Void
+    ) async throws -> [UInt8]? {
         let query = try await query(search)
-        var (findings, place) = (Findings(), cursor)
-        repeat {
+        var (place, left) = (cursor, limit)
+        while true {
             let result = await service.queryRecords(
                 query, in: zone.database, of: identity.container, by: access, cursor: place,
-                recordsMax: limit - findings.matches.count, for: WorkTurn(of: .nobody))
+                recordsMax: min(left, itemsMax), for: WorkTurn(of: .account(identity.account.rawValue)))
             let page: QueryPage
             switch result {
             case .success(let success): page = success
             case .failure(let refusal):
                 throw AdminFailure(AdminFailure(refusal.reason).status, refusal.text)
             }
-            findings.matches += page.matches.filter { match in search.filters.allSatisfy { $0.keeps(match.record) } }
-            findings.cursor = page.cursor?.bytes
-            place = findings.cursor ?? []
-        } while findings.cursor != nil && findings.matches.count < limit
-        return findings
+            let matches = page.matches.filter { match in search.filters.allSatisfy { $0.keeps(match.record) } }
+            left -= matches.count
+            try await body(matches)
+            guard let next = page.cursor?.bytes else { return nil }
+            guard left > 0 else { return next }
+            place = next
+        }
     }
+
+    private var itemsMax: Int { (console.serverLimits ?? .standard).itemsMax }
 
     private func query(_ search: Search) async throws -> Query {
         let names = Set(search.filters.flatMap(\.userNames))
@@ -151,9 +155,14 @@ struct CKToolSession: Sendable {
         let store = try await console.storage.standing().incarnation
         let users = Set(matches.flatMap { [$0.record.createdBy, $0.record.modifiedBy] })
         let names = try await service.userRecordNames(of: users).mapError { AdminFailure($0) }.get()
+        // An empty list has no type of its own.
+        let types =
+            matches.contains { $0.record.fields.contains { $0.type == .emptyList } }
+            ? try await console.store.schema(of: identity.container).schema.types : [:]
         return matches.map { match in
             CKToolRecord(
-                record: match.record, zone: match.zone, zoneName: match.zoneName, store: store, userNames: names
+                record: match.record, zone: match.zone, zoneName: match.zoneName, store: store, userNames: names,
+                schema: types[match.record.type]?.fields ?? [:]
             ).output(keys)
         }
     }
@@ -161,14 +170,44 @@ struct CKToolSession: Sendable {
     // MARK: Changes
 
     /// Saves a new record, and reads it again.
-    func create(_ recordType: String, named name: String, _ fields: FieldMap) async throws -> QueryMatch {
+    ///
+    /// - Parameter emptyLists: the types of empty lists, which are not in the fields.
+    func create(
+        _ recordType: String, named name: String, _ fields: FieldMap, emptyLists: [String: SchemaFieldType] = [:]
+    ) async throws -> QueryMatch {
+        let lesson = try await lesson(of: emptyLists, recordType)
         let save = RecordSave(name: name, type: recordType, tag: nil, fields: fields, parent: .unchanged)
         let outcome = try await change(saves: [save], deletes: [], counter: 1)
         if case .failed(let failure)? = outcome.saves.first { throw Self.failure(name, failure) }
+        if !lesson.isEmpty {
+            // Whoever may not save a record teaches nothing, so this comes after it.
+            do throws(StorageError) {
+                _ = try await console.storage.learn(lesson, in: identity.container)
+            } catch {
+                throw AdminFailure(
+                    error, done: "The record \(name) was created. The schema did not get the types of its empty lists.")
+            }
+        }
         let lookup = try await service.records(named: [name], in: zone, by: access).mapError { AdminFailure($0) }.get()
         guard let found = lookup.records.first else { throw AdminFailure(.recordUnknown) }
         let record = try found.mapError { AdminFailure($0) }.get()
         return QueryMatch(zone: lookup.zone.id, zoneName: zone.name, record: record)
+    }
+
+    /// What empty lists teach a schema that is not frozen: a list of the declared type, as if it had elements.
+    ///
+    /// - Throws: ``AdminFailure`` if the schema has another type, or no room.
+    private func lesson(
+        of emptyLists: [String: SchemaFieldType], _ recordType: String
+    ) async throws -> SchemaLesson {
+        guard !emptyLists.isEmpty else { return SchemaLesson() }
+        let current = try await console.store.schema(of: identity.container)
+        do throws(SchemaRefusal) {
+            let limits = console.serverLimits ?? .standard
+            return try current.lesson(of: emptyLists, type: recordType, entriesMax: limits.schemaEntriesMax)
+        } catch {
+            throw AdminFailure(AdminFailure(error.reason).status, error.text)
+        }
     }
 
     /// Deletes records.

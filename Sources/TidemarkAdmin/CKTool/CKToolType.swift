@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkFields
 
 /// A field's type in the words of `cktool`: `stringType`, `stringListType` and so on.
@@ -27,10 +28,35 @@ struct CKToolType: Equatable, Sendable {
         return nil
     }
 
+    /// Of an empty list of which nothing is known.
+    static let emptyListName = "emptyListType"
+
     var name: String { element.rawValue + (isList ? "ListType" : "Type") }
 
     static var names: String {
         Element.allCases.map { CKToolType($0).name }.joined(separator: ", ") + ", and lists such as stringListType"
+    }
+
+    /// The type of a list in a schema. Nil for what is none.
+    init?(listOf type: SchemaFieldType) {
+        guard type.isList, let list = FieldType(rawValue: type.code) else { return nil }
+        self.init(of: list)
+    }
+
+    /// As a schema has it.
+    var schemaType: SchemaFieldType {
+        let element: SchemaFieldType.Element =
+            switch element {
+            case .string: .string
+            case .int64: .int64
+            case .double: .double
+            case .timestamp: .date
+            case .location: .location
+            case .bytes: .bytes
+            case .reference: .reference
+            case .asset: .asset
+            }
+        return SchemaFieldType(element, isList: isList)
     }
 
     /// The type of a value that is stored. Nil for an empty list, whose elements have no type, and for a removed field.

@@ -19,12 +19,14 @@ struct ContainerEmptying: Sendable {
     private let key: ContainerKey
     private let service: CloudService
     private let life: DeviceID
+    private let limits: Limits
 
     init(_ console: Console, _ key: ContainerKey) {
         self.console = console
         self.key = key
+        limits = console.serverLimits ?? .standard
         service = CloudService(
-            storage: console.storage, scheduler: console.loop, limits: .standard, onMoved: { _ in })
+            storage: console.storage, scheduler: console.loop, limits: limits, onMoved: { _ in })
         life = DeviceID(high: console.loop.randomBits(), low: console.loop.randomBits())
     }
 
@@ -83,8 +85,8 @@ struct ContainerEmptying: Sendable {
             guard let last = page.last else { break }
             place = last.name
             let living = page.filter { !$0.isDeleted && $0.type != RecordType.users }
-            for start in stride(from: 0, to: living.count, by: Limits.standard.itemsMax) {
-                let some = living[start..<min(start + Limits.standard.itemsMax, living.count)]
+            for start in stride(from: 0, to: living.count, by: limits.itemsMax) {
+                let some = living[start..<min(start + limits.itemsMax, living.count)]
                 counter += 1
                 for outcome in try await delete(Array(some), of: zone, counter) {
                     switch outcome {

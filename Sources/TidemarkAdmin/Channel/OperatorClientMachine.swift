@@ -43,7 +43,7 @@ struct OperatorClientMachine {
     private static let textBytesMax = 4_096
 
     private let command: SentCommand
-    private let credential: String
+    private let credential: ChannelCredential
     private let client: String
     private let server: String
     private var phase = Phase.opening
@@ -54,7 +54,7 @@ struct OperatorClientMachine {
     /// - Parameters:
     ///   - client: its version, for the server's log.
     ///   - server: its URL, for messages.
-    init(_ command: SentCommand, credential: String, client: String, server: String) {
+    init(_ command: SentCommand, credential: ChannelCredential, client: String, server: String) {
         self.command = command
         self.credential = credential
         self.client = client
@@ -67,7 +67,7 @@ struct OperatorClientMachine {
         guard phase == .opening else { return [] }
         phase = .runs
         var hello = WireOperatorClientMessage()
-        hello.hello.credential = Array(credential.utf8)
+        hello.hello.credential = Array(credential.text.utf8)
         hello.hello.client = client
         return [.send(hello), .send(command.message)]
     }
@@ -121,13 +121,10 @@ struct OperatorClientMachine {
         phase = .ended
         switch code {
         case 4401?:
-            return [
-                .fail(
-                    AdminFailure(
-                        .notAllowed, "The server \(server) does not accept the context's credential: \(reason)."))
-            ]
+            return [.fail(credential.refusal(server, reason))]
         case 4403?:
-            let text = "The server \(server) does not accept the context's credential any more. \(Self.unknownEnd)"
+            let text =
+                "The server \(server) does not accept the \(credential.kind.name) any more. \(Self.unknownEnd)"
             return [.fail(AdminFailure(.notAllowed, text))]
         case 4400?:
             return [.fail(AdminFailure(.fault, "The server \(server) did not understand this program: \(reason)."))]

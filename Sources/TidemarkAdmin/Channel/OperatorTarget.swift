@@ -35,19 +35,22 @@ struct OperatorURL: Sendable, Equatable {
     }
 }
 
-/// A server that takes an operator's commands, and the operator's credential.
+/// A server that takes commands, and the credential of whoever gives them.
 struct OperatorTarget: Sendable {
-    static let subprotocol = "tidemark.operator.v1"
-
     let url: OperatorURL
-    let credential: String
+    let credential: ChannelCredential
     let transport: TransportClient.Target
 
-    /// - Parameter variables: of the environment.
+    /// - Parameters:
+    ///   - variables: of the environment.
+    ///   - credential: in the place of the context's.
     /// - Returns: nil if the target is a database.
     /// - Throws: ``AdminFailure`` if the URL or the authority's file cannot be used.
-    init?(_ target: AdminTarget, variables: [String: String]) throws(AdminFailure) {
-        guard case .server(let text, let credential) = target.place else { return nil }
+    init?(
+        _ target: AdminTarget, variables: [String: String], credential given: ChannelCredential? = nil
+    ) throws(AdminFailure) {
+        guard case .server(let text, let own) = target.place else { return nil }
+        let credential = given ?? ChannelCredential(own)
         guard let url = OperatorURL(text) else {
             throw AdminFailure(
                 .usage, "The context \(target.context?.name ?? "") names no server: \(text). Add it again.")
@@ -65,6 +68,6 @@ struct OperatorTarget: Sendable {
         self.url = url
         self.credential = credential
         transport = TransportClient.Target(
-            host: url.host, port: url.port, path: url.path, tls: tls, subprotocols: [Self.subprotocol])
+            host: url.host, port: url.port, path: url.path, tls: tls, subprotocols: [credential.subprotocol])
     }
 }

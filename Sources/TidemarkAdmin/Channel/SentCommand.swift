@@ -4,8 +4,11 @@ internal import TidemarkWire
 
 /// A command as it is sent to a server.
 struct SentCommand: Sendable, Equatable {
-    /// Without `tidemark admin`, and without the option that names the server.
+    /// Without `tidemark admin`, and without the option that names the server. Those of `cktool` begin with its name and the
+    /// sender's time zone.
     let arguments: [String]
+    /// The files of this machine that the server may ask for; nil: those among the arguments.
+    private let files: [String]?
     let container: String?
     let environment: String
     let hasColor: Bool
@@ -17,8 +20,22 @@ struct SentCommand: Sendable, Equatable {
         _ command: any AdminCommand, arguments: [String], _ target: AdminTarget, _ terminal: any OperatorTerminal
     ) {
         self.arguments = Self.withoutContext(arguments)
+        files = nil
         container = target.container
         environment = target.environment.name
+        hasColor = terminal.hasColor
+        canAsk = terminal.canAsk
+        showsProgress = terminal.showsProgress
+    }
+
+    /// A command of `cktool`.
+    ///
+    /// - Parameter timeZone: of dates without a zone.
+    init(_ words: CKToolWords, _ place: CKToolPlace?, _ terminal: any OperatorTerminal, timeZone: String) {
+        arguments = [CKTool.programName, timeZone] + words.words
+        files = words.files
+        container = place?.container
+        environment = place?.environment.rawValue ?? EnvironmentName.development.rawValue
         hasColor = terminal.hasColor
         canAsk = terminal.canAsk
         showsProgress = terminal.showsProgress
@@ -45,7 +62,8 @@ struct SentCommand: Sendable, Equatable {
 
     /// Whether the operator named this file. A server gets no other.
     func names(_ path: String) -> Bool {
-        arguments.contains { argument in
+        if let files { return files.contains(path) }
+        return arguments.contains { argument in
             if argument == path { return true }
             guard argument.hasPrefix("-"), let sign = argument.firstIndex(of: "=") else { return false }
             return argument[argument.index(after: sign)...] == path

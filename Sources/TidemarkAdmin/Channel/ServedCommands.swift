@@ -10,7 +10,8 @@ internal import TidemarkSockets
 internal import TidemarkStore
 internal import TidemarkTelemetry
 
-/// Carries out the commands of operators who are connected to a server: each on a thread and connections of its own.
+/// Carries out the commands of operators who are connected to a server, and those of records of users: each on
+/// a thread and connections of its own.
 package struct ServedCommands: OperatorCommands {
     private static let log = Log("operators")
 
@@ -18,23 +19,51 @@ package struct ServedCommands: OperatorCommands {
 
     package func run(_ request: OperatorRequest, over channel: any OperatorChannel) async -> Int32 {
         let status: ExitStatus
-        switch Self.parse(request.arguments) {
-        case .success(let command): status = await run(command, request, over: channel)
-        case .failure(.help(let text)):
+        switch Self.order(request) {
+        case .admin(let command): status = await run(command, request, over: channel)
+        case .cktool(let command): status = await run(command, request, over: channel)
+        case .help(let text):
             _ = await channel.write(text + "\n")
             status = .ok
-        case .failure(.usage(let text)):
+        case .refused(let failure, let text):
             channel.say(text)
-            status = .usage
+            status = failure
         }
         return status.rawValue
     }
 
     // MARK: Parsing
 
+    private enum Order {
+        case admin(any AdminCommand)
+        case cktool(ServedCKTool)
+        case help(String)
+        case refused(ExitStatus, String)
+    }
+
     private enum Unparsed: Error {
         case help(String)
         case usage(String)
+    }
+
+    private static func order(_ request: OperatorRequest) -> Order {
+        if request.arguments.first == CKTool.programName {
+            switch ServedCKTool.parse(request.arguments) {
+            case .command(let command): return .cktool(command)
+            case .help(let text): return .help(text)
+            case .mistake(let text): return .refused(.usage, text)
+            }
+        }
+        // Before anything of the words is looked at: even the help of an operator's command is none of theirs.
+        guard case .operator = request.sender else {
+            return .refused(
+                .notAllowed, "Error: A user token opens the commands of records of tidemark cktool, and nothing else.")
+        }
+        switch parse(request.arguments) {
+        case .success(let command): return .admin(command)
+        case .failure(.help(let text)): return .help(text)
+        case .failure(.usage(let text)): return .refused(.usage, text)
+        }
     }
 
     private static func parse(_ arguments: [String]) -> Result<any AdminCommand, Unparsed> {
@@ -66,18 +95,31 @@ package struct ServedCommands: OperatorCommands {
         _ command: any AdminCommand, _ request: OperatorRequest, over channel: any OperatorChannel
     ) async -> ExitStatus {
         let screen = Screen(command.options, ChannelTerminal(request, channel))
+        return await onThread(request, channel) { loop in await Self.perform(command, request, screen, loop) }
+    }
+
+    private func run(
+        _ command: ServedCKTool, _ request: OperatorRequest, over channel: any OperatorChannel
+    ) async -> ExitStatus {
+        await onThread(request, channel) { loop in
+            await Self.perform(command, request, ChannelTerminal(request, channel), loop)
+        }
+    }
+
+    private func onThread(
+        _ request: OperatorRequest, _ channel: any OperatorChannel,
+        _ body: @escaping @Sendable (EventLoop) async -> ExitStatus
+    ) async -> ExitStatus {
         let loop: EventLoop
         do {
             loop = try EventLoop(name: "operator")
         } catch {
-            screen.say("Error: The server has no thread left for the command. Try again later.")
+            channel.say("Error: The server has no thread left for the command. Try again later.")
             return .refused
         }
         defer { loop.stop() }
         let trace = RequestTrace(request.uuid)
-        let work = loop.run {
-            await RequestTrace.$current.withValue(trace) { await Self.perform(command, request, screen, loop) }
-        }
+        let work = loop.run { await RequestTrace.$current.withValue(trace) { await body(loop) } }
         let status = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
@@ -96,42 +138,69 @@ package struct ServedCommands: OperatorCommands {
         _ command: any AdminCommand, _ request: OperatorRequest, _ screen: Screen, _ loop: EventLoop
     ) async -> ExitStatus {
         await AdminProgram.ending(screen) {
-            let environment = try environment(command.options, request)
-            let storage = try PostgresStorage(
-                url: request.databaseURL, loop: loop, connections: 1, queryTimes: .served,
-                longQueries: request.longQueries)
-            let end = StorageEnd(storage)
-            let console = Console(
-                storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
-                environment: environment,
-                operatorIdentity: OperatorIdentity(name: request.sender.name, address: request.address),
-                command: request.uuid, serverLimits: request.limits, role: request.sender.role)
-            let result: Result<Void, any Error>
-            do {
-                // What waits for the database hears of the end in this way.
-                try await withTaskCancellationHandler {
-                    try await carryOut(command, request.sender, console)
-                } onCancel: {
-                    _ = end.begin(cancels: true)
-                }
-                result = .success(())
-            } catch {
-                result = .failure(Task.isCancelled ? cancelled(command) : error)
+            guard case .operator(let sender) = request.sender else {
+                throw AdminFailure(.notAllowed, "Only operators give this command.")
             }
-            await end.begin().value
-            try result.get()
+            let environment = try environment(command.options, request)
+            try await withStorage(request, loop, .served, mayChange: type(of: command).role > .viewer) { storage in
+                let console = Console(
+                    storage, loop: loop, screen: screen, container: command.options.container ?? request.container,
+                    environment: environment,
+                    operatorIdentity: OperatorIdentity(name: sender.name, address: request.address),
+                    command: request.uuid, serverLimits: request.limits, role: sender.role)
+                try await carryOut(command, sender, console)
+            }
         }
+    }
+
+    private static func perform(
+        _ command: ServedCKTool, _ request: OperatorRequest, _ terminal: ChannelTerminal, _ loop: EventLoop
+    ) async -> ExitStatus {
+        let times: QueryTimes =
+            switch request.sender {
+            case .operator: .served
+            case .user: QueryTimes(within: request.limits)
+            }
+        return await CKToolProgram(terminal: terminal, variables: [:]).ending {
+            try await withStorage(request, loop, times, mayChange: command.right.mayChange) { storage in
+                let seat = CKToolSeat(storage: storage, loop: loop, request: request, timeZone: command.timeZone)
+                try await command.run(CKToolProgram(terminal: terminal, variables: [:], seat: seat))
+            }
+            return .ok
+        }
+    }
+
+    /// Opens a store for as long as `body` runs. Cancelled, it closes it at once.
+    ///
+    /// - Parameter mayChange: whether nobody knows what became of it then.
+    private static func withStorage(
+        _ request: OperatorRequest, _ loop: EventLoop, _ times: QueryTimes, mayChange: Bool,
+        _ body: (PostgresStorage) async throws -> Void
+    ) async throws {
+        let storage = try PostgresStorage(
+            url: request.databaseURL, loop: loop, connections: 1, queryTimes: times, longQueries: request.longQueries)
+        let end = StorageEnd(storage)
+        let result: Result<Void, any Error>
+        do {
+            // What waits for the database hears of the end in this way.
+            try await withTaskCancellationHandler {
+                try await body(storage)
+            } onCancel: {
+                _ = end.begin(cancels: true)
+            }
+            result = .success(())
+        } catch {
+            result = .failure(Task.isCancelled ? cancelled(mayChange: mayChange) : error)
+        }
+        await end.begin().value
+        try result.get()
     }
 
     private static func carryOut(
         _ command: any AdminCommand, _ sender: SignedInOperator, _ console: Console
     ) async throws {
-        let needed = type(of: command).role
-        guard needed <= sender.role else {
-            let failure = AdminFailure(
-                .notAllowed,
-                "\(sender.name) is \(sender.role.name), and this command needs \(needed.name). An owner may change that: "
-                    + "tidemark admin operators set-role \(sender.name) \(needed.name)")
+        if let text = sender.refusal(needing: type(of: command).role) {
+            let failure = AdminFailure(.notAllowed, text)
             try await Auditor.refuse(command, on: console, failure)
             throw failure
         }
@@ -139,10 +208,9 @@ package struct ServedCommands: OperatorCommands {
         try await StatementTrace.with({ console.say($0) }) { try await Auditor.run(command, on: console) }
     }
 
-    private static func cancelled(_ command: any AdminCommand) -> AdminFailure {
-        let mayHaveChanged = type(of: command).role > .viewer
-        return AdminFailure(
-            .refused, "The command was cancelled." + (mayHaveChanged ? " \(OperatorClientMachine.unknownEnd)" : ""))
+    private static func cancelled(mayChange: Bool) -> AdminFailure {
+        AdminFailure(
+            .refused, "The command was cancelled." + (mayChange ? " \(OperatorClientMachine.unknownEnd)" : ""))
     }
 
     private static func environment(

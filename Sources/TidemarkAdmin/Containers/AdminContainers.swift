@@ -127,8 +127,13 @@ extension AdminContainers {
 
     struct SetLimit: AdminCommand {
         static let configuration = CommandConfiguration(
-            "set-limit", abstract: "Set a container's own limits.", discussion: "They hold from the next request on.",
-            examples: "tidemark admin containers set-limit iCloud.com.example.notes --references 2000")
+            "set-limit", abstract: "Set a container's own limits.",
+            discussion: """
+                They hold from the next request on. The limit of requests is of each account in this container, at each \
+                server. That of the account holds as well.
+                """,
+            examples: "tidemark admin containers set-limit iCloud.com.example.notes --references 2000",
+            "tidemark admin containers set-limit iCloud.com.example.notes --requests-per-second 20")
         static let role = OperatorRole.editor
 
         @Argument(help: "The container's identifier.", completion: .live(.containers)) var identifier: String
@@ -136,11 +141,15 @@ extension AdminContainers {
             help: ArgumentHelp(
                 "References with the action deleteSelf that may point to one record; 0 for the server's limit.",
                 valueName: "count"))
-        var references: Int
+        var references: Int?
+        @OptionGroup var rate: RateOptions
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
         func validate() throws {
-            guard (0...Int(Int32.max)).contains(references) else {
+            guard references != nil || rate.isGiven else {
+                throw ValidationError("Give --references, --requests-per-second or both.")
+            }
+            guard (0...Int(Int32.max)).contains(references ?? 0) else {
                 throw ValidationError("--references must be between 0 and \(Int32.max).")
             }
         }
@@ -148,10 +157,24 @@ extension AdminContainers {
         func run(_ console: Console) async throws {
             let key = try console.key(identifier)
             let referencesMax = references == 0 ? nil : references
-            let words = "\(referencesMax.map { "\($0)" } ?? "the server's limit of") references to one record"
+            var parts: [String] = []
+            if references != nil {
+                parts.append("\(referencesMax.map { "\($0)" } ?? "the server's limit of") references to one record")
+            }
+            if let choice = try rate.choice() {
+                parts.append("\(choice.words(standard: "any number of requests")) of each account")
+            }
+            let words = parts.joined(separator: ", ")
             try console.plan("let \(identifier), \(key.environment.name), have \(words)")
-            guard try await console.store.setReferencesMax(referencesMax, of: key) else {
-                throw AdminFailure.noContainer(key)
+            if references != nil {
+                guard try await console.store.setReferencesMax(referencesMax, of: key) else {
+                    throw AdminFailure.noContainer(key)
+                }
+            }
+            if let choice = try rate.choice() {
+                guard try await console.store.setRequestRate(choice, in: key) else {
+                    throw AdminFailure.noContainer(key)
+                }
             }
             console.say("\(identifier), \(key.environment.name): \(words).")
         }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkPostgres
+
 /// Takes secrets out of text that leaves an operator's machine: passwords in URLs and settings, credentials, tokens
 /// and keys.
 enum Redaction {
     static let mark = "[redacted]"
+
+    /// A database's URL without its password. One that cannot be read is hidden as a whole.
+    static func databaseURL(_ url: String) -> String { PostgresURL.redacted(url)?.inOneLine ?? mark }
 
     /// The whole lines of a text that was cut at its beginning: what is left of the first line may be a secret without its
     /// name.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that `tidemark admin doctor` found wrong.
+/// Something that `tidemark admin doctor` or `tidemark admin store verify` found wrong.
 struct DoctorFinding: Sendable, Equatable {
     /// How bad it is.
     enum Severity: String, Sendable, CaseIterable {
@@ -25,9 +25,13 @@ struct DoctorFinding: Sendable, Equatable {
         case indexMissing = "index-missing"
         case zoneHead = "zone-head"
         case zoneBytes = "zone-bytes"
+        case zoneDigest = "zone-digest"
+        case zoneDigestUnknown = "zone-digest-unknown"
         case assetBytes = "asset-bytes"
         case assetFileMissing = "asset-file-missing"
+        case assetFileDamaged = "asset-file-damaged"
         case assetRowMissing = "asset-row-missing"
+        case assetsUncollected = "assets-uncollected"
         case clockOff = "clock-off"
         case credentialsExpired = "credentials-expired"
         case credentialsExpiring = "credentials-expiring"

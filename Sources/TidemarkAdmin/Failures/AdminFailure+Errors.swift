@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkLocalPostgres
 internal import TidemarkPostgres
 internal import TidemarkServer
 internal import TidemarkService
@@ -17,6 +18,7 @@ extension AdminFailure {
         case let error as AssetStoreError:
             self.init(.refused, "The asset directory cannot be used. Check who may write to it. \(error)")
         case let reason as FailureReason: self.init(reason)
+        case let error as LocalPostgresError: self.init(.refused, error.description)
         default: self.init(.fault, "\(error)")
         }
     }
@@ -86,7 +88,7 @@ extension MigrationError {
         if isOfURL { return .usage }
         return switch code {
         case .database, .unanswered: .unreachable
-        case .locked, .newer, .different, .tooOld: .refused
+        case .locked, .newer, .different, .tooOld, .restoring: .refused
         case .step: .fault
         }
     }
@@ -97,9 +99,8 @@ extension ServerError {
         switch code {
         case .databaseUnreachable: .unreachable
         case .plainBeyondLoopback, .adminUnprotected: .usage
-        case .certificateUnusable, .databaseNotMigrated, .databaseTooOld, .cannotListen, .assetDirectoryUnusable,
-            .masterKeyUnusable,
-            .adminTokenUnusable, .resourcesExhausted:
+        case .certificateUnusable, .databaseNotMigrated, .databaseForeign, .databaseTooOld, .cannotListen,
+            .assetDirectoryUnusable, .masterKeyUnusable, .adminTokenUnusable, .issuersUnusable, .resourcesExhausted:
             .refused
         }
     }

@@ -15,6 +15,8 @@ package final class InputFile {
     private var buffer: [UInt8] = []
     private var place = 0
     private var isAtEnd = false
+    /// The first bytes as they are stored, until they are read; nil: they were.
+    private var head: [UInt8]?
 
     /// Enough to see whether a file is gzip, or begins with a byte order mark.
     private static let headBytes = 4
@@ -31,14 +33,23 @@ package final class InputFile {
         // A pipe may give its first bytes one by one.
         while !isAtEnd, head.count < Self.headBytes { head += try readChunk() }
         gunzip = Gunzip.isGzip(head) ? try Gunzip() : nil
-        buffer = try gunzip?.inflate(head) ?? head
+        self.head = head
+    }
+
+    /// The next bytes as they are stored, compressed or not; empty at the end. A file is read in this way or in the other.
+    func storedPart() throws(AdminFailure) -> [UInt8] {
+        guard let head else { return try source.read() }
+        self.head = nil
+        return head
     }
 
     /// Nil at the end.
     func peek() throws(AdminFailure) -> UInt8? {
         while place == buffer.count {
-            guard !isAtEnd else { return nil }
-            let chunk = try readChunk()
+            guard !isAtEnd || head != nil else { return nil }
+            let chunk: [UInt8]
+            if let head { chunk = head } else { chunk = try readChunk() }
+            head = nil
             buffer = try gunzip?.inflate(chunk) ?? chunk
             place = 0
         }

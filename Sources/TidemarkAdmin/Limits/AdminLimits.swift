@@ -54,6 +54,11 @@ struct AdminLimits: ParsableCommand {
                     LimitRow(
                         name: "accountQuota of \(account)", value: own, unit: "bytes",
                         setting: "admin accounts set-quota \(account)"))
+                let choice = try await console.store.requestRate(of: try await console.account(account))
+                let limits = console.serverLimits
+                rows += LimitRow.of(
+                    choice, of: account, setting: "admin accounts set-limit \(account)",
+                    standard: ((limits ?? .standard).requestRate, limits == nil ? .default : .server))
             }
             try await console.show(rows, as: AdminLimits.columns)
             guard console.serverLimits == nil else { return }
@@ -67,6 +72,7 @@ struct AdminLimits: ParsableCommand {
             guard let quota = try await console.store.quota(of: key),
                 let container = try await console.store.containers().first(where: { $0.key == key })
             else { return nil }
+            let choice = try await console.store.requestRate(in: key) ?? .standard
             return [
                 LimitRow(
                     name: "privateQuota", value: quota.privateBytes, unit: "bytes",
@@ -77,6 +83,9 @@ struct AdminLimits: ParsableCommand {
                     name: "referencesMax of the container", value: container.referencesMax.map { Int64($0) },
                     unit: "count", setting: "admin containers set-limit"),
             ]
+                + LimitRow.of(
+                    choice, of: "each account in the container", setting: "admin containers set-limit",
+                    standard: (nil, .store))
         }
     }
 }

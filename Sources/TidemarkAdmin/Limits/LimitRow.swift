@@ -40,10 +40,29 @@ struct LimitRow: Sendable, Equatable {
         }
     }
 
+    /// What an account may send.
+    ///
+    /// - Parameter standard: the row of a choice that was not made: what holds then, and where that is from.
+    static func of(
+        _ choice: RateChoice, of whom: String, setting: String, standard: (rate: RequestRate?, source: Source)
+    ) -> [LimitRow] {
+        let rate = choice.rate(standard: standard.rate)
+        let source = choice == .standard ? standard.source : .store
+        return [
+            LimitRow(
+                name: "requestsPerSecond of \(whom)", value: rate.map { Int64($0.perSecond) }, unit: "a second",
+                setting: setting, source: source),
+            LimitRow(
+                name: "requestBurst of \(whom)", value: rate.map { Int64($0.burst) }, unit: "count", setting: setting,
+                source: source),
+        ]
+    }
+
     /// By the end of the name: units stand there.
     static func unit(of name: String) -> String {
         let units = [
-            ("Bytes", "bytes"), ("Characters", "characters"), ("Seconds", "seconds"), ("Epochs", "epochs"),
+            ("PerSecond", "a second"), ("Bytes", "bytes"), ("Characters", "characters"), ("Seconds", "seconds"),
+            ("Epochs", "epochs"),
             ("lookups", "a minute"), ("Lookups", "a minute"), ("Depth", "levels"),
         ]
         return units.first { name.contains($0.0) }?.1 ?? "count"
@@ -54,5 +73,6 @@ struct LimitRow: Sendable, Equatable {
         "itemsMax": "serve --request-items", "requestBytesMax": "serve --request-kilobytes",
         "containersMax": "serve --containers-per-account", "assetBytesMax": "serve --asset-megabytes",
         "uploadBytesMax": "serve --upload-megabytes",
+        "requestsPerSecond": "serve --requests-per-second", "requestBurst": "serve --request-burst",
     ]
 }

@@ -6,7 +6,8 @@ internal import TidemarkStore
 
 struct AdminStoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "The store as a whole.", subcommands: [RenewIncarnation.self, Mend.self])
+        commandName: "store", abstract: "The store as a whole.",
+        subcommands: [RenewIncarnation.self, Mend.self, Verify.self])
 
     struct RenewIncarnation: AdminCommand {
         static let configuration = CommandConfiguration(
@@ -58,6 +59,40 @@ struct AdminStoreCommand: ParsableCommand {
                     error, done: "\(Amount.zones(count)) mended so far. Run the command again for the rest.")
             }
             console.say("Mended \(Amount.zones(count)).")
+        }
+    }
+
+    struct Verify: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "verify", abstract: "Compare the store with its records, its quotas and its files.",
+            discussion: """
+                Servers may run meanwhile, and nothing is changed. Every record is read once. With --asset-directory the files \
+                of assets are looked at, and with --deep read. Each finding has a code, a sentence and a remedy, as those of \
+                doctor.
+                """,
+            examples: "tidemark admin store verify",
+            "tidemark admin store verify --deep --ci --asset-directory /var/lib/tidemark/assets")
+        static let role = OperatorRole.viewer
+
+        @Flag(help: "End with status 1 if there are findings.") var ci = false
+        @Flag(help: "Also read the files of assets.") var deep = false
+        @OptionGroup var assets: AssetOptions
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ console: Console) async throws {
+            let directory = try assets.directory(on: console.screen)
+            guard directory != nil || !deep else {
+                throw AdminFailure(
+                    .usage, "--deep reads the files of assets: name their directory with --asset-directory.")
+            }
+            let check = StoreCheck(console: console, directory: directory, isDeep: deep, grace: try assets.grace())
+            var count = 0
+            try await check.run { findings in
+                count += findings.count
+                try await console.show(findings, as: AdminDoctor.columns)
+            }
+            guard count > 0 else { return console.say("Nothing was found.") }
+            if ci { throw AdminFailure(.failedCheck, "\(Amount.text(count, "finding")).") }
         }
     }
 }

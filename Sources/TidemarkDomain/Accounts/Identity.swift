@@ -14,11 +14,13 @@ package struct Identity: Sendable, Equatable {
     package let sharedDatabase: DatabaseID
     /// Whether the container gave its default zones a feed, beyond CloudKit, when the identity was read.
     package let feedsEverywhere: Bool
+    /// What an operator chose for the account in this container, when it was last read.
+    package var limits: AccountLimits
 
     package init(
         account: AccountID, credential: CredentialID, credentialExpiresAt: Timestamp?, container: ContainerID,
         user: UserID, userRecordName: String, privateDatabase: DatabaseID, sharedDatabase: DatabaseID,
-        feedsEverywhere: Bool = false
+        feedsEverywhere: Bool = false, limits: AccountLimits = AccountLimits()
     ) {
         self.account = account
         self.credential = credential
@@ -29,6 +31,15 @@ package struct Identity: Sendable, Equatable {
         self.privateDatabase = privateDatabase
         self.sharedDatabase = sharedDatabase
         self.feedsEverywhere = feedsEverywhere
+        self.limits = limits
+    }
+
+    /// The same with another end of the credential: that of the token that was shown.
+    package func until(_ end: Timestamp) -> Identity {
+        Identity(
+            account: account, credential: credential, credentialExpiresAt: end, container: container, user: user,
+            userRecordName: userRecordName, privateDatabase: privateDatabase, sharedDatabase: sharedDatabase,
+            feedsEverywhere: feedsEverywhere)
     }
 }
 

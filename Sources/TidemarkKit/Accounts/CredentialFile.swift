@@ -32,6 +32,14 @@ package struct CredentialFile: Sendable {
         try file.changing { $0[name] = Array(token.utf8) }
     }
 
+    /// As if nobody had ever signed in or out on this device.
+    ///
+    /// - Throws: as ``store(_:)``.
+    func forget() throws(CKError) {
+        guard try token() != nil else { return }
+        try file.changing { $0[name] = nil }
+    }
+
     /// The configuration has a credential again. If it is missing some day, that must not count as a sign-out.
     func forgetSignOut() {
         guard (try? token()) == "" else { return }

@@ -23,6 +23,21 @@ extension CKContainer {
         context.changeCredential(token)
     }
 
+    /// Signs in with tokens of an identity provider (OpenID Connect; R-928). Otherwise as ``signIn(token:)``.
+    ///
+    /// The closure is called before each attempt to connect, on no particular thread. It gives a token that is valid now: one
+    /// that it keeps, or a fresh one. A session ends when its token has expired, and goes on at once with the next one. Nothing
+    /// is lost by it, and no account changes. If the closure throws or takes more than 30 seconds, requests fail with
+    /// `networkUnavailable`, and it is called again later.
+    ///
+    /// Nothing is kept for the next start: call this at each start, before engines are made. The server's operator must have
+    /// named the provider (`tidemark serve --issuers`).
+    ///
+    /// - Parameter tokens: gives a token, such as an access token or ID token in compact form. All tokens must be of one person.
+    public func signIn(tokens: @escaping @Sendable () async throws -> String) {
+        context.changeCredential(tokens: tokens)
+    }
+
     /// Signs out. Connections end, and sync engines tell their delegates. Until the next ``signIn(token:)``,
     /// private and shared data are not available. `CKAccountChanged` is posted before this returns.
     public func signOut() {

@@ -22,6 +22,11 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         var isNotifying = false
         /// Whether an attempt waits for its turn (``AttemptPacing``).
         var isOpeningPlanned = false
+        /// Where each attempt gets its credential. Nil: it stays the same.
+        var tokens: TokenSource?
+        /// Of the attempt that waits for a credential. Nil: none does.
+        var asking: Int?
+        var lastAsked = 0
         /// When bytes of a long message last moved, in either direction.
         var lastProgress: Duration?
     }
@@ -49,9 +54,12 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// Called with warnings from the server for the developer.
     private let onWarning: @Sendable (String) -> Void
 
-    /// - Parameter pacing: shared with the other connections of a context.
+    /// - Parameters:
+    ///   - tokens: gives the credential of each attempt. Nil: all have that of `hello`.
+    ///   - pacing: shared with the other connections of a context.
     init(
-        hello: WireHello, transport: any CloudTransport, scheduler: any Scheduler, staging: AssetStaging = .standard,
+        hello: WireHello, tokens: TokenSource? = nil, transport: any CloudTransport, scheduler: any Scheduler,
+        staging: AssetStaging = .standard,
         pacing: AttemptPacing, onStanding: @escaping @Sendable (_ isRefused: Bool) -> Void = { _ in },
         onWarning: @escaping @Sendable (String) -> Void = { _ in }
     ) {
@@ -62,9 +70,10 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
         self.transport = transport
         self.scheduler = scheduler
         self.pacing = pacing
-        var machine = ConnectionMachine(hello: hello, serverName: transport.serverName)
+        var machine = ConnectionMachine(
+            hello: hello, serverName: transport.serverName, renewsCredential: tokens != nil)
         machine.begin(life: scheduler.randomBytes16())
-        state = Mutex(State(machine: machine))
+        state = Mutex(State(machine: machine, tokens: tokens))
     }
 
     deinit {
@@ -252,10 +261,15 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     /// Changes the credential. Every request under way fails with `operationCancelled`. The connection ends, and is
     /// opened with the new credential when somebody needs it.
     ///
-    /// - Parameter credential: empty if nobody is signed in. Then the connection is not kept up until it is observed
-    ///   again.
-    func changeCredential(_ credential: String) {
-        update { $0.machine.changeCredential(credential, now: $1) }
+    /// - Parameters:
+    ///   - credential: empty if nobody is signed in. Then the connection is not kept up until it is observed again.
+    ///   - tokens: gives the credential of each attempt in place of it.
+    func changeCredential(_ credential: String, tokens: TokenSource? = nil) {
+        update { state, now in
+            // A token that is on its way was for the account before.
+            (state.tokens, state.asking) = (tokens, nil)
+            return state.machine.changeCredential(credential, renews: tokens != nil, now: now)
+        }
     }
 
     /// How often the connection was cut. A request that was sent before the last cut may have been sent twice.
@@ -271,6 +285,9 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
 
     /// The incarnation of the store according to the last greeting; nil: the server does not say.
     var storeLife: UInt64? { state.withLock { $0.machine.storeLife } }
+
+    /// What the server accepts according to the last greeting with this credential; nil: there was none.
+    var limits: TidemarkLimits? { state.withLock { $0.machine.limits } }
 
     /// Whether the server wants to be told what the device has not sent yet.
     var wantsReports: Bool { state.withLock { $0.machine.wantsReports } }
@@ -366,16 +383,46 @@ package final class CloudConnection: CloudChannelObserver, Sendable {
     private func open(_ state: inout State) {
         // The earlier channel is ignored from now on.
         state.channel = nil
-        guard !state.isOpeningPlanned else { return }
+        guard !state.isOpeningPlanned, state.asking == nil else { return }
         guard let wait = pacing.wait(at: scheduler.now) else {
-            state.channel = transport.open(observer: self)
-            return
+            guard let tokens = state.tokens else {
+                state.channel = transport.open(observer: self)
+                return
+            }
+            return ask(tokens, &state)
         }
         state.isOpeningPlanned = true
         _ = scheduler.schedule(after: wait) { [weak self] in
             self?.update { state, _ in
                 state.isOpeningPlanned = false
                 return state.machine.state == .connecting && state.channel == nil ? [.connect] : []
+            }
+        }
+    }
+
+    /// Gets the credential of an attempt, and then goes on with it.
+    private func ask(_ tokens: TokenSource, _ state: inout State) {
+        state.lastAsked += 1
+        let number = state.lastAsked
+        state.asking = number
+        _ = scheduler.schedule(after: TokenSource.patience) { [weak self] in
+            self?.told(number, .failed("The app's source of tokens gave none in time."))
+        }
+        tokens.ask { [weak self] in self?.told(number, $0) }
+    }
+
+    private func told(_ number: Int, _ answer: TokenSource.Answer) {
+        update { state, now in
+            guard state.asking == number else { return [] }
+            state.asking = nil
+            guard state.machine.state == .connecting, state.channel == nil else { return [] }
+            switch answer {
+            case .token(let token):
+                state.machine.renew(credential: token)
+                state.channel = transport.open(observer: self)
+                return []
+            case .failed(let fault):
+                return state.machine.closed(.network(fault), now: now, randomBits: scheduler.randomBits())
             }
         }
     }

@@ -48,6 +48,8 @@ package final class CloudContext: Sendable {
     private struct State {
         /// Empty: nobody is signed in, for the reason that `absence` says.
         var token: String
+        /// Gives a token for each attempt to connect, in place of `token`.
+        var tokens: TokenSource?
         var absence: AccountAbsence
         /// The keys of encrypted values. Each account has a ring of its own.
         var keys: KeyRing
@@ -121,7 +123,7 @@ package final class CloudContext: Sendable {
 
     /// Why there is no credential; nil if there is one.
     package var absence: AccountAbsence? {
-        fault == nil ? state.withLock { $0.token.isEmpty ? $0.absence : nil } : nil
+        fault == nil ? state.withLock { $0.token.isEmpty && $0.tokens == nil ? $0.absence : nil } : nil
     }
 
     /// Follows a configuration, over a real socket. If it has no credential, the last user who signed in is signed in
@@ -209,7 +211,8 @@ package final class CloudContext: Sendable {
         hello.clientName = "TidemarkKit/0.1.0"
         hello.deviceName = ProcessInfo.processInfo.hostName
         let connection = CloudConnection(
-            hello: hello, transport: transport, scheduler: scheduler, staging: staging, pacing: pacing,
+            hello: hello, tokens: state.tokens, transport: transport, scheduler: scheduler, staging: staging,
+            pacing: pacing,
             onStanding: { [weak self] in self?.credentialHeard(isRefused: $0) },
             onWarning: { [weak self] in self?.warned($0) })
         state.connections.removeAll { $0.object == nil }
@@ -277,11 +280,35 @@ extension CloudContext {
     func changeCredential(_ token: String) {
         let observers = signingIn.withLock { _ in
             keep(token)
-            return takeOver(token)
+            return takeOver(token, nil)
         }
+        tell(observers)
+    }
+
+    /// - Parameter make: gives a token for each attempt to connect. It is not kept for the next start.
+    func changeCredential(tokens make: @escaping @Sendable () async throws -> String) {
+        let tokens = TokenSource(on: engineScheduler, make)
+        let observers = signingIn.withLock { _ in
+            forgetKept()
+            return takeOver("", tokens)
+        }
+        tell(observers)
+    }
+
+    /// Nil: nothing has changed.
+    private func tell(_ observers: [any CredentialObserver]?) {
         guard let observers else { return }
         for observer in observers { observer.credentialChanged() }
         postAccountChanged()
+    }
+
+    /// An earlier sign-in must not be taken for this one at the next start.
+    private func forgetKept() {
+        do throws(CKError) {
+            try credentials?.forget()
+        } catch {
+            Self.log.error("an earlier sign-in is not forgotten", ["why": error.localizedDescription])
+        }
     }
 
     /// For the next start.
@@ -294,11 +321,13 @@ extension CloudContext {
     }
 
     /// - Returns: who is to be told; nil if nothing has changed.
-    private func takeOver(_ token: String) -> [any CredentialObserver]? {
+    private func takeOver(_ token: String, _ tokens: TokenSource?) -> [any CredentialObserver]? {
         state.withLock { state in
-            let wasSignedOut = state.token.isEmpty && state.absence == .signedOut
-            guard state.token != token || state.isRefused || (token.isEmpty && !wasSignedOut) else { return nil }
+            let wasSignedOut = state.token.isEmpty && state.tokens == nil && state.absence == .signedOut
+            let isNew = state.token != token || tokens != nil || state.tokens != nil
+            guard isNew || state.isRefused || (token.isEmpty && !wasSignedOut) else { return nil }
             state.token = token
+            state.tokens = tokens
             state.absence = .signedOut
             state.isRefused = false
             // The zones' keys belong to another account from now on.
@@ -306,7 +335,7 @@ extension CloudContext {
                 container: containerIdentifier, environment: environment, store: keyStore,
                 requiresEndToEnd: requiresEndToEnd)
             // Under the lock, so that no database is made of one account's keys and another's connection.
-            for connection in state.connections { connection.object?.changeCredential(token) }
+            for connection in state.connections { connection.object?.changeCredential(token, tokens: tokens) }
             return state.observers.compactMap(\.object)
         }
     }

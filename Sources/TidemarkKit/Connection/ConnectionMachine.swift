@@ -39,6 +39,8 @@ struct ConnectionMachine {
         var stamp: WireRequestStamp?
         var isSentOnThisChannel = false
         var wasSent = false
+        /// Whether it was sent over a connection that ended without its answer: it may have been carried out.
+        var wasCut = false
         /// Of a change: whether an answer left it open what became of it.
         var isOutcomeOpen = false
         var mark = RequestMark()
@@ -59,6 +61,8 @@ struct ConnectionMachine {
     private var requestSession: UInt64?
     private var hello: WireHello
     private let serverName: String?
+    /// Whether there is another credential for each attempt.
+    private var renewsCredential: Bool
     /// How often the credential has changed, or whom the server names for it.
     private(set) var generation = 0
     private var requests: [UInt64: Request] = [:]
@@ -86,8 +90,11 @@ struct ConnectionMachine {
     /// When the clocks are looked at next; timers of earlier waits come before.
     private var lookDue = Duration.zero
 
-    /// - Parameter serverName: as ``CloudTransport/serverName``.
-    init(hello: WireHello, serverName: String? = nil) {
+    /// - Parameters:
+    ///   - serverName: as ``CloudTransport/serverName``.
+    ///   - renewsCredential: whether each attempt has a credential of its own, from ``renew(credential:)``.
+    init(hello: WireHello, serverName: String? = nil, renewsCredential: Bool = false) {
+        self.renewsCredential = renewsCredential
         self.hello = hello
         self.serverName = serverName
         self.hello.countsPushes = true
@@ -129,6 +136,11 @@ struct ConnectionMachine {
                 isChange: isChange, make: make, nonce: nonce, mayRepeat: mayRepeat, stamp: stamp,
                 isOutcomeOpen: stamp != nil),
             generation, now: now)
+    }
+
+    /// What the server accepts according to the last greeting with this credential; nil: there was none.
+    var limits: TidemarkLimits? {
+        greetedUser.map { TidemarkLimits(greeting.hello.limits, isSignedIn: !$0.isEmpty) }
     }
 
     /// Whether the server wants to be told what the device has not sent yet.
@@ -237,8 +249,11 @@ struct ConnectionMachine {
 
     /// Somebody else is signed in, or nobody (an empty credential). Nothing that was asked for one account is done for
     /// another.
-    mutating func changeCredential(_ credential: String, now: Moment) -> [Action] {
+    ///
+    /// - Parameter renews: whether each attempt has a credential of its own from now on.
+    mutating func changeCredential(_ credential: String, renews: Bool = false, now: Moment) -> [Action] {
         hello.credential = credential
+        renewsCredential = renews
         generation += 1
         guard state != .stopped else { return [] }
         var actions = order.flatMap { finish($0, .failure(RequestFailure(code: .cancelled))) }
@@ -247,10 +262,14 @@ struct ConnectionMachine {
         (wasConnected, refusal, busyRefusal, userRecordName, failures, silenceEnd) = (false, nil, nil, nil, 0, nil)
         greetedUser = nil
         // signing out stops the socket.
-        keepsConnection = keepsConnection && !credential.isEmpty
+        keepsConnection = keepsConnection && (!credential.isEmpty || renews)
         state = .idle
         return keepsConnection ? actions + connect(now: now) : actions
     }
+
+    /// The credential for the attempt that begins. It is of the same account as the one before. If the server names
+    /// another user for it, nothing of one is done for the other.
+    mutating func renew(credential: String) { hello.credential = credential }
 
     // MARK: What the channel says
 
@@ -287,6 +306,12 @@ struct ConnectionMachine {
             }
             if case .failure(let failure) = envelope.answer {
                 noteThrottling(failure, now: now)
+                // what was sent before a cut waits, to learn its outcome.
+                if failure.code == .requestRateLimited, silence(now: now) != nil, requests[envelope.id]?.wasCut == true
+                {
+                    requests[envelope.id]?.isSentOnThisChannel = false
+                    return lost + sendWaiting(now: now)
+                }
                 // The server may have lost its store during the commit.
                 if failure.code == .serviceUnavailable { requests[envelope.id]?.isOutcomeOpen = true }
                 if mayShareLife(failure, envelope.id) { return lost + endLife() }
@@ -389,7 +414,8 @@ struct ConnectionMachine {
     private mutating func refused(_ failure: WireFailure, to greeting: RequestUUID? = nil) -> [Action] {
         let refusal = RequestFailure(
             code: .refused(failure.code), message: failure.message, retryAfter: failure.retryAfterSeconds,
-            isOfGreeting: true, hasCredential: !hello.credential.isEmpty, request: greeting)
+            isOfGreeting: true, hasCredential: !hello.credential.isEmpty, signInProblem: failure.signInProblem,
+            request: greeting)
         if Self.passing.contains(failure.code) {
             busyRefusal = refusal
             return [.closeChannel]
@@ -417,11 +443,14 @@ struct ConnectionMachine {
         state = .waiting
         cutCount += 1
         for id in order {
+            if requests[id]?.isSentOnThisChannel == true { requests[id]?.wasCut = true }
             requests[id]?.isSentOnThisChannel = false
             if let request = requests[id], request.isPart, request.wasSent { requests[id]?.bytes = [] }
         }
         var actions: [Action] = []
-        if case .server(let code, let text) = reason, code == 4401, refusal == nil {
+        // A session whose token has expired goes on with the next one. If that is refused too, it is said so.
+        let isRenewed = wasOpen && renewsCredential
+        if case .server(let code, let text) = reason, code == 4401, refusal == nil, !isRenewed {
             var failure = WireFailure()
             failure.code = .notAuthenticated
             failure.message = text

@@ -29,6 +29,8 @@ extension ConnectionMachine {
         var isOfGreeting = false
         /// Of a refusal: whether the server refused a credential. False if there was none.
         var hasCredential = true
+        /// Of a refused credential: why, if the server says it.
+        var signInProblem = WireSignInProblem.unspecified
         /// Why the server was not reached, if it was not.
         var fault: ConnectionFault?
         /// The request, as it was named when it was last sent. The refusal of a connection names its Hello.

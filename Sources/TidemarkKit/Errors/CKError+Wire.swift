@@ -68,6 +68,9 @@ extension CKError {
             wire.retryAfterSeconds = failure.retryAfter
             var extra: [String: Any] = failure.isOfGreeting ? [Self.greetingRefusedKey: true] : [:]
             if isCredential { extra[Self.credentialRefusedKey] = true }
+            if isCredential, failure.signInProblem != .unspecified {
+                extra[TidemarkErrorSignInProblemKey] = Int(failure.signInProblem.rawValue)
+            }
             self.init(wire, to: failure.request, extra: extra)
         }
     }

@@ -13,11 +13,15 @@ final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable 
     private var connection: MessageConnection?
     private var session: Session?
     let mayBeNobody: Bool
+    private let hasAddress: Bool
 
-    /// - Parameter mayBeNobody: as ``SessionPeer/mayBeNobody``.
-    init(hub: SessionHub, mayBeNobody: Bool = true) {
+    /// - Parameters:
+    ///   - mayBeNobody: as ``SessionPeer/mayBeNobody``.
+    ///   - hasAddress: whether the other end has an address of its own. False behind a proxy, whose address all have.
+    init(hub: SessionHub, mayBeNobody: Bool = true, hasAddress: Bool = false) {
         self.hub = hub
         self.mayBeNobody = mayBeNobody
+        self.hasAddress = hasAddress
     }
 
     // MARK: MessageHandler
@@ -60,6 +64,8 @@ final class SessionConnection: MessageHandler, SessionPeer, @unchecked Sendable 
     var queuedByteCount: Int { connection?.queuedByteCount ?? 0 }
 
     var host: String { connection?.peerAddress?.host ?? "" }
+
+    var network: String { hasAddress ? connection?.peerAddress.map { "\($0.block)" } ?? "" : "" }
 
     func limitMessages(to byteCount: Int) {
         connection?.limitMessages(to: byteCount)

@@ -44,6 +44,7 @@ final class ServerMetrics: Sendable {
         _ = ServiceMetrics.shared
         _ = SessionMetrics.shared
         _ = TracingMetrics.shared
+        _ = TokenMetrics.shared
     }
 
     /// What a server's parts are asked at each scrape, for as long as the result lives.

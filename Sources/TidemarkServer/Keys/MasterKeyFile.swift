@@ -27,7 +27,8 @@ package struct MasterKeyFile: Sendable {
         }
         defer { close(descriptor) }
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_mode & 0o077 != 0 {
+        // A file that root keeps for a group, or gives to a service as a credential, is meant for us.
+        if fstat(descriptor, &status) == 0, status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o007) != 0 {
             Self.log.warning("others can read the master key: chmod 600", ["file": path])
         }
         var bytes = [UInt8](repeating: 0, count: 1_024)
@@ -109,6 +110,8 @@ package struct MasterKeyFile: Sendable {
             storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 1, queryTimes: .patient)
         } catch let error as ServerError {
             throw error
+        } catch let error as MigrationError {
+            throw ServerError(error)
         } catch {
             throw ServerError(.databaseUnreachable, detail: "\(error)", underlying: error)
         }

@@ -18,10 +18,10 @@ package struct OperatorRequest: Sendable {
     /// How the command is named in the log, in the audit, and with the changes that it makes.
     package let uuid: RequestUUID
     /// Who sent it.
-    package let sender: SignedInOperator
+    package let sender: ChannelSender
     /// From where.
     package let address: String
-    /// Without `tidemark admin`.
+    /// Without `tidemark admin`; or the word `cktool`, the sender's time zone, and the words after `tidemark cktool`.
     package let arguments: [String]
     /// What the operator's context names; nil: nothing.
     package let container: String?
@@ -34,13 +34,15 @@ package struct OperatorRequest: Sendable {
     package let databaseURL: String
     /// Those of the server, as its options have set them.
     package let limits: Limits
-    /// Where the long queries of all operators take turns.
+    /// Where the long queries of all operators take turns, or those of all users.
     package let longQueries: FairGate
+    /// Of the server; nil: it stores no assets.
+    package let assetDirectory: String?
 
     package init(
-        uuid: RequestUUID = .random(), sender: SignedInOperator, address: String, arguments: [String],
+        uuid: RequestUUID = .random(), sender: ChannelSender, address: String, arguments: [String],
         container: String?, environment: String?, hasColor: Bool, canAsk: Bool, showsProgress: Bool,
-        databaseURL: String, limits: Limits, longQueries: FairGate
+        databaseURL: String, limits: Limits, longQueries: FairGate, assetDirectory: String? = nil
     ) {
         self.uuid = uuid
         self.sender = sender
@@ -54,6 +56,7 @@ package struct OperatorRequest: Sendable {
         self.databaseURL = databaseURL
         self.limits = limits
         self.longQueries = longQueries
+        self.assetDirectory = assetDirectory
     }
 }
 

@@ -10,31 +10,38 @@ internal import TidemarkTransport
 internal import TidemarkWebSocket
 internal import TidemarkWire
 
-/// An operator's channel: a connection around an ``OperatorServerMachine``, and the command that it carries.
+/// A channel of an operator or of a user: a connection around an ``OperatorServerMachine``, and the command that it carries.
 ///
 /// The command runs on a thread of its own and calls from there; all else is on the loop of the operators. Sendable because
 /// each touches the state on that loop only.
 final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Sendable {
     private let hall: OperatorHall
+    private let door: OperatorHall.Door
     private let address: String
     private var machine = OperatorServerMachine()
     private var connection: MessageConnection?
     private var timer: ScheduledTimer?
     private var command: Task<Void, Never>?
-    private(set) var sender: SignedInOperator?
+    private(set) var sender: ChannelSender?
     /// Who has a place for the command; nil: nobody.
-    private var placeHolder: SignedInOperator?
+    private var placeHolder: ChannelSender?
+    /// Minutes for which the command has waited for the client without a word.
+    private var silentMinutes = 0
     /// The command waits for room, or for an answer.
     private var writers: [CheckedContinuation<Bool, Never>] = []
     private var isCancelled = false
     private var asker: (@Sendable (OperatorServerMachine.Reply?) -> Void)?
 
-    init(hall: OperatorHall, address: String) {
+    init(hall: OperatorHall, _ door: OperatorHall.Door, address: String) {
         self.hall = hall
+        self.door = door
         self.address = address
     }
 
     private var loop: EventLoop { hall.loop }
+
+    var signedInOperator: SignedInOperator? { if case .operator(let found)? = sender { found } else { nil } }
+    var signedInAccount: SignedInAccount? { if case .user(let found)? = sender { found } else { nil } }
 
     // MARK: The connection
 
@@ -49,6 +56,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
 
     func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
         guard kind == .binary else { return connection.close(.unsupportedData, reason: "binary messages only") }
+        silentMinutes = 0
         perform(machine.received(try? WireOperatorClientMessage(reading: payload.bytes)))
     }
 
@@ -99,38 +107,49 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
 
     private func signIn(_ credential: [UInt8], _ client: String) {
         loop.run { [self] in
-            switch await hall.signIn(credential, from: address, client: client) {
+            switch await hall.signIn(credential, at: door, from: address, client: client) {
             case .known(let found):
-                guard hall.admits(found), connection?.settle(owner: UInt64(bitPattern: found.id.rawValue)) == nil else {
+                guard hall.admits(found), connection?.settle(owner: found.connectionOwner) == nil else {
                     connection?.close(.tryAgainLater, reason: "too many connections")
                     return
                 }
                 sender = found
                 perform(machine.signedIn(found))
-            case .nobody: perform(machine.signedIn(nil))
+            case .nobody: perform(machine.signedIn(nil, because: door.refusal))
             case .failed: perform(machine.signInFailed())
             }
         }
     }
 
-    private func start(_ sender: SignedInOperator, _ command: WireOperatorCommand) {
+    private func start(_ sender: ChannelSender, _ command: WireOperatorCommand) {
         timer?.cancel()
         let request = OperatorRequest(
             sender: sender, address: address, arguments: command.arguments,
             container: command.container.isEmpty ? nil : command.container,
             environment: command.environment.isEmpty ? nil : command.environment, hasColor: command.hasColor,
             canAsk: command.canAsk, showsProgress: command.showsProgress, databaseURL: hall.databaseURL,
-            limits: hall.limits, longQueries: hall.longQueries)
+            limits: hall.limits, longQueries: hall.longQueries(of: sender), assetDirectory: hall.assetDirectory)
         if let refusal = hall.take(sender) {
             perform(machine.say("Error: \(refusal)"))
             return perform(machine.end(OperatorHall.refusedStatus))
         }
         placeHolder = sender
+        if case .user = sender { watch() }
         let commands = hall.commands
         // Not on a loop: it starts a thread, and waits for its end.
         self.command = Task.detached { [self] in
             let status = await commands.run(request, over: self)
             loop.execute { self.ended(status) }
+        }
+    }
+
+    /// Ends the channel of a user who keeps a place and says nothing while the command waits for them.
+    private func watch() {
+        timer = loop.schedule(after: .seconds(60)) { [weak self] in
+            guard let self, !machine.hasEnded else { return }
+            silentMinutes = machine.waitsForClient ? silentMinutes + 1 : 0
+            if silentMinutes >= OperatorHall.userPatienceMinutes { perform(machine.wearied()) }
+            if !machine.hasEnded { watch() }
         }
     }
 
@@ -240,5 +259,15 @@ private final class BlockingReply: Sendable {
     func take() -> OperatorServerMachine.Reply? {
         isThere.wait()
         return reply.withLock { $0 }
+    }
+}
+
+extension ChannelSender {
+    /// Whose memory a connection takes. Operators and accounts have numbers of their own.
+    fileprivate var connectionOwner: UInt64 {
+        switch self {
+        case .operator(let found): UInt64(bitPattern: found.id.rawValue)
+        case .user(let found): UInt64(bitPattern: found.account.rawValue) ^ 1 << 63
+        }
     }
 }

@@ -11,16 +11,34 @@ internal import TidemarkTelemetry
 internal import TidemarkTransport
 internal import TidemarkWebSocket
 
-/// The operators who are connected to a server: who may come in, how many commands run, and whose credentials are still
-/// valid. Loop-confined; Sendable so that work on the loop can capture it.
+/// The operators who are connected to a server, and the users of `cktool`: who may come in, how many commands run, and whose
+/// credentials are still valid. Loop-confined; Sendable so that work on the loop can capture it.
 final class OperatorHall: @unchecked Sendable {
-    /// The path of the channel, and the subprotocol: the version of its protocol.
+    /// Who may come in. A client says it by the subprotocol, before it has shown anything, and it stays so.
+    enum Door: String, Sendable {
+        /// The version of the protocol.
+        case operators = "tidemark.operator.v1"
+        /// The same messages. The credential is an account's, and opens the commands of its records (R-899).
+        case users = "tidemark.user.v1"
+
+        /// That of a request, which may name both.
+        init(_ head: RequestHead) {
+            let wanted = head.fields.tokens("Sec-WebSocket-Protocol") ?? []
+            self = wanted.contains(Door.users.rawValue) ? .users : .operators
+        }
+    }
+
+    /// The path of the channel.
     static let path = "/admin"
-    static let subprotocol = "tidemark.operator.v1"
     /// Of `refused` in the table of exit statuses.
     static let refusedStatus: Int32 = 5
-    /// More than commands run at once (``OperatorPlaces``), because channels come and go.
+    /// More than commands run at once (``CommandPlaces``), because channels come and go.
     static let channelsOfOperatorMax = 16
+    /// Likewise of a user, and of all users together: operators keep most of the connections.
+    static let channelsOfUserMax = 4
+    static let channelsOfUsersMax = 64
+    /// How long a user's command waits for a user who says nothing. Operators are known, and may take their time.
+    static let userPatienceMinutes = 10
     /// So many looks at credentials may fail one after the other: with the usual interval that is a minute.
     private static let failedChecksMax = 12
     private static let log = Log("operators")
@@ -30,14 +48,19 @@ final class OperatorHall: @unchecked Sendable {
     let databaseURL: String
     let limits: Limits
     /// Where the long queries of all operators take turns, apart from those of apps: neither waits for the other's.
-    let longQueries: FairGate
+    private let longQueries: FairGate
+    /// Likewise of all users.
+    private let longQueriesOfUsers: FairGate
+    /// Nil: the server stores no assets.
+    let assetDirectory: String?
     /// How long a channel may take until its command begins.
     let commandDeadline = Duration.seconds(10)
     private let storage: PostgresStorage
     private let checkInterval: Duration
     private let refusals: SharedRefusals
     private var channels: [ObjectIdentifier: OperatorConnection] = [:]
-    private var places = OperatorPlaces()
+    private var places = CommandPlaces<OperatorID>.ofOperators
+    private var placesOfUsers = CommandPlaces<AccountID>.ofUsers
     private var isChecking = false
     private var failedChecks = 0
     private var isStopped = false
@@ -52,6 +75,8 @@ final class OperatorHall: @unchecked Sendable {
         checkInterval = configuration.operators.checkInterval
         refusals = configuration.refusals
         longQueries = PostgresStorage.longQueryTurns(1, within: configuration.limits, on: loop)
+        longQueriesOfUsers = PostgresStorage.longQueryTurns(1, within: configuration.limits, on: loop)
+        assetDirectory = configuration.assetDirectory
         limits = configuration.limits
     }
 
@@ -62,8 +87,9 @@ final class OperatorHall: @unchecked Sendable {
         guard head.fields.values("Origin").isEmpty else {
             return .response(.text(.forbidden, "Web pages give no commands here."))
         }
-        let offer = ServerHandshake.Offer(subprotocols: [Self.subprotocol], requiresSubprotocol: true)
-        return .webSocket(offer, OperatorConnection(hall: self, address: address.host))
+        let door = Door(head)
+        let offer = ServerHandshake.Offer(subprotocols: [door.rawValue], requiresSubprotocol: true)
+        return .webSocket(offer, OperatorConnection(hall: self, door, address: address.host))
     }
 
     /// - Returns: false if the server stops.
@@ -75,36 +101,49 @@ final class OperatorHall: @unchecked Sendable {
 
     func leave(_ channel: OperatorConnection) { channels[ObjectIdentifier(channel)] = nil }
 
-    /// Whether an operator may have one more channel. Nobody shall take those of all others.
-    func admits(_ sender: SignedInOperator) -> Bool {
-        channels.values.count { $0.sender?.id == sender.id } < Self.channelsOfOperatorMax
+    /// Whether somebody may have one more channel. Nobody shall take those of all others.
+    func admits(_ sender: ChannelSender) -> Bool {
+        switch sender {
+        case .operator(let found):
+            return channels.values.count { $0.signedInOperator?.id == found.id } < Self.channelsOfOperatorMax
+        case .user(let found):
+            let accounts = channels.values.compactMap { $0.signedInAccount?.account }
+            return accounts.count < Self.channelsOfUsersMax
+                && accounts.count { $0 == found.account } < Self.channelsOfUserMax
+        }
     }
 
     // MARK: Credentials
 
     /// Whose a credential is.
     enum SignInAnswer {
-        case known(SignedInOperator)
+        case known(ChannelSender)
         case nobody
         /// The store cannot say.
         case failed
     }
 
-    func signIn(_ credential: [UInt8], from address: String, client: String) async -> SignInAnswer {
+    /// - Parameter door: a credential of an operator opens only that of operators, and one of an account only that of users.
+    func signIn(
+        _ credential: [UInt8], at door: Door, from address: String, client: String
+    ) async -> SignInAnswer {
         do {
-            let found = try await AdminStore(storage).signIn(
-                credentialHash: Credential.hash(credential),
-                now: Timestamp(milliseconds: loop.wallClockMilliseconds))
-            guard let found else {
+            guard let found = try await sender(of: Credential.hash(credential), at: door) else {
                 FailureLog.shared.note(
-                    .warning, "an operator was refused", cause: "no operator has this credential",
-                    ["address": address], request: nil)
-                noteRefusal(from: address)
+                    .warning, door == .operators ? "an operator was refused" : "a user of cktool was refused",
+                    cause: door.refusal, ["address": address], request: nil)
+                noteRefusal(at: door, from: address)
                 return .nobody
             }
             failedChecks = 0
-            Self.log.info("an operator signed in", ["operator": found.name, "role": found.role.name])
-            Self.log.debug("from", ["operator": found.name, "address": address, "client": client])
+            switch found {
+            case .operator(let found):
+                Self.log.info("an operator signed in", ["operator": found.name, "role": found.role.name])
+                Self.log.debug("from", ["operator": found.name, "address": address, "client": client])
+            case .user(let found):
+                Self.log.info("a user of cktool signed in", ["account": "\(found.account.rawValue)"])
+                Self.log.debug("from", ["account": "\(found.account.rawValue)", "address": address, "client": client])
+            }
             checkLater()
             return .known(found)
         } catch {
@@ -113,16 +152,26 @@ final class OperatorHall: @unchecked Sendable {
         }
     }
 
+    private func sender(of hash: [UInt8], at door: Door) async throws(StorageError) -> ChannelSender? {
+        let (store, now) = (AdminStore(storage), Timestamp(milliseconds: loop.wallClockMilliseconds))
+        return switch door {
+        case .operators: try await store.signIn(credentialHash: hash, now: now).map { .operator($0) }
+        case .users: try await store.signInAccount(credentialHash: hash, now: now).map { .user($0) }
+        }
+    }
+
     /// Somebody who tries credentials is in the audit, as far as its bounds for refused sign-ins allow (R-860). Nobody waits
     /// for it.
-    private func noteRefusal(from address: String) {
+    private func noteRefusal(at door: Door, from address: String) {
         guard refusals.take(address, now: loop.now) else { return }
-        let action = AuditAction(who: "", address: address, action: "operators sign-in", target: "")
+        let noun = door == .operators ? "operators" : "cktool"
+        let action = AuditAction(who: "", address: address, action: "\(noun) sign-in", target: "")
         loop.run { [storage] in
             let store = AdminStore(storage)
             do throws(StorageError) {
                 let id = try await store.beginAudit(action)
-                try await store.endAudit(id, failure: "No operator has this credential.")
+                try await store.endAudit(
+                    id, failure: "No \(door == .operators ? "operator" : "account") has this credential.")
             } catch {
                 error.note()
             }
@@ -147,15 +196,29 @@ final class OperatorHall: @unchecked Sendable {
         let open = channels.values.filter { $0.sender != nil }
         guard !open.isEmpty, !isStopped else { return }
         do {
-            let valid = try await AdminStore(storage).validOperatorCredentials(
-                among: open.compactMap { $0.sender?.credential },
-                now: Timestamp(milliseconds: loop.wallClockMilliseconds))
+            let now = Timestamp(milliseconds: loop.wallClockMilliseconds)
+            let (credentials, users) = (
+                open.compactMap { $0.signedInOperator?.credential }, open.compactMap { $0.signedInAccount?.credential }
+            )
+            let valid =
+                credentials.isEmpty
+                ? [:] : try await AdminStore(storage).validOperatorCredentials(among: credentials, now: now)
+            let void = users.isEmpty ? [] : Set(try await storage.voidCredentials(among: users, now: now))
             failedChecks = 0
             for channel in open {
-                guard let sender = channel.sender else { continue }
-                // Whoever lost rights must not go on with a command that needs them.
-                if let role = valid[sender.credential], role >= sender.role { continue }
-                Self.log.info("an operator's channel is closed: the credential is not valid", ["operator": sender.name])
+                switch channel.sender {
+                case .operator(let sender)?:
+                    // Whoever lost rights must not go on with a command that needs them.
+                    if let role = valid[sender.credential], role >= sender.role { continue }
+                    Self.log.info(
+                        "an operator's channel is closed: the credential is not valid", ["operator": sender.name])
+                case .user(let sender)?:
+                    guard void.contains(sender.credential) else { continue }
+                    Self.log.info(
+                        "a user's channel is closed: the credential is not valid",
+                        ["account": "\(sender.account.rawValue)"])
+                case nil: continue
+                }
                 channel.revoke()
             }
         } catch {
@@ -172,9 +235,26 @@ final class OperatorHall: @unchecked Sendable {
     /// Takes a place for a command.
     ///
     /// - Returns: why there is none; nil: it has one.
-    func take(_ sender: SignedInOperator) -> String? { places.take(sender.id) }
+    func take(_ sender: ChannelSender) -> String? {
+        switch sender {
+        case .operator(let found): places.take(found.id)
+        case .user(let found): placesOfUsers.take(found.account)
+        }
+    }
 
-    func giveBack(_ sender: SignedInOperator) { places.giveBack(sender.id) }
+    func giveBack(_ sender: ChannelSender) {
+        switch sender {
+        case .operator(let found): places.giveBack(found.id)
+        case .user(let found): placesOfUsers.giveBack(found.account)
+        }
+    }
+
+    func longQueries(of sender: ChannelSender) -> FairGate {
+        switch sender {
+        case .operator: longQueries
+        case .user: longQueriesOfUsers
+        }
+    }
 
     // MARK: The end
 
@@ -188,31 +268,12 @@ final class OperatorHall: @unchecked Sendable {
     }
 }
 
-/// How many commands of operators run at once. Each has a thread and a few connections to PostgreSQL.
-struct OperatorPlaces {
-    static let placesMax = 8
-
-    private var taken: [OperatorID: Int] = [:]
-
-    /// - Returns: why there is no place; nil: it has one.
-    mutating func take(_ id: OperatorID) -> String? {
-        let own = taken[id, default: 0]
-        let all = taken.values.reduce(0, +)
-        guard all < Self.placesMax else {
-            return "This server runs \(Self.placesMax) commands of operators. Try again later."
+extension OperatorHall.Door {
+    /// Why nobody comes in with a credential.
+    var refusal: String {
+        switch self {
+        case .operators: "no operator has this credential"
+        case .users: "no account has this credential"
         }
-        // Half of what others leave: 4, 2, 1 and 1. So a newcomer finds a place beside up to three operators.
-        guard own < max(1, (Self.placesMax - (all - own)) / 2) else {
-            return
-                "You run \(own) \(own == 1 ? "command" : "commands") on this server already, and other operators need the "
-                + "rest. Wait until one has ended, or end one."
-        }
-        taken[id] = own + 1
-        return nil
-    }
-
-    mutating func giveBack(_ id: OperatorID) {
-        guard let own = taken[id] else { return }
-        taken[id] = own > 1 ? own - 1 : nil
     }
 }

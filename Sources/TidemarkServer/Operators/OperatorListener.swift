@@ -76,7 +76,8 @@ final class OperatorListener: Sendable {
     private static let connectionsMax = 256
     /// Descriptors that it may need: for its connections, for its store, and for commands. Each of these has a thread with
     /// three, and up to twelve connections to PostgreSQL.
-    static let descriptorsMax = connectionsMax + 16 + OperatorPlaces.placesMax * (3 + 12)
+    static let descriptorsMax = connectionsMax + 16 + commandsMax * (3 + 12)
+    private static let commandsMax = CommandPlaces.ofOperators.placesMax + CommandPlaces.ofUsers.placesMax
 
     /// A few operators. Those who have not signed in give way to others. Several may have one address: behind a proxy, or as
     /// the jobs of one machine.

@@ -35,7 +35,7 @@ struct OperatorServerMachine {
 
     enum Action: Equatable {
         case signIn(credential: [UInt8], client: String)
-        case start(SignedInOperator, WireOperatorCommand)
+        case start(ChannelSender, WireOperatorCommand)
         case send(WireOperatorServerMessage)
         case reply(Reply)
         /// The command must end. Its end is told by ``end(_:)``.
@@ -47,7 +47,7 @@ struct OperatorServerMachine {
         case awaitsHello
         /// The store is asked whose the credential is.
         case signsIn
-        case awaitsCommand(SignedInOperator)
+        case awaitsCommand(ChannelSender)
         case runs
         case ended
     }
@@ -80,6 +80,8 @@ struct OperatorServerMachine {
     /// Whether the command may make more output.
     var hasRoom: Bool { waiting.isEmpty }
     var isRunning: Bool { phase == .runs }
+    /// Whether the command, or what is left of its output, waits for the client.
+    var waitsForClient: Bool { isRunning && (!waiting.isEmpty || asked != nil) }
     var hasEnded: Bool { phase == .ended }
 
     // MARK: From the client
@@ -133,10 +135,14 @@ struct OperatorServerMachine {
 
     // MARK: From the store, the timer and the connection
 
-    /// - Parameter sender: nil: nobody has the credential, or it is not valid any more.
-    mutating func signedIn(_ sender: SignedInOperator?) -> [Action] {
+    /// - Parameters:
+    ///   - sender: nil: nobody has the credential, or it is not valid any more.
+    ///   - reason: what the client is told then.
+    mutating func signedIn(
+        _ sender: ChannelSender?, because reason: String = "no operator has this credential"
+    ) -> [Action] {
         guard phase == .signsIn else { return [] }
-        guard let sender else { return close(Code.notAuthenticated, "no operator has this credential") }
+        guard let sender else { return close(Code.notAuthenticated, reason) }
         phase = .awaitsCommand(sender)
         return startIfReady()
     }
@@ -171,6 +177,12 @@ struct OperatorServerMachine {
     /// Hello and command must have come by now.
     mutating func timedOut() -> [Action] {
         isRunning ? [] : close(Code.tooSlow, "no command came")
+    }
+
+    /// The client has said nothing for too long, although it is waited for.
+    mutating func wearied() -> [Action] {
+        guard waitsForClient else { return [] }
+        return (status == nil ? [.cancel] : []) + close(Code.tooSlow, "no answer came")
     }
 
     /// The connection is gone, or the server stops.

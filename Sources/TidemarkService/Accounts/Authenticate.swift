@@ -47,6 +47,15 @@ extension CloudService {
     /// The most containers that are compared with an unknown name (I-7).
     private static var containersToldMax: Int { 256 }
 
+    /// Why a credential opened no session just now. Only whoever has shown it may be told.
+    package func signInProblem(credentialHash: [UInt8], device: DeviceID) async -> SignInProblem {
+        let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
+        let answer = await retry.run { () async throws(StorageError) in
+            .success(try await storage.signInProblem(credentialHash: credentialHash, device: device, now: now))
+        }
+        return (try? answer.get()) ?? .credentialUnknown
+    }
+
     /// Records that a credential opened no session. Nobody waits for its success.
     package func noteRefusedSignIn(credentialHash: [UInt8], device: DeviceID, from address: String) async {
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)

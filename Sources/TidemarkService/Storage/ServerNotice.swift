@@ -11,6 +11,8 @@ package enum ServerNotice: Sendable, Hashable {
     case connectionsClosed(AccountID, DeviceID?)
     /// An operator deletes a container: its connections are to be closed.
     case containerClosed(ContainerID)
+    /// An operator chose other limits for an account. Nil: for a container.
+    case limitsChanged(AccountID?)
 }
 
 /// An operator's wish to close connections, for servers that may not have heard of it.

@@ -76,6 +76,12 @@ package protocol Storage: AnyObject, Sendable {
         now: Timestamp
     ) async throws(StorageError) -> Bool
 
+    /// Why a credential opens no session with this device. `credentialUnknown` if nothing is known of it, or if nothing
+    /// is wrong any more.
+    func signInProblem(
+        credentialHash: [UInt8], device: DeviceID, now: Timestamp
+    ) async throws(StorageError) -> SignInProblem
+
     /// Records that a credential opened no session.
     func noteRefusedSignIn(
         credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
@@ -138,6 +144,13 @@ package protocol Storage: AnyObject, Sendable {
     ///   - account: nil: of every account that has none of its own.
     /// - Returns: whether there is such an account.
     func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool
+
+    /// What operators chose for these users and their accounts. Users that do not exist are left out.
+    func limits(of users: [UserID]) async throws(StorageError) -> [UserID: AccountLimits]
+
+    /// Chooses what an account may send to each server, or each account in a container. False: it is not there.
+    func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool
+    func setRequestRate(_ choice: RateChoice, in container: ContainerKey) async throws(StorageError) -> Bool
 
     /// The container's own roles that these users have. Users without roles are left out.
     func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>]

@@ -27,43 +27,103 @@ final class Authentication: Sendable {
         now = { Timestamp(milliseconds: scheduler.wallClockMilliseconds) }
     }
 
-    /// - Parameter address: from where the client connects; empty if that is not known.
-    func answer(_ hello: WireHello, from address: String) async -> Outcome {
+    /// A `Hello`, before the store is asked.
+    enum Arrival {
+        /// - Parameter holder: of a token that counts. Nil: there is no credential, or it is none of a provider's.
+        case greeting(Greeting, holder: (any TokenHolder)?)
+        case refused(Refusal, SessionClose)
+    }
+
+    /// Looks at what needs no store. It may wait for the keys of an identity provider, so it must not hold a place for
+    /// which others wait: a provider that is down keeps nobody else out.
+    ///
+    /// - Parameters:
+    ///   - address: from where the client connects; empty if that is not known.
+    ///   - network: as ``SessionPeer/network``.
+    func look(at hello: WireHello, from address: String, _ network: String) async -> Arrival {
         let greeting: Greeting
         do {
             greeting = try Greeting(hello)
         } catch {
             return .refused(error, error.code == .notAuthenticated ? .notAuthenticated : .misuse)
         }
-        guard greeting.credential != nil || !settings.requiresCredential else {
+        guard let credential = greeting.credential else {
+            guard settings.requiresCredential else { return .greeting(greeting, holder: nil) }
             return .refused(
                 Refusal(.notAuthenticated, "This server serves nobody without a credential."), .notAuthenticated)
+        }
+        let places = Self.places(of: network)
+        if let wait = settings.tries.wait(places, now: scheduler.now) {
+            return .refused(.tooManyTries(wait), .tryAgainLater)
+        }
+        guard let judge = settings.tokens else { return .greeting(greeting, holder: nil) }
+        switch await judge.judge(credential, now: now()) {
+        case .noToken: return .greeting(greeting, holder: nil)
+        case .accepted(let holder): return .greeting(greeting, holder: holder)
+        case .refused(let problem, let text):
+            settings.tries.failed(places, now: scheduler.now)
+            note(refused: Visitor(greeting: greeting, key: settings.credentialHash(credential), address: address))
+            return .refused(Refusal(.notAuthenticated, text, problem: problem), .notAuthenticated)
+        case .unavailable(let text):
+            return .refused(Refusal(.storeUnavailable, text, retryAfter: Self.providerPatience), .tryAgainLater)
+        }
+    }
+
+    /// Seconds, when the keys of a provider cannot be had.
+    private static let providerPatience = 5.0
+
+    private static func places(of network: String) -> [SignInTries.Place] {
+        network.isEmpty ? [] : [.network(network)]
+    }
+
+    /// Asks the store for the account and the container of a `Hello` that ``look(at:from:_:)`` has let pass.
+    func answer(
+        _ greeting: Greeting, _ holder: (any TokenHolder)?, from address: String, _ network: String
+    ) async -> Outcome {
+        let visitor = greeting.credential.map { credential in
+            Visitor(
+                greeting: greeting, key: holder?.key ?? settings.credentialHash(credential), address: address,
+                holder: holder)
+        }
+        let own = visitor.map { [SignInTries.Place.credential($0.key)] } ?? []
+        if let wait = settings.tries.wait(own, now: scheduler.now) {
+            return .refused(.tooManyTries(wait), .tryAgainLater)
         }
         let store: StoreStanding
         switch await service.standing() {
         case .success(let standing): store = standing
         case .failure(let reason): return .refused(Refusal(reason), .tryAgainLater)
         }
-        guard let credential = greeting.credential else {
+        guard let visitor else {
             let nobody = member(greeting, nil, store)
             return .welcome(nobody, answer(to: nobody, store))
         }
-        let visitor = Visitor(greeting: greeting, hash: settings.credentialHash(credential), address: address)
-        return await identify(visitor, store: store)
+        let outcome = await identify(visitor, store: store)
+        if case .refused(let refusal, _) = outcome, refusal.code == .notAuthenticated {
+            // NB: other devices of the account have the credential of a revoked device, and it is good for them.
+            let isOfDevice = refusal.problem == .deviceRevoked
+            settings.tries.failed(Self.places(of: network) + (isOfDevice ? [] : own), now: scheduler.now)
+        }
+        return outcome
     }
 
     /// Somebody who has shown a credential.
     private struct Visitor {
         let greeting: Greeting
-        let hash: [UInt8]
+        /// The hash of the credential, or the key of the token's holder.
+        let key: [UInt8]
         let address: String
+        var holder: (any TokenHolder)?
     }
 
     private func identify(_ visitor: Visitor, store: StoreStanding) async -> Outcome {
-        let (greeting, hash) = (visitor.greeting, visitor.hash)
-        let answer = await authenticate(visitor, createsContainer: false)
+        let (greeting, hash) = (visitor.greeting, visitor.key)
+        var answer = await authenticate(visitor, createsContainer: false)
+        if case .success(nil) = answer, let holder = visitor.holder, await holder.makeAccount() {
+            answer = await authenticate(visitor, createsContainer: false)
+        }
         if case .success(nil) = answer { note(refused: visitor) }
-        guard case .failure(.containerUnknown) = answer else { return outcome(of: answer, greeting, store) }
+        guard case .failure(.containerUnknown) = answer else { return await outcome(of: answer, visitor, store) }
         // Rare: an account's first connection, or a mistyped name. Only then are the account's containers read.
         let known: [String]
         switch await service.containers(credentialHash: hash, environment: greeting.environment) {
@@ -81,7 +141,7 @@ final class Authentication: Sendable {
             return .refused(Refusal(.containerUnknown, text), .misuse)
         }
         if case .success(let identity?) = made { note(unknown, greeting, identity) }
-        return outcome(of: made, greeting, store, warning: unknown.warning)
+        return await outcome(of: made, visitor, store, warning: unknown.warning)
     }
 
     private func authenticate(
@@ -89,7 +149,7 @@ final class Authentication: Sendable {
     ) async -> Result<Identity?, FailureReason> {
         let greeting = visitor.greeting
         return await service.authenticate(
-            credentialHash: visitor.hash, container: greeting.container, environment: greeting.environment,
+            credentialHash: visitor.key, container: greeting.container, environment: greeting.environment,
             createsContainer: createsContainer, device: greeting.device, deviceName: greeting.shownName,
             from: visitor.address)
     }
@@ -99,21 +159,24 @@ final class Authentication: Sendable {
         guard settings.refusals.take(visitor.address, now: scheduler.now) else { return }
         scheduler.run { [service] in
             await service.noteRefusedSignIn(
-                credentialHash: visitor.hash, device: visitor.greeting.device, from: visitor.address)
+                credentialHash: visitor.key, device: visitor.greeting.device, from: visitor.address)
         }
     }
 
     private func outcome(
-        of answer: Result<Identity?, FailureReason>, _ greeting: Greeting, _ store: StoreStanding,
-        warning: String? = nil
-    ) -> Outcome {
+        of answer: Result<Identity?, FailureReason>, _ visitor: Visitor, _ store: StoreStanding, warning: String? = nil
+    ) async -> Outcome {
+        let greeting = visitor.greeting
         switch answer {
         case .success(let identity?):
-            let member = member(greeting, identity, store)
+            await visitor.holder?.settle(as: identity, in: greeting.key)
+            let known = visitor.holder.map { identity.until($0.end) } ?? identity
+            let member = member(greeting, known, store)
             return .welcome(member, self.answer(to: member, store, warning: warning))
         case .success(nil):
-            return .refused(
-                Refusal(.notAuthenticated, "The credential is unknown, expired or revoked."), .notAuthenticated)
+            var problem = await service.signInProblem(credentialHash: visitor.key, device: greeting.device)
+            if problem == .credentialUnknown, visitor.holder != nil { problem = .identityUnknown }
+            return .refused(Refusal(.notAuthenticated, problem.text, problem: problem), .notAuthenticated)
         case .failure(.containerUnknown): return .refused(Refusal(.containerUnknown), .misuse)
         case .failure(.containerClosed): return .refused(Refusal(.containerClosed), .containerClosed)
         case .failure(let reason): return .refused(Refusal(reason), .tryAgainLater)
@@ -146,6 +209,16 @@ final class Authentication: Sendable {
             userRecordName: member.identity?.userRecordName ?? "", now: now(), memoryEpoch: store.memoryEpoch,
             store: store.incarnation, limits: settings.limits,
             messageBytesMax: settings.messageBytesMax(isAnonymous: member.identity == nil),
-            keepsAssets: settings.keepsAssets, serverName: settings.serverName, warnings: warning.map { [$0] } ?? [])
+            keepsAssets: settings.keepsAssets, of: member.identity?.limits, serverName: settings.serverName,
+            warnings: warning.map { [$0] } ?? [])
+    }
+}
+
+extension Refusal {
+    ///
+    fileprivate static func tooManyTries(_ wait: Duration) -> Refusal {
+        Refusal(
+            .tooManyRequests, "Too many sign-ins have failed from here, or with this credential. Try again later.",
+            retryAfter: max(1, wait / .seconds(1)))
     }
 }

@@ -98,3 +98,9 @@ private final class SharedPush: Sendable {
         }
     }
 }
+
+/// Pages for one device, as its user sees them.
+struct SeenPages: Sendable {
+    let pages: PushedPages
+    let viewpoint: Viewpoint
+}

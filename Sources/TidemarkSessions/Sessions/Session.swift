@@ -96,17 +96,21 @@ package final class Session: Sendable {
             state.withLock { state in
                 if state.machine.isAnonymous, message?.request != nil { state.lastRequest = hub.scheduler.now }
                 guard state.machine.phase == .open else { return state.machine.received(message) }
+                let refusal = hub.rateRefusal(of: message, by: state.member?.identity)
                 let before = state.machine.underWayBytes
                 // The usual case asks for no owner.
                 let room =
                     state.lease.covers(before + needed)
                     ? .ample : state.lease.cover(before + needed, for: state.owner, in: hub.settings.requestBudget)
-                let actions = state.machine.received(message, room: room)
+                let actions = state.machine.received(message, room: room, rateRefusal: refusal)
                 // A message that was refused needs no memory any more.
                 if state.machine.underWayBytes == before { returnMemory(&state) }
                 return actions
             })
     }
+
+    /// An operator chose other limits.
+    func renew(_ limits: AccountLimits) { state.withLock { $0.member?.identity?.limits = limits } }
 
     private func acknowledged(_ count: UInt64) {
         let now = hub.scheduler.now
@@ -306,12 +310,6 @@ package final class Session: Sendable {
     }
 }
 
-/// Pages for one device, as its user sees them.
-struct SeenPages: Sendable {
-    let pages: PushedPages
-    let viewpoint: Viewpoint
-}
-
 // MARK: Requests
 
 extension Session {
@@ -340,8 +338,16 @@ extension Session {
 
     /// The answer to `Hello`, when it is the turn of those with its credential.
     private func greetInTurn(_ id: UInt64, _ hello: WireHello) async -> Authentication.Outcome {
+        let (host, network) = state.withLock { $0.peer.map { ($0.host, $0.network) } } ?? ("", "")
+        let greeting: Greeting
+        let holder: (any TokenHolder)?
+        switch await hub.authentication.look(at: hello, from: host, network) {
+        case .greeting(let read, let found): (greeting, holder) = (read, found)
+        case .refused(let refusal, let why): return .refused(refusal, why)
+        }
         let gate = hub.gates.greetings
-        let owner: WorkOwner = hello.credential.isEmpty ? .nobody : .newcomer(hello.credential.hashValue)
+        let owner: WorkOwner =
+            hello.credential.isEmpty ? .nobody : .newcomer(holder?.key.hashValue ?? hello.credential.hashValue)
         let ticket: WorkTicket
         do {
             ticket = try await turn(of: owner, at: gate, for: id)
@@ -349,7 +355,7 @@ extension Session {
             return .refused(.crowded(retryAfter: error.retryAfter), .tryAgainLater)
         }
         defer { gate.leave(ticket) }
-        return await hub.authentication.answer(hello, from: state.withLock { $0.peer?.host ?? "" })
+        return await hub.authentication.answer(greeting, holder, from: host, network)
     }
 
     private func open(_ greeting: GreetingUnderWay, _ member: SessionMember, _ answer: WireHelloAnswer) {

@@ -105,6 +105,7 @@ package final class SessionHub: Sendable {
         var moved: [ZoneNotice] = []
         var revoked = RevokedAccess()
         var closed: [(AccountID, DeviceID?)] = []
+        var limited: Set<AccountID?> = []
         for notice in notices {
             switch notice {
             case .zone(let notice): moved.append(notice)
@@ -112,7 +113,12 @@ package final class SessionHub: Sendable {
             case .deviceRevoked(let device): revoked.devices.insert(device)
             case .connectionsClosed(let account, let device): closed.append((account, device))
             case .containerClosed(let container): revoked.containers.insert(container)
+            case .limitsChanged(let account): limited.insert(account)
             }
+        }
+        if !limited.isEmpty {
+            scheduler.runAtOnce { [self, limited] in await renewLimits(of: limited) }
+            siblings.each { [limited] in await $0.renewLimits(of: limited) }
         }
         for (account, device) in closed {
             scheduler.runAtOnce { [self] in await sendAway(account, device) }
@@ -136,6 +142,7 @@ package final class SessionHub: Sendable {
         await pushes.sweep()
         await checkCredentials()
         await checkClosings()
+        await renewLimits(of: [nil])
     }
 
     /// Closes the connections that an operator has closed, and that are older than that.
@@ -201,6 +208,28 @@ package final class SessionHub: Sendable {
             let some = Array(containers[start..<min(start + Self.credentialsMax, containers.count)])
             guard case .success(let closed) = await service.closedContainers(among: some) else { return }
             if !closed.isEmpty { await cutOff(RevokedAccess(containers: Set(closed))) }
+        }
+    }
+
+    /// Reads what operators chose for connected accounts. If the store cannot be reached, what is known stays.
+    ///
+    /// - Parameter accounts: with nil: all.
+    private func renewLimits(of accounts: Set<AccountID?>) async {
+        var present: Set<UserID> = []
+        await visitAll { session in
+            guard let identity = session.member?.identity else { return }
+            if accounts.contains(nil) || accounts.contains(identity.account) { present.insert(identity.user) }
+        }
+        let users = present.sorted { $0.rawValue < $1.rawValue }
+        var found: [UserID: AccountLimits] = [:]
+        for start in stride(from: 0, to: users.count, by: Self.credentialsMax) {
+            let some = Array(users[start..<min(start + Self.credentialsMax, users.count)])
+            guard case .success(let limits) = await service.limits(of: some) else { break }
+            found.merge(limits) { $1 }
+        }
+        guard !found.isEmpty else { return }
+        await visitAll { [found] session in
+            if let user = session.member?.identity?.user, let limits = found[user] { session.renew(limits) }
         }
     }
 
@@ -281,6 +310,8 @@ package final class SessionHub: Sendable {
         every(settings.sweepInterval) { hub in await hub.pushes.sweep() }
         every(settings.credentialCheckInterval) { hub in
             await hub.checkCredentials()
+            // A notice of other limits may have been lost.
+            await hub.renewLimits(of: [nil])
             // On connections that last for days, first sendings carry old epochs. Then only this server's own epoch
             // counts.
             _ = await hub.service.standing()

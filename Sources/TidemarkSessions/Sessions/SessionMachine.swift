@@ -74,6 +74,8 @@ struct SessionMachine {
     private var idleMessageCount = 0
     /// Requests refused for lack of memory, since one was accepted.
     private var memoryRefusedCount = 0
+    /// Requests refused because their account sends too many in a second, since one was not.
+    private var fastRefusedCount = 0
 
     init(_ bounds: SessionBounds) { self.bounds = bounds }
 
@@ -85,8 +87,12 @@ struct SessionMachine {
 
     /// A message came; nil: its bytes are no envelope.
     ///
-    /// - Parameter room: whether there is memory for it.
-    mutating func received(_ message: ClientMessage?, room: FairAmounts.Answer = .ample) -> [Action] {
+    /// - Parameters:
+    ///   - room: whether there is memory for it.
+    ///   - rateRefusal: what it is answered if its account sends too many requests in a second.
+    mutating func received(
+        _ message: ClientMessage?, room: FairAmounts.Answer = .ample, rateRefusal: Refusal? = nil
+    ) -> [Action] {
         guard phase != .closed else { return [] }
         guard let message else { return end(.notAnEnvelope) }
         switch phase {
@@ -97,7 +103,7 @@ struct SessionMachine {
         case .authenticating:
             return misuse(message.id, "Hello has not been answered yet.")
         case .open:
-            return receivedWhileOpen(message, room)
+            return receivedWhileOpen(message, room, rateRefusal)
         case .ending:
             guard message.id != 0 else { return [] }
             return [.refuse(message.id, Refusal(.storeUnavailable, "The server stops: connect again."))]
@@ -175,7 +181,9 @@ struct SessionMachine {
 
     // MARK: While open
 
-    private mutating func receivedWhileOpen(_ message: ClientMessage, _ room: FairAmounts.Answer) -> [Action] {
+    private mutating func receivedWhileOpen(
+        _ message: ClientMessage, _ room: FairAmounts.Answer, _ rateRefusal: Refusal?
+    ) -> [Action] {
         // Only an acknowledgement has no id.
         guard message.id != 0 else { return countIdle() }
         guard let request = message.request else {
@@ -184,6 +192,8 @@ struct SessionMachine {
         }
         if case .hello = request { return misuse(message.id, "Hello comes once.") }
         guard underWay[message.id] == nil else { return misuse(message.id, "A request with this id is under way.") }
+        if let rateRefusal { return tooFast(message.id, rateRefusal) }
+        fastRefusedCount = 0
         guard underWay.count < bounds.requestsMax else { return tooMany(message.id) }
         if room != .ample { isMemoryTight = !underWay.isEmpty || room == .tight }
         guard room != .none else { return noMemory(message.id) + adjustReading() }
@@ -217,6 +227,14 @@ struct SessionMachine {
         refusedCount += 1
         guard refusedCount <= bounds.requestsMax else { return end(.tooMany) }
         return [.refuse(id, Refusal(.tooManyRequests))]
+    }
+
+    /// A client that waits as long as it is told does not get here often. One that goes on all the same is cut off: also a
+    /// refusal costs something.
+    private mutating func tooFast(_ id: UInt64, _ refusal: Refusal) -> [Action] {
+        fastRefusedCount += 1
+        guard fastRefusedCount <= 4 * bounds.requestsMax else { return end(.tooMany) }
+        return [.refuse(id, refusal)]
     }
 
     private mutating func noMemory(_ id: UInt64) -> [Action] {
@@ -308,6 +326,10 @@ extension WireClientEnvelope.OneOfRequest {
         default: isLarge ? RequestGates.pageRoom : 1
         }
     }
+
+    /// Whether it counts in the requests that an account may send in a second. A file has very many parts, which have
+    /// turns and bounds of their own.
+    var countsInRate: Bool { !isAssetChunk }
 
     fileprivate var isAssetChunk: Bool {
         switch self {

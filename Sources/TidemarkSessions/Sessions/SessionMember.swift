@@ -10,7 +10,7 @@ struct SessionMember: Sendable {
     /// The life of the device that is connected.
     let life: DeviceID
     /// Nil if nobody is signed in. Such a session may only read the public database.
-    let identity: Identity?
+    var identity: Identity?
     /// The container that the session uses.
     let container: ContainerKey
     let store: StoreIncarnation

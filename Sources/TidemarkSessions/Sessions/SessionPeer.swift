@@ -15,6 +15,10 @@ package protocol SessionPeer: AnyObject, Sendable {
     /// The host from which it connects, without a port, for the audit. Empty if that is not known.
     var host: String { get }
 
+    /// The part of the network in which it is, as failed sign-ins are counted: an IPv4 address, or an IPv6 network
+    /// (/64). Empty: not known, as behind a proxy.
+    var network: String { get }
+
     /// Whether the other end may go on without a credential. False for a web page that the operator does not know.
     var mayBeNobody: Bool { get }
 
@@ -44,6 +48,8 @@ extension SessionPeer {
     package var address: String? { nil }
 
     package var host: String { "" }
+
+    package var network: String { "" }
 
     package func send(_ message: SharedMessage) {
         send(message.bytes)

@@ -44,6 +44,8 @@ package struct SessionSettings: Sendable {
     package var anonymousRequestBytesUnderWayMax = 1_048_576
     /// The memory of all requests under way. The hubs of one process share it.
     package var requestBudget = RequestBudget()
+    /// How many requests accounts have sent. The hubs of one process share it.
+    package var requestRates = RequestRates()
     /// How long a session without a credential may ask for nothing. Longer: closed as idle.
     package var anonymousIdleTimeout: Duration = .seconds(120)
     /// Queued bytes of one connection, above which nothing more is read or started for it.
@@ -91,6 +93,10 @@ package struct SessionSettings: Sendable {
 
     /// How many refused sign-ins are written down. The hubs of one process share it.
     package var refusals = SharedRefusals()
+    /// Judges tokens of identity providers. Nil: the store knows all credentials.
+    package var tokens: (any TokenJudge)?
+    /// How many sign-ins have failed, from where and with what. The hubs of one process share it.
+    package var tries = SharedSignInTries()
     /// What this server knows of devices. The hubs of one process share it. Nil: nothing is noted.
     package var devices: DeviceBook?
     /// How often the databases of connected devices are compared with the store, to make up for lost hints (I-4).

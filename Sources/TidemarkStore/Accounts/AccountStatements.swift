@@ -30,7 +30,8 @@ struct AccountStatements: Sendable {
         .read, "identity",
         """
         SELECT c.account_id, c.id AS credential_id, c.expires_at, k.id AS container_id, u.id AS user_id, u.record_name,
-               d.id AS database_id, s.id AS shared_id, k.feeds_everywhere, k.closed_at IS NOT NULL AS is_closed
+               d.id AS database_id, s.id AS shared_id, k.feeds_everywhere, k.closed_at IS NOT NULL AS is_closed,
+               \(RateStatements.columns)
           FROM credential c
           JOIN account a ON a.id = c.account_id AND a.disabled_at IS NULL
           LEFT JOIN container k ON k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
@@ -50,7 +51,7 @@ struct AccountStatements: Sendable {
             account: try row["account_id"], credential: try row["credential_id"],
             credentialExpiresAt: try row["expires_at"], container: try row["container_id"],
             user: try row["user_id"], userRecordName: try row["record_name"], privateDatabase: database,
-            sharedDatabase: shared, feedsEverywhere: try row["feeds_everywhere"])
+            sharedDatabase: shared, feedsEverywhere: try row["feeds_everywhere"], limits: try AccountLimits(row))
         return isClosed ? .closed : .complete(identity)
     }
 

@@ -88,6 +88,12 @@ extension PostgresStorage {
         return revoked.isEmpty
     }
 
+    package func signInProblem(
+        credentialHash: [UInt8], device: DeviceID, now: Timestamp
+    ) async throws(StorageError) -> SignInProblem {
+        try await read(sql.identities.problem((credentialHash, device, now))).first ?? .credentialUnknown
+    }
+
     package func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice] {
         try await read(sql.accounts.revokedDevices(accounts))
     }

@@ -186,7 +186,7 @@ struct AssetStatements: Sendable {
         """)
 
     /// NB: with `NOT EXISTS`, PostgreSQL may read all uses of the store instead, for whatever number of assets.
-    private static let isUnused = """
+    static let isUnused = """
         (SELECT 1 FROM asset_use u
           CROSS JOIN LATERAL (
                 SELECT FROM zone
@@ -227,6 +227,11 @@ struct AssetStatements: Sendable {
         SELECT a.byte_count FROM asset a
          WHERE a.database_id = \(\.asset.database) AND a.sha256 = \(\.asset.content.sha256) AND a.touched_at < \(\.touchedBefore) AND \(isUnused)
         """)
+
+    /// False while a backup copies assets: then nothing is removed (R-951). It holds until the transaction ends, and a
+    /// backup waits for it.
+    let mayRemove = DeclaredStatement<Void, Bool>(
+        .read, "may_remove_assets", "SELECT pg_try_advisory_xact_lock_shared(1953064037, 2)")
 
     let forget = DeclaredStatement<AssetKey, Void>(
         .write, "forget_asset",

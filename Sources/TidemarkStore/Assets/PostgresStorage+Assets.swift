@@ -83,9 +83,10 @@ extension PostgresStorage {
         let lease = try await acquire()
         defer { release(lease) }
         do {
-            let (_, _, unused) = try await lease.connection.run(
-                Call.begin, sql.assets.lockOne(asset), sql.assets.isStillUnused((asset, deadline)))
-            guard !unused.isEmpty, await remove() else { return false }
+            let (_, mayRemove, _, unused) = try await lease.connection.run(
+                Call.begin, sql.assets.mayRemove(), sql.assets.lockOne(asset),
+                sql.assets.isStillUnused((asset, deadline)))
+            guard mayRemove.rows == [true], !unused.isEmpty, await remove() else { return false }
             _ = try await lease.connection.run(sql.assets.forgetUses(asset), sql.assets.forget(asset), Call.commit)
             return true
         } catch {

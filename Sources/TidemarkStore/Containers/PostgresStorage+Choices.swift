@@ -4,7 +4,7 @@ package import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 
-/// An operator's choices for a container: its feeds, its quota, and who has its own roles.
+/// An operator's choices for a container: its feeds, its quota, its requests, and who has its own roles.
 extension PostgresStorage {
     package func feedsEverywhere(in container: ContainerKey) async throws(StorageError) -> Bool {
         try await read(sql.choices.feedsEverywhere(container)).first ?? false
@@ -37,6 +37,22 @@ extension PostgresStorage {
         }
         let (set, _) = try await write(sql.quotas.setOfAccount((account, bytesMax)), sql.schemas.countOn())
         return !set.isEmpty
+    }
+
+    package func limits(of users: [UserID]) async throws(StorageError) -> [UserID: AccountLimits] {
+        Dictionary(try await read(sql.rates.ofUsers(users)).map { ($0.user, $0.limits) }) { $1 }
+    }
+
+    package func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool {
+        let rate = (account, choice.storedRate, choice.storedBurst)
+        return try await !write(sql.rates.setOfAccount(rate)).isEmpty
+    }
+
+    package func setRequestRate(
+        _ choice: RateChoice, in container: ContainerKey
+    ) async throws(StorageError) -> Bool {
+        let rate = (container, choice.storedRate, choice.storedBurst)
+        return try await !write(sql.rates.setOfContainer(rate)).isEmpty
     }
 
     package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {

@@ -176,5 +176,13 @@ package enum Migrations {
             "0039_close_containers", "1cb8a2f22542dc5c7cdbf2b333d914fa36e292517ffc4f7712a5f24dad58c228",
             PackageResources._039_close_containers_sql
         ),
+        (
+            "0040_create_identities", "f8a41ded72fe967ae1c1cb9002ffcc97c8a8ce31f79b845f7dbd088251010522",
+            PackageResources._040_create_identities_sql
+        ),
+        (
+            "0041_add_rate_limits", "fdfbca6ae30c903bd4e3680920fbba28c39ede430bd4cfcf520df2b86bc95dc6",
+            PackageResources._041_add_rate_limits_sql
+        ),
     ]
 }

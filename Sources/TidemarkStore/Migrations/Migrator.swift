@@ -15,12 +15,17 @@ package struct Migrator: Sendable {
     private let url: String
     private let loop: EventLoop
     private let tableLockTimeMax: Duration
+    /// Whether the caller restores a backup into the database. Nobody else may use it then (R-955).
+    private let isRestoring: Bool
     /// PostgreSQL must not be older.
     package var oldestVersion = PostgresVersion.oldest
 
     /// - Parameter tableLockTimeMax: how long a step waits for a table's lock. Everybody who needs the table meanwhile
     ///   waits behind the step. So beside a backup that takes all night, the step is given up rather than the service.
-    package init(url: String, loop: EventLoop, tableLockTimeMax: Duration = .seconds(5)) {
+    package init(
+        url: String, loop: EventLoop, tableLockTimeMax: Duration = .seconds(5), isRestoring: Bool = false
+    ) {
+        self.isRestoring = isRestoring
         self.url = url
         self.loop = loop
         self.tableLockTimeMax = tableLockTimeMax
@@ -31,6 +36,7 @@ package struct Migrator: Sendable {
     /// - Returns: the names of the steps that were applied now; empty if none was missing.
     package func migrate() async throws(MigrationError) -> [String] {
         try await checkVersion()
+        if try await isRestoredInto() { throw MigrationError(.restoring) }
         try await withConnection { connection throws(PostgresError) in
             try await connection.executeScript(
                 "BEGIN; \(Self.lock); \(Self.create); COMMIT", timeout: Self.stepTimeMax)
@@ -56,15 +62,39 @@ package struct Migrator: Sendable {
     }
 
     /// Whether the schema is the one that this program needs. A server asks before it serves.
+    ///
+    /// - Throws: `newer` for a database that a newer program has migrated: it may have lost what this one needs. A server that
+    ///   serves already goes on.
     package func isCurrent() async throws(MigrationError) -> Bool {
-        let exists = try await withConnection { connection throws(PostgresError) in
-            try await !connection.run(sql.migrations.exists()).isEmpty
-        }
-        guard exists else { return false }
+        guard try await hasSteps(), try await !isRestoredInto() else { return false }
         return try await appliedCount() == Migrations.all.count
     }
 
-    private static let create = """
+    /// Whether somebody else restores a backup into the database, or has begun to.
+    private func isRestoredInto() async throws(MigrationError) -> Bool {
+        guard !isRestoring else { return false }
+        return try await withConnection { connection throws(PostgresError) in
+            try await connection.run(sql.migrations.restoring()).rows == [true]
+        }
+    }
+
+    /// Whether any step was ever applied.
+    func hasSteps() async throws(MigrationError) -> Bool {
+        try await withConnection { connection throws(PostgresError) in
+            try await !connection.run(sql.migrations.exists()).isEmpty
+        }
+    }
+
+    /// The steps that the database has, whatever they are.
+    func applied() async throws(MigrationError) -> [MigrationStep.Applied] {
+        guard try await hasSteps() else { return [] }
+        return try await withConnection { connection throws(PostgresError) in
+            try await connection.run(sql.migrations.steps()).rows
+        }
+    }
+
+    /// For the first step.
+    static let create = """
         CREATE TABLE IF NOT EXISTS schema_migration (
             number     integer     PRIMARY KEY,
             name       text        NOT NULL,
@@ -82,19 +112,29 @@ package struct Migrator: Sendable {
     ///
     /// - Returns: false if another migrator was faster: after the wait for the lock, the step's number is taken.
     private func apply(_ step: Migration) async throws(MigrationError) -> Bool {
-        let record =
-            "INSERT INTO schema_migration (number, name, checksum) "
-            + "VALUES (\(step.number), '\(step.name)', '\(step.checksum)')"
         do {
             try await withConnection { connection throws(PostgresError) in
-                try await connection.executeScript(
-                    "BEGIN; \(Self.lock); \(record); \(step.sql); COMMIT", timeout: Self.stepTimeMax)
+                try await connection.executeScript(script(of: step), timeout: Self.stepTimeMax)
             }
             return true
         } catch {
             if error.cause?.code == .statement(.uniqueViolation) { return false }
             throw MigrationError(Self.code(of: error, step), detail: error.detail, cause: error.cause)
         }
+    }
+
+    /// A step as a transaction that also records it.
+    func script(of step: Migration) -> String {
+        """
+        BEGIN;
+        \(Self.lock);
+        INSERT INTO schema_migration (number, name, checksum)
+        VALUES (\(step.number), '\(step.name)', '\(step.checksum)');
+        \(step.sql)
+        ;
+        COMMIT;
+
+        """
     }
 
     /// What is known of a step that failed or got no answer.
@@ -110,7 +150,7 @@ package struct Migrator: Sendable {
     }
 
     /// How many steps the database has. They must be the first ones of this program, unchanged.
-    private func appliedCount() async throws(MigrationError) -> Int {
+    func appliedCount() async throws(MigrationError) -> Int {
         let checksums = try await withConnection { connection throws(PostgresError) in
             try await connection.run(sql.migrations.list()).rows
         }
@@ -153,12 +193,27 @@ struct MigrationStatements: Sendable {
         .read, "migration_table",
         "SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tablename = 'schema_migration'")
 
+    let restoring = DeclaredStatement<Void, Bool>(
+        .read, "restore_mark", "SELECT to_regclass('public.\(RestoreTarget.mark)') IS NOT NULL")
+
     let version = DeclaredStatement<Void, Int>(
         .read, "postgres_version", "SELECT current_setting('server_version_num')::bigint")
 
     let list = DeclaredStatement<Void, String>(
         .read, "migration_list",
         "SELECT checksum FROM schema_migration ORDER BY number")
+
+    let steps = DeclaredStatement<Void, MigrationStep.Applied>(
+        .read, "migration_steps",
+        """
+        SELECT number, name, checksum,
+               to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS at
+          FROM schema_migration ORDER BY number
+        """
+    ) { row throws(PostgresError) in
+        MigrationStep.Applied(
+            number: try row["number"], name: try row["name"], checksum: try row["checksum"], at: try row["at"])
+    }
 }
 
 /// Why a database could not be brought up to date.
@@ -174,6 +229,8 @@ package struct MigrationError: Error, CustomStringConvertible {
         case unanswered(String)
         case newer
         case different(String)
+        /// A restore into the database has begun, and has not come to its end.
+        case restoring
         /// PostgreSQL itself.
         case tooOld(PostgresVersion, oldest: PostgresVersion)
     }
@@ -210,6 +267,9 @@ package struct MigrationError: Error, CustomStringConvertible {
             "The database was migrated by a newer version of tidemark: run that version. \(detail)"
         case .tooOld(let version, let oldest):
             "PostgreSQL is \(version), and Tidemark needs \(oldest.major) or later. Upgrade PostgreSQL."
+        case .restoring:
+            "A restore into this database has not come to its end. Wait for it, or repeat it: tidemark admin backup "
+                + "restore."
         case .different(let name):
             "Migration \(name) was applied to this database in another form: it is not a tidemark release's database."
         }

@@ -13,6 +13,7 @@ internal import TidemarkService
 ///     d <account> <device in hexadecimal digits>
 ///     x <account> <device in hexadecimal digits, or nothing for all>
 ///     k <container>
+///     l <account, or 0 for all>
 enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
     private static let bytesMax = 7_900
@@ -44,6 +45,8 @@ enum NoticePayload {
             "x\t\(account.rawValue)\t\(device.map { Hex.encode($0.bytes) } ?? "")\n"
         case .containerClosed(let container):
             "k\t\(container.rawValue)\n"
+        case .limitsChanged(let account):
+            "l\t\(account?.rawValue ?? 0)\n"
         }
     }
 
@@ -67,6 +70,8 @@ enum NoticePayload {
             case ("d", 3):
                 guard let bytes = Hex.decode(text(parts[2])), let device = DeviceID(bytes: bytes) else { return nil }
                 return .deviceRevoked(AccountDevice(account: AccountID(id), device: device))
+            case ("l", 2):
+                return .limitsChanged(id == 0 ? nil : AccountID(id))
             case ("x", 3) where parts[2].isEmpty:
                 return .connectionsClosed(AccountID(id), nil)
             case ("x", 3):

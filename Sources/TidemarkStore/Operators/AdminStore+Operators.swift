@@ -78,6 +78,13 @@ extension AdminStore {
         try await storage.read(sql.operators.signIn((credentialHash, now))).first
     }
 
+    /// The account that has this credential; nil if none has it, if it is not valid any more, or if the account is disabled.
+    package func signInAccount(credentialHash: [UInt8], now: Timestamp) async throws(StorageError) -> SignedInAccount? {
+        try await storage.read(sql.operators.signInAccount((credentialHash, now))).first.map {
+            SignedInAccount(account: $0.account, credential: $0.credential, credentialHash: credentialHash)
+        }
+    }
+
     /// Those of the credentials that are still valid, with the roles that they give.
     package func validOperatorCredentials(
         among credentials: [OperatorCredentialID], now: Timestamp

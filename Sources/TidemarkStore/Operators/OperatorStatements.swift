@@ -73,6 +73,19 @@ struct OperatorStatements: Sendable {
             id: try row["id"], credential: try row["credential_id"], name: try row["name"], role: try Self.role(row))
     }
 
+    /// An account, with no container (R-899). No row: no such credential, it is not valid any more, or the account is
+    /// disabled.
+    let signInAccount = DeclaredStatement<
+        (hash: [UInt8], now: Timestamp), (account: AccountID, credential: CredentialID)
+    >(
+        .read, "account_of_credential",
+        """
+        SELECT c.account_id, c.id AS credential_id
+          FROM credential c JOIN account a ON a.id = c.account_id AND a.disabled_at IS NULL
+         WHERE c.hash = \(\.hash) AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > \(\.now))
+        """
+    ) { row throws(PostgresError) in (try row["account_id"], try row["credential_id"]) }
+
     /// Credentials in the list that are valid, with the role of each.
     let valid = DeclaredStatement<
         (credentials: [OperatorCredentialID], now: Timestamp), (id: OperatorCredentialID, role: OperatorRole)

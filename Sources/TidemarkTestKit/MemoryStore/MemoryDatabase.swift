@@ -222,6 +222,33 @@ package final class MemoryDatabase: Sendable {
         withState { $0.tables.setQuota(quota, of: container) }
     }
 
+    /// Chooses what an account may send, and tells servers.
+    ///
+    /// - Returns: false, with nothing changed, if there is no such account.
+    package func setRequestRate(_ choice: RateChoice, account name: String) -> Bool {
+        let account = withState { state in
+            let account = state.tables.accounts[name]
+            if let account { state.tables.accountRates[account] = choice }
+            return account
+        }
+        guard let account else { return false }
+        post(.limitsChanged(account))
+        return true
+    }
+
+    /// Chooses what each account may send in a container, and tells servers.
+    ///
+    /// - Returns: false, with nothing changed, if there is no such container.
+    package func setRequestRate(_ choice: RateChoice, in container: ContainerKey) -> Bool {
+        let isThere = withState { state in
+            guard let id = state.tables.containers[container] else { return false }
+            state.tables.containerRates[id] = choice
+            return true
+        }
+        if isThere { post(.limitsChanged(nil)) }
+        return isThere
+    }
+
     // MARK: For judges
 
     /// Reports every later commit when it takes place, in order. The observer must not call back.

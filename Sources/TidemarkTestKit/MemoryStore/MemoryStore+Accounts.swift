@@ -94,6 +94,18 @@ extension MemoryStore {
         try await call { tables in !tables.revokedDevices.contains(AccountDevice(account: account, device: device)) }
     }
 
+    package func signInProblem(
+        credentialHash: [UInt8], device: DeviceID, now: Timestamp
+    ) async throws(StorageError) -> SignInProblem {
+        try await call { tables in
+            guard let credential = tables.credentials[credentialHash] else { return .credentialUnknown }
+            if credential.isRevoked { return .credentialRevoked }
+            if credential.isVoid(at: now) { return .credentialExpired }
+            let isRevoked = tables.revokedDevices.contains(AccountDevice(account: credential.account, device: device))
+            return isRevoked ? .deviceRevoked : .credentialUnknown
+        }
+    }
+
     package func noteRefusedSignIn(
         credentialHash: [UInt8], device: DeviceID, from address: String, now: Timestamp
     ) async throws(StorageError) {
@@ -211,7 +223,8 @@ extension MemoryTables {
         return Identity(
             account: credential.account, credential: credential.id, credentialExpiresAt: credential.expiresAt,
             container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database,
-            sharedDatabase: user.sharedDatabase, feedsEverywhere: feedsEverywhere.contains(container))
+            sharedDatabase: user.sharedDatabase, feedsEverywhere: feedsEverywhere.contains(container),
+            limits: limits(of: userKey))
     }
 
     /// The schema counts on, so that servers ask for it again and find it closed.

@@ -35,6 +35,31 @@ extension MemoryStore {
         }
     }
 
+    package func limits(of users: [UserID]) async throws(StorageError) -> [UserID: AccountLimits] {
+        try await call { tables in
+            let found = users.compactMap { user in tables.userKeys[user].map { (user, tables.limits(of: $0)) } }
+            return Dictionary(found) { first, _ in first }
+        }
+    }
+
+    package func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard tables.accounts.values.contains(account) else { return false }
+            tables.accountRates[account] = choice
+            return true
+        }
+    }
+
+    package func setRequestRate(
+        _ choice: RateChoice, in container: ContainerKey
+    ) async throws(StorageError) -> Bool {
+        try await call { tables in
+            guard let id = tables.containers[container] else { return false }
+            tables.containerRates[id] = choice
+            return true
+        }
+    }
+
     package func roles(of users: [UserID]) async throws(StorageError) -> [UserID: Set<Role>] {
         try await call { tables in tables.roles.filter { users.contains($0.key) } }
     }
@@ -68,6 +93,15 @@ extension MemoryTables {
         guard let id = containers[key] else { return false }
         quotas[id] = quota
         return true
+    }
+
+    /// What operators chose for an account in a container.
+    func limits(of user: UserKey) -> AccountLimits {
+        let quotas = [quotas[user.container]?.privateBytes, accountQuotas[user.account] ?? accountQuota]
+        return AccountLimits(
+            requests: accountRates[user.account] ?? .standard,
+            requestsInContainer: containerRates[user.container] ?? .standard, quotaBytes: quotas.compactMap { $0 }.min()
+        )
     }
 
     /// The quota, if there is one.

@@ -80,6 +80,9 @@ struct MemoryTables {
     /// The quotas of accounts over all containers, and that of those which have none of their own.
     var accountQuotas: [AccountID: Int64] = [:]
     var accountQuota: Int64?
+    /// What operators chose for the requests of accounts, and of each account in a container.
+    var accountRates: [AccountID: RateChoice] = [:]
+    var containerRates: [ContainerID: RateChoice] = [:]
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
     /// What servers know of devices. All devices are listed.

@@ -27,8 +27,8 @@ package struct Greeting: Sendable, Equatable {
     /// The most characters of a container's identifier, and of the names of client and device. A longer identifier is refused.
     /// Longer names are cut, because only people read them.
     private static let textMax = 255
-    /// The most bytes of a credential. Real ones are much shorter.
-    private static let credentialBytesMax = 1_024
+    /// The most bytes of a credential. Those of ours are much shorter; tokens of identity providers are not.
+    private static let credentialBytesMax = 16_384
 
     package init(_ hello: WireHello) throws(Refusal) {
         let name = hello.container.utf8
@@ -41,7 +41,10 @@ package struct Greeting: Sendable, Equatable {
         guard let life = hello.life.isEmpty ? device : DeviceID(bytes: hello.life) else {
             throw Refusal(.requestInvalid, "The life of a device is 16 bytes.")
         }
-        guard hello.credential.utf8.count <= Self.credentialBytesMax else { throw Refusal(.notAuthenticated) }
+        guard hello.credential.utf8.count <= Self.credentialBytesMax else {
+            throw Refusal(
+                .notAuthenticated, "A credential has at most \(Self.credentialBytesMax) bytes.", problem: .tokenInvalid)
+        }
         switch hello.environment {
         case .unspecified, .development: environment = .development
         case .production: environment = .production
@@ -65,9 +68,11 @@ package struct Greeting: Sendable, Equatable {
 }
 
 extension WireHelloAnswer {
+    /// - Parameter accountLimits: what operators chose for the account; nil: nobody is signed in.
     package init(
         userRecordName: String, now: Timestamp, memoryEpoch: Int64, store: StoreIncarnation, limits: Limits,
-        messageBytesMax: Int, keepsAssets: Bool, serverName: String, warnings: [String] = []
+        messageBytesMax: Int, keepsAssets: Bool, of accountLimits: AccountLimits? = nil, serverName: String,
+        warnings: [String] = []
     ) {
         self.init()
         self.warnings = warnings
@@ -83,5 +88,13 @@ extension WireHelloAnswer {
         self.limits.messageBytesMax = UInt32(clamping: messageBytesMax)
         self.limits.assetBytesMax = keepsAssets ? UInt64(clamping: limits.assetBytesMax) : 0
         self.limits.assetChunkBytesMax = UInt32(clamping: limits.assetChunkBytesMax)
+        guard let accountLimits else { return }
+        // Of two limits of requests the tighter one is told. The other one may still be met first by a burst.
+        let rate = RequestRate.tighter(
+            accountLimits.requests.rate(standard: limits.requestRate),
+            accountLimits.requestsInContainer.rate(standard: nil))
+        self.limits.requestsPerSecond = UInt32(clamping: rate?.perSecond ?? 0)
+        self.limits.requestBurst = UInt32(clamping: rate?.burst ?? 0)
+        self.limits.quotaBytes = accountLimits.quotaBytes.map { UInt64(clamping: $0) }
     }
 }

@@ -29,6 +29,7 @@ package enum ServerMessage {
     package static func refusedHello(_ id: UInt64, _ refusal: Refusal, requestSession: [UInt8]) -> [UInt8] {
         var failure = refusal.code.wire(detail: refusal.detail, retryAfter: refusal.retryAfter)
         failure.requestSession = requestSession
+        failure.signInProblem = refusal.problem.map(WireSignInProblem.init) ?? .unspecified
         return answer(id, .failure(failure))
     }
 

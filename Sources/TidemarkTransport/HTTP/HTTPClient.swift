@@ -87,11 +87,25 @@ package final class HTTPClient: @unchecked Sendable {
     package func post(
         _ path: String, fields: HeaderFields, body: [UInt8]
     ) async throws(TransportError) -> WholeResponse {
+        var fields = fields
+        fields.append(name: "Content-Length", value: String(body.count))
+        return try await send("POST", path, fields, body)
+    }
+
+    /// Sends a GET and returns its response, whatever status it has. Redirects are not followed. One at a time.
+    ///
+    /// - Parameter path: as of ``post(_:fields:body:)``.
+    package func get(_ path: String, fields: HeaderFields) async throws(TransportError) -> WholeResponse {
+        try await send("GET", path, fields, [])
+    }
+
+    private func send(
+        _ method: String, _ path: String, _ fields: HeaderFields, _ body: [UInt8]
+    ) async throws(TransportError) -> WholeResponse {
         precondition(loop.isCurrent && call == nil, "one request at a time")
         var all = HeaderFields([("Host", target.authority)])
         for field in fields.fields { all.append(name: field.name, value: field.value) }
-        all.append(name: "Content-Length", value: String(body.count))
-        let bytes = RequestHead(method: "POST", target: path, fields: all).serialized() + body
+        let bytes = RequestHead(method: method, target: path, fields: all).serialized() + body
         let result = await withCheckedContinuation { begin(bytes, $0) }
         return try result.get()
     }

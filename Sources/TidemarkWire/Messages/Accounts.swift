@@ -348,6 +348,13 @@ package struct WireServerLimits: WireMessage {
     package var assetBytesMax: UInt64 = 0
     /// Bytes of an asset in one message.
     package var assetChunkBytesMax: UInt32 = 0
+    /// Requests that the account may send to this server in a second, for a long time. Parts of assets do not count. An
+    /// operator may change it while the connection is open. 0: any number, or an older server.
+    package var requestsPerSecond: UInt32 = 0
+    /// Requests that it may send at once, after it has sent none for a while. 0: as before.
+    package var requestBurst: UInt32 = 0
+    /// Bytes that the private database may hold. Absent: any number, nobody is signed in, or an older server.
+    package var quotaBytes: UInt64?
 
     @usableFromInline package init() {}
 }
@@ -364,7 +371,10 @@ extension WireServerLimits {
             case 40: self.messageBytesMax = try reader.uint32()
             case 48: self.assetBytesMax = try reader.uint64()
             case 56: self.assetChunkBytesMax = try reader.uint32()
-            default: try reader.skip(tag, known: 0xFE)
+            case 64: self.requestsPerSecond = try reader.uint32()
+            case 72: self.requestBurst = try reader.uint32()
+            case 80: self.quotaBytes = try reader.uint64()
+            default: try reader.skip(tag, known: 0x7FE)
             }
         }
     }
@@ -392,6 +402,15 @@ extension WireServerLimits {
         }
         if assetChunkBytesMax != 0 {
             size += 1 + WireSize.uint32(assetChunkBytesMax)
+        }
+        if requestsPerSecond != 0 {
+            size += 1 + WireSize.uint32(requestsPerSecond)
+        }
+        if requestBurst != 0 {
+            size += 1 + WireSize.uint32(requestBurst)
+        }
+        if let quotaBytes {
+            size += 1 + WireSize.uint64(quotaBytes)
         }
         return size
     }
@@ -425,6 +444,18 @@ extension WireServerLimits {
         if assetChunkBytesMax != 0 {
             writer.number(56)
             writer.uint32(assetChunkBytesMax)
+        }
+        if requestsPerSecond != 0 {
+            writer.number(64)
+            writer.uint32(requestsPerSecond)
+        }
+        if requestBurst != 0 {
+            writer.number(72)
+            writer.uint32(requestBurst)
+        }
+        if let quotaBytes {
+            writer.number(80)
+            writer.uint64(quotaBytes)
         }
     }
 }

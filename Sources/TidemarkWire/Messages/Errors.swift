@@ -20,6 +20,9 @@ package struct WireFailure: WireMessage {
     /// Of a refused Hello: what HelloAnswer.request_session would have had, so that the refusal has a name. Empty
     /// otherwise.
     package var requestSession: [UInt8] = []
+    /// Of a refused Hello with NOT_AUTHENTICATED: why, so that an app need not read the message. Older servers do not
+    /// say.
+    package var signInProblem = WireSignInProblem()
 
     @usableFromInline package init() {}
 }
@@ -35,7 +38,8 @@ extension WireFailure {
             case 32: self.userDidResetEncryptedDataKey = try reader.flag()
             case 40: self.zoneKeyUnknown = try reader.flag()
             case 50: self.requestSession = try reader.content()
-            default: try reader.skip(tag, known: 0x7E)
+            case 56: self.signInProblem = try reader.choice()
+            default: try reader.skip(tag, known: 0xFE)
             }
         }
     }
@@ -60,6 +64,9 @@ extension WireFailure {
         }
         if !requestSession.isEmpty {
             size += 1 + WireSize.content(requestSession)
+        }
+        if signInProblem != WireSignInProblem() {
+            size += 1 + WireSize.choice(signInProblem)
         }
         return size
     }
@@ -89,6 +96,61 @@ extension WireFailure {
         if !requestSession.isEmpty {
             writer.number(50)
             writer.content(requestSession)
+        }
+        if signInProblem != WireSignInProblem() {
+            writer.number(56)
+            writer.choice(signInProblem)
+        }
+    }
+}
+
+/// Why a credential opens no session. Only whoever shows the credential is told.
+@usableFromInline
+package enum WireSignInProblem: WireChoice {
+    case unspecified
+    /// Nobody has it, or its account is gone.
+    case credentialUnknown
+    case credentialExpired
+    case credentialRevoked
+    case accountDisabled
+    case deviceRevoked
+    /// A token of an identity provider that the server does not take: its signature, its issuer or its audience is
+    /// wrong.
+    case tokenInvalid
+    /// The token is valid, and nobody has an account for its issuer and subject.
+    case identityUnknown
+    /// A value that this version does not know.
+    case unrecognized(Int32)
+
+    @usableFromInline package init() { self = .unspecified }
+
+    @usableFromInline
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .credentialUnknown
+        case 2: self = .credentialExpired
+        case 3: self = .credentialRevoked
+        case 4: self = .accountDisabled
+        case 5: self = .deviceRevoked
+        case 6: self = .tokenInvalid
+        case 7: self = .identityUnknown
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    @usableFromInline
+    package var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .credentialUnknown: 1
+        case .credentialExpired: 2
+        case .credentialRevoked: 3
+        case .accountDisabled: 4
+        case .deviceRevoked: 5
+        case .tokenInvalid: 6
+        case .identityUnknown: 7
+        case .unrecognized(let number): number
         }
     }
 }

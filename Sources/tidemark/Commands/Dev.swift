@@ -33,7 +33,7 @@ struct Dev: ParsableCommand {
 
     func run() throws {
         let signals = ServingLoop.listenForSignals()
-        try log.begin(standard: log.isVerbose ? .info : .warning)
+        try log.begin(standard: (try log.isVerbose) ? .info : .warning)
         Measurements.collectFromLibraries()
         let slowRequestTime = try log.slowRequestTime()
         // A file from an earlier start would say that a server is ready which is not.

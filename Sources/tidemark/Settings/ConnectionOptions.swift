@@ -8,67 +8,63 @@ internal import TidemarkTransport
 
 /// Who may connect, and how many.
 struct ConnectionOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Connections of this server.",
-            discussion: "Fewer if the limit of open files leaves fewer. Default: 20000.",
-            valueName: "count"))
-    var connections: Int?
+    @Option(help: ServeSetting.help("connections")) var connections: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "Connections without a credential.",
-            discussion:
-                "Default: a quarter of the connections. Never more than leave as many for those with a credential.",
-            valueName: "count"))
-    var anonymousConnections: Int?
+    @Option(help: ServeSetting.help("connections-per-account")) var connectionsPerAccount: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "Connections without a credential of one address (IPv6: of one /64).",
-            discussion:
-                "Default: 256. It does not count with --plain, because all connections then have the proxy's address.",
-            valueName: "count"))
-    var anonymousConnectionsPerAddress: Int?
+    @Option(help: ServeSetting.help("anonymous-connections")) var anonymousConnections: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "How long a connection without a credential may ask for nothing.",
-            discussion: "In seconds. Default: 120.", valueName: "seconds"))
-    var anonymousIdleSeconds: Int?
+    @Option(help: ServeSetting.help("anonymous-connections-per-address")) var anonymousConnectionsPerAddress: Int?
 
-    @Flag(
-        help:
-            "Refuse everybody who has no credential. Otherwise they can read public data."
-    )
-    var requireCredential = false
+    @Option(help: ServeSetting.help("anonymous-idle-seconds")) var anonymousIdleSeconds: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "Address and port that also answer GET /healthz, without TLS, and nothing else.",
-            discussion: "Its connections do not count with the others.",
-            valueName: "host:port"))
-    var healthListen: String?
+    @Flag(help: ServeSetting.help("require-credential")) var requireCredential = false
+
+    @Option(help: ServeSetting.help("health-listen")) var healthListen: String?
+
+    @Option(help: ServeSetting.help("proxy-from")) var proxyFrom: String?
 
     func apply(to configuration: inout ServerConfiguration) throws(AdminFailure) {
         configuration.transport.connectionsMax = try Setting.number(
-            connections, "--connections", default: configuration.transport.connectionsMax,
-            in: 16...1_000_000)
+            connections, "--connections", default: configuration.transport.connectionsMax)
+        let ofAccount = try Setting.number(connectionsPerAccount, "--connections-per-account", default: 0)
+        configuration.connectionsPerAccountMax = ofAccount == 0 ? nil : ofAccount
         let anonymous = try Setting.number(
-            anonymousConnections, "--anonymous-connections", default: 0,
-            in: 0...1_000_000)
+            anonymousConnections, "--anonymous-connections", default: 0)
         configuration.anonymousConnectionsMax = anonymous == 0 ? nil : anonymous
         configuration.anonymousConnectionsPerAddressMax = try Setting.number(
-            anonymousConnectionsPerAddress, "--anonymous-connections-per-address", default: 256, in: 1...1_000_000)
+            anonymousConnectionsPerAddress, "--anonymous-connections-per-address", default: 256)
         let idle = try Setting.number(
-            anonymousIdleSeconds, "--anonymous-idle-seconds", default: 120,
-            in: 1...86_400)
+            anonymousIdleSeconds, "--anonymous-idle-seconds", default: 120)
         configuration.anonymousIdleTimeout = .seconds(idle)
-        configuration.requiresCredential = Setting.flag(requireCredential, "--require-credential")
-        if let health = Setting.optional(healthListen, "--health-listen") {
+        configuration.requiresCredential = try Setting.flag(requireCredential, "--require-credential")
+        configuration.proxies = try proxies()
+        if let health = try Setting.optional(healthListen, "--health-listen") {
             configuration.healthAddresses = [try Self.address(health, "--health-listen")]
         }
     }
+
+    private func proxies() throws(AdminFailure) -> [AddressNetwork] {
+        guard let text = try Setting.optional(proxyFrom, "--proxy-from") else { return [] }
+        var networks: [AddressNetwork] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let trimmed = part.drop { $0 == " " }
+            guard let network = AddressNetwork(parsing: String(trimmed)) else {
+                throw AdminFailure(
+                    .usage,
+                    "--proxy-from takes networks separated by commas, such as 10.0.0.0/8, 192.0.2.7 or 2001:db8::/32, not "
+                        + "\(part). Bits of the address after the length must be zero.")
+            }
+            networks.append(network)
+        }
+        guard networks.count <= Self.proxyNetworksMax else {
+            throw AdminFailure(.usage, "--proxy-from takes at most \(Self.proxyNetworksMax) networks. Join some.")
+        }
+        return networks
+    }
+
+    /// Each new connection is compared with all of them.
+    private static let proxyNetworksMax = 64
 
     static func address(_ text: String, _ flag: String) throws(AdminFailure) -> SocketAddress {
         do {

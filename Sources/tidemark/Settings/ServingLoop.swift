@@ -25,19 +25,27 @@ enum ServingLoop {
     /// Returns when the server has stopped, after SIGINT or SIGTERM. A second signal ends the process at once. SIGHUP
     /// reads the certificates again.
     ///
-    /// - Parameter drainTime: how long the server serves on after SIGTERM, while load balancers hear that it is not ready.
-    ///   Whoever types Ctrl-C does not wait.
-    static func run(_ server: Server, _ signals: ProcessSignals, drainTime: Duration = .zero) throws {
+    /// - Parameters:
+    ///   - drainTime: how long the server serves on after SIGTERM, while load balancers hear that it is not ready. Whoever
+    ///     types Ctrl-C does not wait.
+    ///   - supervisor: who else hears of all that.
+    static func run(
+        _ server: Server, _ signals: ProcessSignals, drainTime: Duration = .zero, supervisor: Supervisor? = nil
+    ) throws {
         let stop = StopSignal()
         signals.handle { signal in
             guard signal.isToStop else {
-                reload(server)
+                if let supervisor { supervisor.reload { reload(server) } } else { reload(server) }
                 return true
             }
             guard stop.take(signal) else { exit(130) }
             return true
         }
-        if stop.wait() == .terminate, drainTime > .zero {
+        // Whoever is told that it serves may signal it at once.
+        if let supervisor { server.report(to: supervisor) }
+        let signal = stop.wait()
+        supervisor?.stop()
+        if signal == .terminate, drainTime > .zero {
             server.beginDraining()
             // Nobody signals it: the handler ends the process.
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .seconds(Int(drainTime.components.seconds)))

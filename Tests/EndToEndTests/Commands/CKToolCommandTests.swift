@@ -7,9 +7,9 @@ import TidemarkTestSupport
 
 /// `cktool` as scripts for Apple's tool call it, with the real program, server and database.
 @Suite struct CKToolCommandTests {
-    private static let container = "iCloud.test.operator"
+    static let container = "iCloud.test.operator"
 
-    private static let schema = """
+    static let schema = """
         DEFINE SCHEMA
             RECORD TYPE Boat (
                 "___createTime" TIMESTAMP QUERYABLE SORTABLE,
@@ -29,7 +29,7 @@ import TidemarkTestSupport
 
         """
 
-    private static let boats = [
+    static let boats = [
         """
         {"name": {"type": "stringType", "value": "Old Brown Tern"}, "length": {"type": "doubleType", "value": 9.5},
          "crew": {"type": "int64Type", "value": 2}, "built": {"type": "timestampType", "value": "1961-05-17"},
@@ -97,15 +97,15 @@ import TidemarkTestSupport
         }
     }
 
-    private static let containerFlags = [
+    static let containerFlags = [
         "--team-id", "T34M", "--container-id", container, "--environment", "development",
     ]
 
-    private static func object(_ text: String) throws -> [String: Any] {
+    static func object(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }
 
-    private static func names(_ answer: [String: Any]) throws -> [String] {
+    static func names(_ answer: [String: Any]) throws -> [String] {
         let records = try #require(answer["records"] as? [[String: Any]])
         return records.compactMap { record in
             (record["fields"] as? [String: [String: Any]])?["name"]?["value"] as? String
@@ -114,7 +114,7 @@ import TidemarkTestSupport
 
     // MARK: A script
 
-    private static let script = """
+    static let script = """
         set -euo pipefail
         where=(--team-id T34M --container-id \(container) --environment development)
         public=("${where[@]}" --database-type public --zone-name _defaultZone)
@@ -139,50 +139,57 @@ import TidemarkTestSupport
 
     @Test func `R-890: a script for Apple's tool runs unchanged, and devices see what it did`() async throws {
         try await OperatorPlace.with { place in
-            let directory = place.directory.path
-            let programs = "\(directory)/bin"
-            try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
-            try FileManager.default.createSymbolicLink(
-                atPath: "\(programs)/cktool", withDestinationPath: "\(Program.directory)/tidemark")
-            let xcrun = try place.write("#!/bin/sh\nexec \"$@\"\n", to: "bin/xcrun")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: xcrun)
-            _ = try place.write(Self.schema, to: "boats.ckdb")
-            _ = try place.write(Self.boats[0], to: "tern.json")
-            _ = try place.write(Self.boats[1], to: "gull.json")
-            let script = try place.write(Self.script, to: "seed.sh")
-            let ran = try await Program.run(
-                "script", [script],
-                environment: [
-                    "TIDEMARK_DATABASE_URL": place.database.url, "MANAGEMENT": "anything",
-                    "CLOUDKIT_USER_TOKEN": try #require(place.site.tokens["alice"]),
-                    "PATH": "\(programs):/usr/bin:/bin",
-                ], directory: directory, path: "/bin/bash", workingDirectory: directory, within: .seconds(120))
-            #expect(ran.status == 0, "\(ran.output)")
-            #expect(ran.output.contains("There is no keychain here"))
-
-            func text(_ name: String) throws -> String {
-                try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
-            }
-            #expect(try text("teams.txt") == "TIDEMARK00: Tidemark\n")
-            #expect(try text("import.txt") == "✅ Schema is valid.\n")
-            #expect(try text("validate.txt") == "✅ Schema is valid.\n")
-            #expect(try text("exported.ckdb").contains("RECORD TYPE Boat (\n"))
-            #expect(try text("exported-2.ckdb") == text("exported.ckdb"))
-            let answer = try Self.object(try text("found.json"))
-            #expect(try Self.names(answer) == ["Brown Gull", "Old Brown Tern"])
-            #expect(answer["continuationToken"] == nil)
-            let fields = (answer["records"] as? [[String: Any]])?.first?["fields"] as? [String: Any]
-            #expect(fields?.keys.sorted() == ["length", "name"])
-            #expect(try text("dry.txt") == "Dry run. Found 1 matching records to delete.\n")
-            #expect(try text("deleted.txt") == "Deleted 1 records.\n")
-
-            let created = try Self.object(try text("created.json"))
-            let name = try #require(created["recordName"] as? String)
-            #expect((created["created"] as? [String: Any])?["userRecordName"] is String)
-            let record = try await place.database(.public).record(for: CKRecord.ID(recordName: name))
-            #expect(record["name"] as? String == "Old Brown Tern" && record["crew"] as? Int64 == 2)
-            #expect(record.recordChangeTag == created["recordChangeTag"] as? String)
+            try await Self.runScript(
+                place, ["TIDEMARK_DATABASE_URL": place.database.url, "MANAGEMENT": "anything"])
         }
+    }
+
+    /// Runs the script, and looks at all that it wrote and did.
+    ///
+    /// - Parameter environment: where it goes, and `MANAGEMENT`: the management token.
+    static func runScript(_ place: OperatorPlace, _ environment: [String: String]) async throws {
+        let directory = place.directory.path
+        let programs = "\(directory)/bin"
+        try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(programs)/cktool", withDestinationPath: "\(Program.directory)/tidemark")
+        let xcrun = try place.write("#!/bin/sh\nexec \"$@\"\n", to: "bin/xcrun")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: xcrun)
+        _ = try place.write(schema, to: "boats.ckdb")
+        _ = try place.write(boats[0], to: "tern.json")
+        _ = try place.write(boats[1], to: "gull.json")
+        let seed = try place.write(script, to: "seed.sh")
+        let own = [
+            "CLOUDKIT_USER_TOKEN": try #require(place.site.tokens["alice"]), "PATH": "\(programs):/usr/bin:/bin",
+        ]
+        let ran = try await Program.run(
+            "script", [seed], environment: own.merging(environment) { $1 }, directory: directory, path: "/bin/bash",
+            workingDirectory: directory, within: .seconds(120))
+        #expect(ran.status == 0, "\(ran.output)")
+        #expect(ran.output.contains("There is no keychain here"))
+
+        func text(_ name: String) throws -> String {
+            try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
+        }
+        #expect(try text("teams.txt") == "TIDEMARK00: Tidemark\n")
+        #expect(try text("import.txt") == "✅ Schema is valid.\n")
+        #expect(try text("validate.txt") == "✅ Schema is valid.\n")
+        #expect(try text("exported.ckdb").contains("RECORD TYPE Boat (\n"))
+        #expect(try text("exported-2.ckdb") == text("exported.ckdb"))
+        let answer = try object(try text("found.json"))
+        #expect(try names(answer) == ["Brown Gull", "Old Brown Tern"])
+        #expect(answer["continuationToken"] == nil)
+        let fields = (answer["records"] as? [[String: Any]])?.first?["fields"] as? [String: Any]
+        #expect(fields?.keys.sorted() == ["length", "name"])
+        #expect(try text("dry.txt") == "Dry run. Found 1 matching records to delete.\n")
+        #expect(try text("deleted.txt") == "Deleted 1 records.\n")
+
+        let created = try object(try text("created.json"))
+        let name = try #require(created["recordName"] as? String)
+        #expect((created["created"] as? [String: Any])?["userRecordName"] is String)
+        let record = try await place.database(.public).record(for: CKRecord.ID(recordName: name))
+        #expect(record["name"] as? String == "Old Brown Tern" && record["crew"] as? Int64 == 2)
+        #expect(record.recordChangeTag == created["recordChangeTag"] as? String)
     }
 
     // MARK: Filters

@@ -56,7 +56,7 @@ import TidemarkTestSupport
                 return site.port
             }
             try await database.restore()
-            try await tidemark(place, "admin", "store", "renew-incarnation", "--yes")
+            if !database.isWhole { try await tidemark(place, "admin", "store", "renew-incarnation", "--yes") }
             let change: (inout ServerConfiguration) -> Void = { configuration in
                 configuration.addresses = [.loopback(port: port)]
                 // PostgreSQL's socket may have another path by now.

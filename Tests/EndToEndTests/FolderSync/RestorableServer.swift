@@ -61,7 +61,7 @@ final class RestorableServer {
     /// The database, then the asset directory.
     func backUp() async throws {
         try await database.backUp()
-        try await copy(assetDirectory, to: assetBackup)
+        if !database.isWhole { try await copy(assetDirectory, to: assetBackup) }
     }
 
     /// Goes back to the backup. Devices may be connected until then, and come back.
@@ -72,12 +72,12 @@ final class RestorableServer {
     func restore(withAssets: Bool = false, _ meanwhile: () throws -> Void = {}) async throws {
         try await stop()
         try meanwhile()
+        if withAssets { try FileManager.default.removeItem(atPath: assetDirectory) }
         try await database.restore()
-        if withAssets {
-            try FileManager.default.removeItem(atPath: assetDirectory)
-            try await copy(assetBackup, to: assetDirectory)
+        if !database.isWhole {
+            if withAssets { try await copy(assetBackup, to: assetDirectory) }
+            try await tidemark("admin", "store", "renew-incarnation", "--yes")
         }
-        try await tidemark("admin", "store", "renew-incarnation", "--yes")
         try await start(port: site.port)
     }
 

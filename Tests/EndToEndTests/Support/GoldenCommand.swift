@@ -60,7 +60,16 @@ extension GoldenCommand {
         GoldenCommand(looking: "accounts show", "alice", "carol", forms: ["yaml"], refused: ["nobody"]),
         GoldenCommand(looking: "accounts export", "alice", refused: ["nobody"]),
         GoldenCommand(looking: "addresses list", "bob"),
+        GoldenCommand(looking: "identities list", "alice", refused: ["nobody"]),
         GoldenCommand(looking: "connections list", "", "alice", forms: ["name"], refused: ["nobody"]),
+        GoldenCommand(
+            looking: "config check", "@settings.yaml", refused: ["@bad-settings.yaml", "@none.yaml"]),
+        GoldenCommand(
+            looking: "config show", "--config @settings.yaml",
+            refused: [
+                "--config @settings.yaml -o json -- --loops 3 --plain", "-- --loop 3",
+                "--config @bad-settings.yaml -o name",
+            ]),
         GoldenCommand(looking: "console", ""),
         GoldenCommand(looking: "containers list", "", forms: ["name"]),
         GoldenCommand(
@@ -105,6 +114,7 @@ extension GoldenCommand {
         GoldenCommand(looking: "stats containers", "", forms: ["wide"]),
         GoldenCommand(looking: "stats indexes", "", mask: .numbers),
         GoldenCommand(looking: "stats tables", "", mask: .numbers),
+        GoldenCommand(looking: "store verify", "", "--ci", forms: ["name"], refused: ["--deep"]),
         GoldenCommand(looking: "subscriptions list", "alice", refused: ["carol"]),
         GoldenCommand(
             looking: "tail", "alice --zone Notes --after \(GoldenStore.notesZone).0 --once",
@@ -127,6 +137,12 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "accounts set-encryption", "dora end-to-end", "dora escrowed --reset",
             "dora escrowed --reset --yes -o json"),
+        GoldenCommand(
+            changing: "accounts set-limit", "alice --requests-per-second 20 --dry-run",
+            "alice --requests-per-second 20",
+            "alice --requests-per-second none -o json", "alice --requests-per-second default",
+            "alice --request-burst 3",
+            "nobody --requests-per-second 1"),
         GoldenCommand(changing: "accounts set-quota", "alice --megabytes 100", "alice --megabytes none -o json"),
         GoldenCommand(
             changing: "accounts import", "dora @archive.jsonl --dry-run", "dora @archive.jsonl",
@@ -134,10 +150,25 @@ extension GoldenCommand {
         GoldenCommand(
             changing: "accounts delete", "carol", "carol --dry-run", "carol --yes", "carol --yes -o json"),
         GoldenCommand(changing: "addresses create", "alice alice@example.org", "alice bob@example.org -o json"),
+        GoldenCommand(
+            changing: "identities create", "alice --issuer https://login.example.org --subject 42",
+            "alice --issuer https://login.example.org --subject 42 -o json",
+            "bob --issuer https://login.example.org --subject 42"),
+        GoldenCommand(
+            changing: "identities delete", "alice --issuer https://login.example.org --subject 42",
+            "alice --issuer https://login.example.org --subject 42 -o json"),
         GoldenCommand(changing: "addresses delete", "alice alice@example.org", "alice alice@example.org -o json"),
         GoldenCommand(
             changing: "assets collect", "--asset-directory @assets --dry-run",
             "--asset-directory @assets --yes -o json", difference: localFiles),
+        GoldenCommand(
+            changing: "backup create", "@backup --asset-directory @assets --dry-run",
+            "@backup --asset-directory @assets", "@backup --asset-directory @assets -o json",
+            "@backup-2 --previous @none", difference: localFiles),
+        GoldenCommand(changing: "backup verify", "@backup", "@backup -o json", "@none"),
+        GoldenCommand(
+            changing: "backup restore", "@backup --asset-directory @other", "@backup --asset-directory @other -o json",
+            "@none", difference: localFiles),
         GoldenCommand(
             changing: "compact", "--older-than 12h", "--older-than 12h --dry-run", "--older-than 12h --yes -o json"),
         GoldenCommand(
@@ -156,7 +187,10 @@ extension GoldenCommand {
             "iCloud.org.example.new custom-zones -o json", "iCloud.org.example.none everywhere"),
         GoldenCommand(
             changing: "containers set-limit", "iCloud.org.example.new --references 9",
-            "iCloud.org.example.new --references 0 -o json"),
+            "iCloud.org.example.new --references 0 -o json",
+            "iCloud.org.example.new --requests-per-second 20 --dry-run",
+            "iCloud.org.example.new --requests-per-second 20 --request-burst 30 --references 9",
+            "iCloud.org.example.none --requests-per-second default", "iCloud.org.example.new"),
         GoldenCommand(
             changing: "containers set-quota", "iCloud.org.example.new --private-megabytes 10",
             "iCloud.org.example.new --public-megabytes none -o json"),

@@ -41,6 +41,8 @@ enum GoldenFiles {
         "more.csv": "icao,name,elevation\nBIKF,Keflavik,171\nBIRK,Reykjavik,45\nBIAR,Akureyri,low\n",
         "new.ckdb": schema.replacing(
             "text STRING QUERYABLE SORTABLE", with: "text STRING QUERYABLE SORTABLE, due TIMESTAMP QUERYABLE"),
+        "settings.yaml": "listen: 127.0.0.1:8443\ndatabase-url: postgresql:///tidemark\nloops: 4\n",
+        "bad-settings.yaml": "listn: 127.0.0.1:8443\nloops: 0\nplain: maybe\n",
         "bad.ckdb": "DEFINE SCHEMA\n    RECORD TYPE Note ( text STRNG );\n",
         "saved.jsonl": """
         {"recordName":"trip","recordType":"Note","fields":{"text":{"type":"string","value":"Norway"}}}

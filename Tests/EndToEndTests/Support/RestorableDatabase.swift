@@ -9,10 +9,16 @@ import TidemarkTestSupport
 protocol RestorableDatabase {
     /// For libpq; another one after a restore.
     var url: String { get }
+    /// Whether a backup has assets too, and a restore renews the incarnation.
+    var isWhole: Bool { get }
     func backUp() async throws
     /// Nobody is connected.
     func restore() async throws
     func stop()
+}
+
+extension RestorableDatabase {
+    var isWhole: Bool { false }
 }
 
 /// How an operator makes backups.
@@ -21,12 +27,15 @@ enum BackupMethod: CaseIterable {
     case dump
     /// Copies of PostgreSQL's files and the log of all writes.
     case pointInTime
+    /// `tidemark admin backup`.
+    case backup
 
     /// - Parameter directory: for the backups.
     func makeDatabase(_ directory: TestDirectory) async throws -> any RestorableDatabase {
         switch self {
         case .dump: try await DumpedDatabase(directory)
         case .pointInTime: try ArchivedDatabase(directory)
+        case .backup: try await BackedUpDatabase(directory)
         }
     }
 }
@@ -58,6 +67,47 @@ private final class DumpedDatabase: RestorableDatabase {
     }
 
     func stop() {}
+}
+
+/// By `tidemark admin backup`, with the assets and the master key that are in the directory.
+private final class BackedUpDatabase: RestorableDatabase {
+    private let directory: TestDirectory
+    private(set) var url: String
+    private var backup: String { "\(directory.path)/backup" }
+    private var assets: String { "\(directory.path)/assets" }
+
+    init(_ directory: TestDirectory) async throws {
+        self.directory = directory
+        url = try await TestPostgres.database().url
+    }
+
+    var isWhole: Bool { true }
+
+    func backUp() async throws {
+        try await tidemark("create", backup, "--asset-directory", assets, url: url)
+        try await tidemark("verify", backup, url: url)
+    }
+
+    /// Into a new database, as an operator does who keeps the old one.
+    func restore() async throws {
+        let empty = try await TestPostgres.database().url
+        let key = "\(directory.path)/master.key"
+        let hasKey = FileManager.default.fileExists(atPath: key)
+        let keys = hasKey ? ["--master-key-file", key] : ["--without-keys", "--yes"]
+        try await tidemark(["restore", backup, "--asset-directory", assets] + keys, url: empty)
+        url = empty
+    }
+
+    func stop() {}
+
+    private func tidemark(_ arguments: String..., url: String) async throws { try await tidemark(arguments, url: url) }
+
+    private func tidemark(_ arguments: [String], url: String) async throws {
+        let result = try await Program.run(
+            "tidemark", ["admin", "backup"] + arguments, environment: ["TIDEMARK_DATABASE_URL": url],
+            directory: directory.path, within: .seconds(300))
+        guard result.status == 0 else { throw NeverHappened(description: "\(arguments): \(result.output)") }
+    }
 }
 
 /// A PostgreSQL of its own, of which there is a copy of the files from the beginning, and since then all that was written: by

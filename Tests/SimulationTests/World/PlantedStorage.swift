@@ -220,6 +220,18 @@ final class PlantedStorage: Storage {
         try await base.setAccountQuota(bytesMax, of: account)
     }
 
+    func limits(of users: [UserID]) async throws(StorageError) -> [UserID: AccountLimits] {
+        try await base.limits(of: users)
+    }
+
+    func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool {
+        try await base.setRequestRate(choice, of: account)
+    }
+
+    func setRequestRate(_ choice: RateChoice, in container: ContainerKey) async throws(StorageError) -> Bool {
+        try await base.setRequestRate(choice, in: container)
+    }
+
     func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
         try await base.storageUse(of: database)
     }
@@ -271,6 +283,12 @@ final class PlantedStorage: Storage {
         now: Timestamp
     ) async throws(StorageError) -> Bool {
         try await base.noteDevice(device, of: account, name: name, from: address, atMost: countMax, now: now)
+    }
+
+    func signInProblem(
+        credentialHash: [UInt8], device: DeviceID, now: Timestamp
+    ) async throws(StorageError) -> SignInProblem {
+        try await base.signInProblem(credentialHash: credentialHash, device: device, now: now)
     }
 
     func noteRefusedSignIn(

@@ -19,8 +19,8 @@ import TidemarkWire
         let target = AdminTarget(
             place: .database(url: ""), container: "iCloud.test", environment: .production, context: nil)
         return Machine(
-            SentCommand(command, arguments: arguments, target, RecordingTerminal()), credential: "secret",
-            client: "tidemark/1", server: "wss://host")
+            SentCommand(command, arguments: arguments, target, RecordingTerminal()),
+            credential: ChannelCredential("secret"), client: "tidemark/1", server: "wss://host")
     }
 
     /// One whose command runs.

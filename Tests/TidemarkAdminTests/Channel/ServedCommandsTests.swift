@@ -78,8 +78,8 @@ import TidemarkTestSupport
             leavesAtOnce: Bool = false, limits: Limits = .standard, uuid: RequestUUID = .random()
         ) async -> (status: TidemarkAdmin.ExitStatus?, channel: TestChannel) {
             let channel = TestChannel(files: files, leavesAtOnce: leavesAtOnce)
-            let sender = SignedInOperator(
-                id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: role)
+            let sender = ChannelSender.operator(
+                SignedInOperator(id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: role))
             let request = OperatorRequest(
                 uuid: uuid, sender: sender, address: "10.0.0.7", arguments: arguments,
                 container: AdminPlace.container.identifier,
@@ -330,8 +330,8 @@ import TidemarkTestSupport
         let loop = try EventLoop(name: "served")
         defer { loop.stop() }
         let request = OperatorRequest(
-            sender: SignedInOperator(
-                id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: .editor),
+            sender: .operator(
+                SignedInOperator(id: OperatorID(1), credential: OperatorCredentialID(1), name: "olga", role: .editor)),
             address: "", arguments: [], container: nil, environment: nil, hasColor: false, canAsk: false,
             showsProgress: false, databaseURL: "",
             limits: .standard, longQueries: PostgresStorage.longQueryTurns(1, within: .standard, on: loop))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Testing
 import TidemarkDomain
 
@@ -22,5 +23,39 @@ import TidemarkDomain
         #expect(rows.first { $0.name == "zonesMax" }?.unit == "count")
         #expect(Set(LimitRow.options.keys).isSubset(of: Set(rows.map(\.name))))
         #expect(rows.first { $0.name == "assetBytesMax" }?.setting == "serve --asset-megabytes")
+        #expect(rows.first { $0.name == "requestsPerSecond" }?.unit == "a second")
+    }
+
+    @Test func `R-869, R-935: what an account may send is shown with where it is from`() throws {
+        let standard = RequestRate(perSecond: 5)
+        let chosen = try #require(RequestRate(perSecond: 7, burst: 9))
+        for (choice, perSecond, burst, source) in [
+            (RateChoice.standard, 5, 50, LimitRow.Source.server), (.unlimited, nil, nil, .store),
+            (.atMost(chosen), 7, 9, .store),
+        ] as [(RateChoice, Int64?, Int64?, LimitRow.Source)] {
+            let rows = LimitRow.of(choice, of: "alice", setting: "s", standard: (standard, .server))
+            #expect(rows.map(\.name) == ["requestsPerSecond of alice", "requestBurst of alice"])
+            #expect(rows.map(\.value) == [perSecond, burst] && rows.allSatisfy { $0.source == source })
+        }
+    }
+
+    @Test func `R-935: a choice of requests is a number, none or default`() throws {
+        func choice(_ words: String...) throws -> RateChoice? { try RateOptions.parse(words).choice() }
+        #expect(try choice() == nil)
+        #expect(try choice("--requests-per-second", "default") == .standard)
+        #expect(try choice("--requests-per-second", "none") == .unlimited)
+        #expect(try choice("--requests-per-second", "3") == RequestRate(perSecond: 3, burst: 30).map { .atMost($0) })
+        #expect(
+            try choice("--requests-per-second", "3", "--request-burst", "1")
+                == RequestRate(perSecond: 3, burst: 1).map { .atMost($0) })
+        for words in [
+            ["--requests-per-second", "0"], ["--requests-per-second", "1000001"], ["--request-burst", "3"],
+            ["--requests-per-second", "none", "--request-burst", "3"], ["--requests-per-second", "-1"],
+            ["--requests-per-second", "3", "--request-burst", "0"],
+        ] {
+            #expect(throws: (any Error).self, "\(words)") { try RateOptions.parse(words) }
+        }
+        #expect(RequestRate(perSecond: 1_000_000)?.burst == 1_000_000)
+        #expect(RequestRate(perSecond: 0) == nil && RequestRate(perSecond: 1, burst: 0) == nil)
     }
 }

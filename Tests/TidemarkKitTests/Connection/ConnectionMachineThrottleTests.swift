@@ -81,6 +81,38 @@ import TidemarkWire
         #expect(bench.failure(lost) == nil && bench.answers[lost] != nil)
     }
 
+    @Test func `R-157, R-934: what was sent before a cut and is refused for its rate is asked for again later`()
+        throws
+    {
+        var bench = Bench()
+        bench.take(bench.machine.keepConnection(now: bench.now))
+        try bench.open()
+        let id = bench.request()
+        let first = try #require(bench.sent.last)
+        bench.cut()
+        bench.clock += bench.waits.removeLast()
+        bench.take(bench.machine.wokeUp(now: bench.now))
+        try bench.open()
+        #expect(bench.sent.last?.id == first.id)
+        try bench.refuse(id, .requestRateLimited, retryAfter: 10)
+        #expect(bench.answers[id] == nil, "it may have been carried out")
+        let (sentCount, start) = (bench.sent.count, bench.clock)
+        for _ in 0..<20 where bench.sent.count == sentCount {
+            let wait = try #require(bench.waits.last, "somebody wakes it up")
+            bench.waits.removeLast()
+            bench.clock += wait
+            bench.take(bench.machine.wokeUp(now: bench.now))
+        }
+        #expect(bench.clock == start + .seconds(10))
+        #expect(bench.sent.last?.modifyRecords.stamp.counter == first.modifyRecords.stamp.counter)
+        try bench.answer(id)
+        #expect(bench.failure(id) == nil && bench.answers[id] != nil)
+        // What was never sent before is refused as ever.
+        let fresh = bench.request()
+        try bench.refuse(fresh, .requestRateLimited, retryAfter: 1)
+        #expect(bench.failure(fresh) == .refused(.requestRateLimited))
+    }
+
     @Test func `R-374: another account begins afresh`() throws {
         var bench = try throttled(for: 30)
         bench.take(bench.machine.changeCredential("bob", now: bench.now))

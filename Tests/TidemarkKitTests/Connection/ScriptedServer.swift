@@ -9,7 +9,8 @@ import TidemarkWire
 
 @testable import TidemarkKit
 
-/// A server of which a test says what it answers: the credential "alice" is that of the user `_alice`.
+/// A server of which a test says what it answers: the credential "alice" is that of the user `_alice`, and so is the token
+/// "alice#1".
 final class ScriptedServer: CloudTransport, Sendable {
     private struct State {
         /// Credentials that are refused.
@@ -106,7 +107,8 @@ final class ScriptedServer: CloudTransport, Sendable {
         case .hello(let hello) where refused.contains(hello.credential):
             answer.failure.code = .notAuthenticated
         case .hello(let hello):
-            answer.hello.userRecordName = hello.credential.isEmpty ? "" : "_\(hello.credential)"
+            let user = hello.credential.prefix { $0 != "#" }
+            answer.hello.userRecordName = user.isEmpty ? "" : "_\(user)"
             answer.hello.serverTime = scheduler.wallClockMilliseconds
             answer.hello.memoryEpoch = 1
         case .modifyRecords(let request):

@@ -33,10 +33,11 @@ import TidemarkWire
 
     private func connect(
         _ world: LiveWorld, _ server: Server, _ greeting: [[UInt8]],
-        answer: @escaping OperatorPeer.Answer = { _ in nil }
+        as subprotocols: [String] = ["tidemark.operator.v1"], answer: @escaping OperatorPeer.Answer = { _ in nil }
     ) throws -> OperatorPeer {
         let peer = OperatorPeer(world.loop, greeting: greeting, answer: answer)
-        peer.connect(port: try #require(server.operatorAddresses.first).port, tls: world.tls)
+        peer.connect(
+            port: try #require(server.operatorAddresses.first).port, tls: world.tls, subprotocols: subprotocols)
         return peer
     }
 
@@ -228,6 +229,76 @@ private final class SharedParts: Sendable {
             guard left > 0 else { return false }
             left -= 1
             return true
+        }
+    }
+
+    // MARK: Users
+
+    private static let user = ["tidemark.user.v1"]
+
+    @Test func `R-899: a credential opens its own kind of channel, and no other`() async throws {
+        try await with { world, server, commands, credential in
+            let operatorHello = OperatorPeer.hello(credential)
+            let userHello = OperatorPeer.hello(world.alice.text)
+            let greet = OperatorPeer.command(["greet"])
+            let account = try #require(try await world.admin.account(named: "alice"))
+            for (greeting, subprotocols, expected) in [
+                ([userHello, greet], Self.user, "hello account \(account.rawValue)"),
+                ([operatorHello, greet], ["tidemark.operator.v1"], "hello olga"),
+                ([userHello, greet], ["tidemark.operator.v1"], nil), ([operatorHello, greet], Self.user, nil),
+                // Whoever asks for both gets the lesser.
+                ([operatorHello, greet], ["tidemark.operator.v1", "tidemark.user.v1"], nil),
+            ] as [([[UInt8]], [String], String?)] {
+                let before = commands.begun
+                let ended = await (try connect(world, server, greeting, as: subprotocols)).untilClosed()
+                let said = ended.messages.first.map { String(decoding: $0.output.content, as: UTF8.self) }
+                #expect(said == expected, "\(subprotocols)")
+                #expect(ended.code == (expected == nil ? 4401 : 1000))
+                #expect(commands.begun == before + (expected == nil ? 0 : 1))
+            }
+            try await eventually {
+                let entries = try await world.admin.audit(AuditFilter(), before: nil, countMax: 10).entries
+                return Set(entries.map(\.action)) == ["operators sign-in", "cktool sign-in"]
+            }
+        }
+    }
+
+    @Test func `R-899: a user's channel ends when the credential is void, and when the account is disabled`()
+        async throws
+    {
+        try await with(checkInterval: .milliseconds(5)) { world, server, commands, _ in
+            let (id, carol) = try await LiveWorld.issue("carol", world.admin)
+            let ask = OperatorPeer.command(["ask"])
+            let revoked = try connect(world, server, [OperatorPeer.hello(carol.text), ask], as: Self.user)
+            let disabled = try connect(world, server, [OperatorPeer.hello(world.bob.text), ask], as: Self.user)
+            try await eventually { commands.begun == 2 }
+            #expect(try await world.admin.revokeCredential(id))
+            #expect(await revoked.untilClosed().code == 4403)
+            try await eventually { commands.ended == 1 }
+            let bob = try #require(try await world.admin.account(named: "bob"))
+            _ = try await world.admin.setDisabled(true, bob)
+            #expect(await disabled.untilClosed().code == 4403)
+            try await eventually { commands.ended == 2 }
+            #expect(commands.cancelled == 2)
+        }
+    }
+
+    @Test func `R-899: users who fill their places keep no operator out`() async throws {
+        try await with { world, server, commands, credential in
+            let ask = OperatorPeer.command(["ask"])
+            var peers: [OperatorPeer] = []
+            for token in [world.alice.text, world.alice.text, world.bob.text, world.bob.text] {
+                peers.append(try connect(world, server, [OperatorPeer.hello(token), ask], as: Self.user))
+            }
+            try await eventually { commands.begun == 4 }
+            let (_, carol) = try await LiveWorld.issue("carol", world.admin)
+            let greet = OperatorPeer.command(["greet"])
+            let late = try connect(world, server, [OperatorPeer.hello(carol.text), greet], as: Self.user)
+            #expect(await late.untilClosed().messages.last?.end.status == 5)
+            let olga = try connect(world, server, [OperatorPeer.hello(credential), greet])
+            #expect(await olga.untilClosed().messages.last?.end.status == 0)
+            for peer in peers { peer.close() }
+            try await eventually { commands.ended == 5 }
         }
     }
 }

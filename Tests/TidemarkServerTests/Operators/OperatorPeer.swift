@@ -127,7 +127,10 @@ final class TestCommands: OperatorCommands {
     private func perform(_ request: OperatorRequest, _ channel: any OperatorChannel) async -> Int32 {
         switch request.arguments.first {
         case "greet":
-            channel.say("hello \(request.sender.name)")
+            switch request.sender {
+            case .operator(let found): channel.say("hello \(found.name)")
+            case .user(let found): channel.say("hello account \(found.account.rawValue)")
+            }
             return await channel.write("at your service\n") ? 0 : 6
         case "flood":
             let piece = String(repeating: "a", count: 100_000)

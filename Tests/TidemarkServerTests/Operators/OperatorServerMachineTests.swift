@@ -11,8 +11,8 @@ import TidemarkWire
 @Suite struct OperatorServerMachineTests {
     typealias Machine = OperatorServerMachine
 
-    private static let olga = SignedInOperator(
-        id: OperatorID(1), credential: OperatorCredentialID(2), name: "olga", role: .viewer)
+    private static let olga = ChannelSender.operator(
+        SignedInOperator(id: OperatorID(1), credential: OperatorCredentialID(2), name: "olga", role: .viewer))
 
     private static func client(_ edit: (inout WireOperatorClientMessage) -> Void) -> WireOperatorClientMessage {
         var message = WireOperatorClientMessage()
@@ -338,7 +338,7 @@ import TidemarkWire
     // MARK: Places
 
     @Test func `R-882: an operator has half of the places that others leave, and one at least`() {
-        var places = OperatorPlaces()
+        var places = CommandPlaces<OperatorID>.ofOperators
         let operators = (1...5).map { OperatorID($0) }
         for (id, count, refusal) in [
             (operators[0], 4, "You run 4 commands on"), (operators[1], 2, "You run 2 commands on"),
@@ -360,7 +360,7 @@ import TidemarkWire
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `R-882: whatever others do, a further operator beside three finds a place`(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var places = OperatorPlaces()
+        var places = CommandPlaces<OperatorID>.ofOperators
         var held: [Int] = [0, 0, 0]
         for _ in 0..<60 {
             let index = Int.random(in: 0..<3, using: &random)
@@ -374,5 +374,45 @@ import TidemarkWire
             #expect(places.take(newcomer) == nil, "\(held), seed \(seed)")
             places.giveBack(newcomer)
         }
+    }
+
+    @Test func `R-899: users have places of their own, so that they keep no operator out`() {
+        var places = CommandPlaces<AccountID>.ofUsers
+        let (alice, bob, carol) = (AccountID(1), AccountID(2), AccountID(3))
+        for _ in 0..<2 { #expect(places.take(alice) == nil) }
+        #expect(places.take(alice)?.contains("You run 2 commands") == true)
+        #expect(places.take(bob) == nil)
+        #expect(places.take(bob)?.contains("You run 1 command on") == true)
+        #expect(places.take(carol) == nil)
+        #expect(places.take(bob)?.contains("runs 4 commands of users") == true)
+        places.giveBack(alice)
+        #expect(places.take(carol) != nil, "two others have one each")
+    }
+
+    @Test func `R-899: a client is told for whom its credential is no credential`() {
+        var machine = Machine()
+        _ = machine.received(Self.hello)
+        let actions = machine.signedIn(nil, because: "no account has this credential")
+        #expect(actions == [.close(4401, reason: "no account has this credential")])
+    }
+
+    @Test func `R-899: a command is not held for ever by a client for whom it waits`() {
+        var idle = Self.running()
+        #expect(!idle.waitsForClient && idle.wearied() == [] && idle.isRunning)
+        var asking = Self.running()
+        _ = asking.ask(.question("Really?"))
+        #expect(asking.waitsForClient)
+        #expect(asking.wearied().first == .cancel && asking.hasEnded)
+        var full = Self.running()
+        _ = full.write([UInt8](repeating: 65, count: Machine.pieceBytesMax + 1))
+        #expect(full.waitsForClient)
+        #expect(Self.code(full.wearied()) == 4408)
+        // A command that has ended is not cancelled, but what it said is given up.
+        var ended = Self.running()
+        _ = ended.write([UInt8](repeating: 65, count: Machine.pieceBytesMax + 1))
+        _ = ended.end(0)
+        #expect(ended.wearied() == [.close(4408, reason: "no answer came")])
+        var before = Machine()
+        #expect(!before.waitsForClient && before.wearied() == [])
     }
 }

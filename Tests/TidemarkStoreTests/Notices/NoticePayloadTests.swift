@@ -22,7 +22,7 @@ import TidemarkTestSupport
                 .credentialRevoked(CredentialID(7)), notice(1, name: ""),
                 .deviceRevoked(AccountDevice(account: AccountID(7), device: DeviceID(high: 1, low: .max))),
                 .zone(ZoneNotice(database: DatabaseID(1), life: .nobody, zoneName: "a", changesShares: true)),
-                .connectionsClosed(AccountID(7), nil),
+                .limitsChanged(AccountID(7)), .limitsChanged(nil), .connectionsClosed(AccountID(7), nil),
                 .connectionsClosed(AccountID(7), DeviceID(high: 1, low: .max)), .containerClosed(ContainerID(7)),
             ]
         let payloads = NoticePayload.encode(notices + notices)
@@ -34,7 +34,7 @@ import TidemarkTestSupport
 
     @Test(arguments: [
         "", "x", "z\t1\n", "z\t1\tzz\tname\n", "z\tone\t00\tname\n", "c\tx\n", "\t\t\t\n", "c\n", "d\t1\n",
-        "d\t1\tzz\n", "x\t1\n", "x\t1\tzz\n", "x\tone\t\n", "k\n", "k\tone\n",
+        "d\t1\tzz\n", "l\tx\n", "l\t1\t2\n", "x\t1\n", "x\t1\tzz\n", "x\tone\t\n", "k\n", "k\tone\n",
         "k\t1\t2\n",
     ])
     func `I-4: what cannot be understood is passed over`(_ payload: String) {

@@ -57,4 +57,27 @@ import TidemarkStore
             #expect(try await admin.validOperatorCredentials(among: [second], now: Self.now).isEmpty)
         }
     }
+
+    @Test func `R-899: a credential of an account signs its user in, and no operator, until it is void`() async throws {
+        try await run { admin in
+            let later = Timestamp(milliseconds: Self.now.milliseconds + 1_000)
+            let alice = try #require(try await admin.createAccount("alice"))
+            let first = try await admin.issueCredential(hash: [1], label: "", expiresAt: nil, for: alice)
+            let second = try await admin.issueCredential(hash: [2], label: "", expiresAt: later, for: alice)
+            let olga = try #require(try await admin.createOperator("olga", .owner))
+            _ = try await admin.issueOperatorCredential(hash: [3], label: "", expiresAt: nil, for: olga)
+            let found = try await admin.signInAccount(credentialHash: [1], now: Self.now)
+            #expect(found == SignedInAccount(account: alice, credential: first, credentialHash: [1]))
+            #expect(try await admin.signInAccount(credentialHash: [2], now: Self.now)?.credential == second)
+            #expect(try await admin.signInAccount(credentialHash: [2], now: later) == nil)
+            // Neither opens what the other does.
+            #expect(try await admin.signInAccount(credentialHash: [3], now: Self.now) == nil)
+            #expect(try await admin.signIn(credentialHash: [1], now: Self.now) == nil)
+            #expect(try await admin.revokeCredential(first))
+            #expect(try await admin.signInAccount(credentialHash: [1], now: Self.now) == nil)
+            #expect(try await admin.signInAccount(credentialHash: [2], now: Self.now) != nil)
+            _ = try await admin.setDisabled(true, alice)
+            #expect(try await admin.signInAccount(credentialHash: [2], now: Self.now) == nil)
+        }
+    }
 }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkStore
+
+struct AdminBackup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Backups of the database with the files of assets.",
+        subcommands: [Create.self, Verify.self, Restore.self])
+
+    struct Create: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "create", abstract: "Write a backup into a new directory, while servers go on.",
+            discussion: """
+                The backup has the database at one moment, by pg_dump, and the content of each asset that a record names \
+                then. Servers remove no assets meanwhile. A backup that was cut off has no manifest.jsonl, and no command \
+                takes it for one. The master key file is not in it: keep a copy elsewhere. With --previous, files of an \
+                earlier backup are linked and take no room. They are not read again, which `backup verify` does.
+                """,
+            examples: "tidemark admin backup create /backup/monday --asset-directory /var/lib/tidemark/assets",
+            "tidemark admin backup create /backup/tuesday --previous /backup/monday --asset-directory "
+                + "/var/lib/tidemark/assets")
+        static let role = OperatorRole.owner
+        static let readsAllData = true
+
+        @Argument(help: "The directory. It is created, or it is empty.") var directory: String
+        @Option(help: ArgumentHelp("An earlier backup on the same file system.", valueName: "directory"))
+        var previous: String?
+        @Option(help: ArgumentHelp("Give up after this time. Default: 24h.", valueName: "time"))
+        var within: Lifetime?
+        @Flag(help: "Link assets of the servers' directory instead of copying them, where both are on one file system.")
+        var linkAssets = false
+        @Flag(help: "Begin although there may be too little room.") var skipSpaceCheck = false
+        @OptionGroup var assets: AssetOptions
+        @OptionGroup var tools: BackupToolOptions
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        var interruption: String? { "\nInterrupted. What was written is no backup." }
+
+        func run(_ console: Console) async throws {
+            try console.screen.requireLocalFiles("A backup is written on the machine where the command runs.")
+            let place = BackupDirectory(directory)
+            let earlier = previous.map { BackupDirectory($0) }
+            if let earlier, !earlier.isBackup {
+                throw AdminFailure(
+                    .refused, "\(earlier.path) is no backup: it has no manifest.jsonl. Name another one.")
+            }
+            let version = PostgresVersion(try await console.store.databaseFacts().version)
+            let creation = BackupCreation(
+                console: console, directory: place, assetDirectory: try assets.directory(on: console.screen),
+                previous: earlier, linksAssets: linkAssets, checksSpace: !skipSpaceCheck,
+                tool: try tools.tool("pg_dump", atLeast: version.major),
+                connection: try BackupToolOptions.connection(to: console.storage.databaseURL),
+                timeMax: .seconds(within?.seconds ?? 86_400))
+            let manifest = try await creation.run()
+            console.say("Backed up \(manifest.summary) into \(place.path).")
+            if manifest.head.masterKey != nil {
+                console.say("The master key file is not in it. Without that file nobody can read encrypted values.")
+            }
+            guard manifest.lostCount == 0 else {
+                throw AdminFailure(
+                    .failedCheck,
+                    "\(Amount.text(manifest.lostCount, "asset")) could not be backed up. See: tidemark admin store verify "
+                        + "--deep")
+            }
+        }
+    }
+
+    struct Verify: LocalCommand {
+        static let configuration = CommandConfiguration(
+            "verify", abstract: "Check a backup: every checksum, and that the dump can be read.",
+            discussion: "All of it is read once. The status is 1 if something is wrong.",
+            examples: "tidemark admin backup verify /backup/monday")
+
+        @Argument(help: "The directory of the backup.") var directory: String
+        @OptionGroup var tools: BackupToolOptions
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func run(_ screen: Screen) async throws {
+            let check = BackupCheck(directory: BackupDirectory(directory), screen: screen, tools: tools)
+            let (count, manifest) = try await check.run { try await screen.show($0, as: AdminBackup.columns) }
+            guard count == 0, let manifest else {
+                throw AdminFailure(
+                    .failedCheck, "\(Amount.text(count, "finding")). Make another backup, and look after the disk.")
+            }
+            screen.say("The backup of \(manifest.head.time) is whole: \(manifest.summary).")
+            if manifest.lostCount > 0 { screen.say(AdminBackup.lost(manifest)) }
+        }
+    }
+
+    struct Restore: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "restore", abstract: "Check a backup, and restore it into an empty database.",
+            discussion: """
+                Make the database first (createdb), and let no server use it. Until all is restored and checked, no server \
+                starts with it. A restore that was cut off is begun anew by the same command. The store gets a new \
+                incarnation, so that devices fetch everything again and nothing that they have is undone. Files that are in the \
+                directory of assets stay, if it is that of this store. A backup of an older version gets this version's tables.
+                """,
+            examples:
+                "tidemark admin backup restore /backup/monday --database-url postgresql:///tidemark2 --asset-directory "
+                + "/var/lib/tidemark/assets2 --master-key-file /etc/tidemark/master.key")
+        static let role = OperatorRole.owner
+        static let needsMigrations = false
+        static let auditsItself = true
+
+        @Argument(help: "The directory of the backup.") var directory: String
+        @Option(help: ArgumentHelp("The file with the servers' master key.", valueName: "file"))
+        var masterKeyFile: String?
+        @Flag(help: "Restore without the master key: nobody can read encrypted values until it is found.")
+        var withoutKeys = false
+        @Option(help: ArgumentHelp("Connections that restore tables and make indexes at once.", valueName: "count"))
+        var jobs = 4
+        @OptionGroup var assets: AssetOptions
+        @OptionGroup var tools: BackupToolOptions
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        var interruption: String? { "\nInterrupted. No server uses the database. Run the same command again." }
+
+        func validate() throws {
+            guard (1...64).contains(jobs) else {
+                throw ValidationError("--jobs must be between 1 and 64, not \(jobs).")
+            }
+            guard !withoutKeys || masterKeyFile == nil else {
+                throw ValidationError("Give either --master-key-file or --without-keys.")
+            }
+        }
+
+        func run(_ console: Console) async throws {
+            try console.screen.requireLocalFiles("A backup is restored on the machine where it is.")
+            try await RestoreCommand(command: self, console: console).run()
+        }
+    }
+
+    static let columns: [Column<BackupFinding>] = [
+        Column("FILE", key: "file", isName: true) { .text($0.file) },
+        Column("FINDING", key: "finding") { .text($0.text) },
+    ]
+
+    static func lost(_ manifest: BackupManifest) -> String {
+        "It lacks \(Amount.text(manifest.lostCount, "asset")) whose files were missing or damaged when it was made."
+    }
+}

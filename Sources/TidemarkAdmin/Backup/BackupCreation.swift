@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkAssets
+internal import TidemarkBytes
+internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkLocalPostgres
+internal import TidemarkPostgres
+internal import TidemarkServer
+internal import TidemarkService
+internal import TidemarkStore
+
+/// Makes a backup: a dump of one snapshot of the database, and the files of all assets that records of this snapshot
+/// name. Meanwhile servers go on, and remove no assets.
+struct BackupCreation {
+    let console: Console
+    let directory: BackupDirectory
+    let assetDirectory: String?
+    /// An earlier backup, with which files are shared.
+    let previous: BackupDirectory?
+    /// Whether files are shared with the servers' directory, where that is possible.
+    let linksAssets: Bool
+    let checksSpace: Bool
+    let tool: PostgresTool
+    let connection: ProgramConnection
+    /// No backup takes longer: while it runs, nothing is removed.
+    let timeMax: Duration
+
+    private static let assetsOfPage = 500
+    private static let lostToldMax = 20
+    /// Below the time after which PostgreSQL ends an idle transaction.
+    private static let keepAlivePause = Duration.seconds(30)
+
+    func run() async throws -> BackupManifest {
+        try await withSnapshot { snapshot in
+            let facts = try await snapshot.facts()
+            try await checkAssets(snapshot, facts)
+            if checksSpace { try checkSpace(facts) }
+            try console.plan("write a backup into \(directory.path)")
+            try AssetFiles.makeDirectory(directory.path)
+            try AssetFiles.closeToOthers(directory.path)
+            guard AssetFiles.isEmpty(directory.path) else {
+                throw AdminFailure(
+                    .refused, "\(directory.path) is not empty. Name a new directory, or remove what is in it.")
+            }
+            let writer = try ManifestWriter(directory)
+            let clock = BackupClock(snapshot, pause: Self.keepAlivePause, timeMax: timeMax)
+            let head = BackupLine.Head(
+                version: BackupLine.version, time: DateForm.milliseconds(facts.time), tidemark: Server.version,
+                postgres: facts.postgres.number, dumpedBy: tool.major,
+                incarnation: Hex.encode(facts.incarnation.rawValue.bigEndianBytes),
+                masterKey: facts.masterKeyCheck.map { Hex.encode($0) })
+            try writer.put(BackupLine(backup: head))
+            let migrations = try await snapshot.migrations().map { BackupLine.Step($0) }
+            for migration in migrations { try writer.put(BackupLine(migration: migration)) }
+            let containers = try await snapshot.contents().map { BackupLine.Container($0) }
+            for container in containers { try writer.put(BackupLine(container: container)) }
+            let file = try await dump(facts, snapshot, clock)
+            try writer.put(BackupLine(file: file))
+            let lostCount = try await copyAssets(snapshot, facts, writer, clock)
+            // If the snapshot was lost meanwhile, assets may have been removed: then this is no backup.
+            try await snapshot.keepAlive()
+            try writer.finish()
+            return BackupManifest(
+                head: head, migrations: migrations, containers: containers, files: [file],
+                assetCount: writer.assetCount, assetBytes: writer.assetBytes, lostCount: lostCount)
+        }
+    }
+
+    private func withSnapshot(_ body: (BackupSnapshot) async throws -> BackupManifest) async throws -> BackupManifest {
+        let snapshot = try await openSnapshot()
+        let result: Result<BackupManifest, any Error>
+        do {
+            result = .success(try await body(snapshot))
+        } catch {
+            result = .failure(failure(error))
+        }
+        console.screen.showProgress(nil)
+        await snapshot.close()
+        return try result.get()
+    }
+
+    private func openSnapshot() async throws -> BackupSnapshot {
+        do {
+            return try await BackupSnapshot.open(console.storage, holdsAssets: true)
+        } catch {
+            guard error.code == .zoneBusy else { throw error }
+            throw AdminFailure(.refused, "Another backup of this database is under way. Wait for its end.")
+        }
+    }
+
+    /// The disk of the backup is not that of the servers' assets.
+    private func failure(_ error: any Error) -> any Error {
+        guard let error = error as? AssetStoreError else { return error }
+        return AdminFailure(
+            .refused,
+            "The backup cannot be written, and \(directory.path) is none: \(error). Make room, or check who may write there."
+        )
+    }
+
+    // MARK: Before it begins
+
+    private func checkAssets(_ snapshot: BackupSnapshot, _ facts: BackupFacts) async throws {
+        guard let assetDirectory else {
+            guard facts.assetCount == 0 else {
+                throw AdminFailure(
+                    .usage,
+                    "Records have files: name the servers' directory with --asset-directory, or TIDEMARK_ASSET_DIRECTORY."
+                )
+            }
+            return
+        }
+        let (assets, backup) = (BackupDirectory(assetDirectory).path, directory.path)
+        guard !"\(backup)/".hasPrefix("\(assets)/") else {
+            throw AdminFailure(
+                .usage, "\(backup) is in the directory of assets. Name a directory elsewhere, on another disk.")
+        }
+    }
+
+    /// A dump is compressed and has no indexes, so it is smaller than the tables. Files that are shared need no room.
+    private func checkSpace(_ facts: BackupFacts) throws(AdminFailure) {
+        var place = directory.path
+        var free = AssetFiles.freeByteCount(at: place)
+        while free == nil, place != "/", place != "." {
+            place = AssetFiles.parent(of: place)
+            free = AssetFiles.freeByteCount(at: place)
+        }
+        let needed = facts.tableBytes + (previous == nil && !linksAssets ? facts.assetBytes : 0)
+        guard let free, free < needed else { return }
+        throw AdminFailure(
+            .refused,
+            "The backup may need \(Amount.bytes(needed)), and \(place) has room for \(Amount.bytes(free)). Make room, or "
+                + "begin all the same with --skip-space-check.")
+    }
+
+    // MARK: The dump
+
+    private func dump(
+        _ facts: BackupFacts, _ snapshot: BackupSnapshot, _ clock: BackupClock
+    ) async throws -> BackupLine.File {
+        try AssetFiles.create(directory.dump)
+        let progress = BackupProgress(console.screen, "Dumping the database")
+        try await tool.run(
+            [
+                "--format=custom", "--encoding=UTF8", "--no-password", "--snapshot=\(snapshot.name)",
+                "--file=\(directory.dump)", "--dbname=\(connection.name)",
+            ], variables: BackupToolOptions.variables(connection)
+        ) {
+            try await clock.tick()
+            progress.show(AssetFiles.byteCount(of: directory.dump) ?? 0)
+        }
+        try AssetFiles.synchronizeFile(directory.dump)
+        let reading = BackupProgress(
+            console.screen, "Reading the dump", of: AssetFiles.byteCount(of: directory.dump))
+        let sum = try await BackupDirectory.checksum(of: directory.dump) { count in
+            reading.add(Int64(count))
+            try await clock.tick()
+        }
+        guard let sum else { throw AdminFailure(.refused, "\(directory.dump) cannot be read.") }
+        return BackupLine.File(name: BackupDirectory.dumpName, bytes: sum.bytes, sha256: sum.sha256)
+    }
+
+    // MARK: Assets
+
+    /// - Returns: how many are missing or damaged.
+    private func copyAssets(
+        _ snapshot: BackupSnapshot, _ facts: BackupFacts, _ writer: ManifestWriter, _ clock: BackupClock
+    ) async throws -> Int {
+        let progress = BackupProgress(console.screen, "Copying assets", of: facts.assetBytes)
+        var (lostCount, shelf) = (0, "")
+        var last: AssetKey?
+        repeat {
+            let page = try await snapshot.assets(after: last, countMax: Self.assetsOfPage)
+            for (asset, isNamed, _) in page where isNamed {
+                let isThere = try await keep(asset) { count in
+                    progress.showPart(Int64(count))
+                    try await clock.tick()
+                }
+                progress.add(asset.content.byteCount)
+                if !isThere {
+                    lostCount += 1
+                    if lostCount <= Self.lostToldMax { console.say(Self.lost(asset)) }
+                }
+                try writer.put(asset, isLost: !isThere)
+                let next = AssetFiles.parent(of: directory.file(of: asset.content))
+                if next != shelf, !shelf.isEmpty, isThere { try AssetFiles.synchronizeDirectory(shelf) }
+                if isThere { shelf = next }
+                try await clock.tick()
+            }
+            last = page.last?.asset
+        } while last != nil
+        if !shelf.isEmpty {
+            try AssetFiles.synchronizeDirectory(shelf)
+            try AssetFiles.synchronizeDirectory(directory.assets)
+        }
+        return lostCount
+    }
+
+    private static func lost(_ asset: AssetKey) -> String {
+        "The asset \(Hex.encode(asset.content.sha256)) of the database \(asset.database.rawValue) is missing or damaged."
+    }
+
+    /// - Returns: false if the servers' directory does not have it, or has it damaged.
+    private func keep(_ asset: AssetKey, _ meanwhile: (Int) async throws -> Void) async throws -> Bool {
+        let target = directory.file(of: asset.content)
+        // Another database has the same content.
+        if AssetFiles.byteCount(of: target) == asset.content.byteCount { return true }
+        if let earlier = previous?.file(of: asset.content),
+            AssetFiles.byteCount(of: earlier) == asset.content.byteCount, AssetFiles.link(earlier, to: target)
+        {
+            return true
+        }
+        guard let assetDirectory else { return false }
+        let source = AssetFiles.path(of: asset, in: assetDirectory)
+        do {
+            if linksAssets, AssetFiles.byteCount(of: source) == asset.content.byteCount,
+                AssetFiles.link(source, to: target)
+            {
+                do {
+                    try await Self.copy(source, to: nil, asset, meanwhile)
+                    return true
+                } catch {
+                    try AssetFiles.remove(target)
+                    throw error
+                }
+            }
+            try await Self.copy(source, to: target, asset, meanwhile)
+            return true
+        } catch let error as AssetStoreError where error.code == .missing || error.code == .modified {
+            return false
+        }
+    }
+
+    /// - Parameter target: nil: the file is only read.
+    static func copy(
+        _ source: String, to target: String?, _ asset: AssetKey, _ meanwhile: (Int) async throws -> Void
+    ) async throws {
+        let copying = try AssetCopying(source, to: target, asset.content)
+        var done = 0
+        while case let count = try copying.step(), count > 0 {
+            done += count
+            try await meanwhile(done)
+        }
+        try copying.finish()
+    }
+}
+
+/// Keeps a snapshot from being taken for one that was left open, and ends a backup that takes too long.
+final class BackupClock {
+    private let snapshot: BackupSnapshot
+    private let pause: Duration
+    private let end: ContinuousClock.Instant
+    private let timeMax: Duration
+    private var heard = ContinuousClock.now
+
+    init(_ snapshot: BackupSnapshot, pause: Duration, timeMax: Duration) {
+        (self.snapshot, self.pause, self.timeMax) = (snapshot, pause, timeMax)
+        end = .now + timeMax
+    }
+
+    /// Call it as often as you like.
+    func tick() async throws {
+        try Task.checkCancellation()
+        let now = ContinuousClock.now
+        guard now < end else {
+            throw AdminFailure(
+                .refused,
+                "The backup took more than \(timeMax.components.seconds / 60) minutes, and was given up. Let it take longer: "
+                    + "--within.")
+        }
+        guard now - heard >= pause else { return }
+        try await snapshot.keepAlive()
+        heard = .now
+    }
+}
+
+extension UInt64 {
+    /// The most significant byte first.
+    fileprivate var bigEndianBytes: [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> UInt64($0)) }
+    }
+}

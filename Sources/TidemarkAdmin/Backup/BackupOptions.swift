@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import TidemarkLocalPostgres
+internal import TidemarkPostgres
+
+/// Where the programs of PostgreSQL are that make and read a dump.
+struct BackupToolOptions: ParsableArguments, Sendable {
+    @Option(
+        help: ArgumentHelp(
+            "The directory of pg_dump and pg_restore.",
+            discussion: "Or TIDEMARK_POSTGRES_BINARIES. Default: those of the server's version, or newer ones.",
+            valueName: "directory"))
+    var postgresBinaries: String?
+
+    /// - Parameter major: the version that it must have at least.
+    /// - Throws: `LocalPostgresError`.
+    func tool(_ name: String, atLeast major: Int) throws -> PostgresTool {
+        try PostgresTool.find(name, atLeast: major, binaries: postgresBinaries)
+    }
+
+    /// What libpq reads of our environment, and what the URL says.
+    static func variables(_ connection: ProgramConnection) -> [String: String] {
+        ProcessInfo.processInfo.environment.filter { $0.key.hasPrefix("PG") || $0.key == "HOME" }
+            .merging(connection.environment) { $1 }
+    }
+
+    static func connection(to url: String) throws(AdminFailure) -> ProgramConnection {
+        guard let connection = ProgramConnection(url: url) else {
+            throw AdminFailure(
+                .usage,
+                "The database URL has the password of a private key, which cannot be handed to pg_dump and pg_restore. Take "
+                    + "the password off a copy of the key, and name that.")
+        }
+        return connection
+    }
+}

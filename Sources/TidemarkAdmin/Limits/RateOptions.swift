@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import TidemarkDomain
+internal import TidemarkStore
+
+/// How many requests somebody may send (R-934).
+struct RateOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Requests in a second, for a long time; none for any number, default for no choice.",
+            discussion: "1 to \(RequestRate.valueMax), at each server. Parts of files do not count.",
+            valueName: "count"))
+    var requestsPerSecond: RateArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Requests at once, after none were sent for a while.",
+            discussion: "Default: what \(RequestRate.burstSeconds) seconds allow.", valueName: "count"))
+    var requestBurst: Int?
+
+    var isGiven: Bool { requestsPerSecond != nil }
+
+    func validate() throws {
+        guard let requestBurst else { return }
+        guard case .count? = requestsPerSecond else {
+            throw ValidationError("--request-burst needs --requests-per-second with a number.")
+        }
+        guard (1...RequestRate.valueMax).contains(requestBurst) else {
+            throw ValidationError("--request-burst must be between 1 and \(RequestRate.valueMax).")
+        }
+    }
+
+    /// Nil: nothing is said.
+    func choice() throws(AdminFailure) -> RateChoice? {
+        switch requestsPerSecond {
+        case nil: return nil
+        case .standard?: return .standard
+        case .unlimited?: return .unlimited
+        case .count(let perSecond)?:
+            guard let rate = RequestRate(perSecond: perSecond, burst: requestBurst) else {
+                throw AdminFailure(.usage, "--requests-per-second must be between 1 and \(RequestRate.valueMax).")
+            }
+            return .atMost(rate)
+        }
+    }
+}
+
+/// A number of requests, `none` or `default`.
+enum RateArgument: ExpressibleByArgument, Sendable, Equatable {
+    case standard, unlimited
+    case count(Int)
+
+    init?(argument: String) {
+        switch argument {
+        case "default": self = .standard
+        case "none": self = .unlimited
+        default:
+            guard let count = Int(argument), (1...RequestRate.valueMax).contains(count) else { return nil }
+            self = .count(count)
+        }
+    }
+}
+
+extension RateChoice {
+    /// As an operator reads it.
+    ///
+    /// - Parameter standard: what holds without a choice.
+    func words(standard: String) -> String {
+        switch self {
+        case .standard: standard
+        case .unlimited: "any number of requests"
+        case .atMost(let rate): "\(rate.perSecond) requests a second (at once: \(rate.burst))"
+        }
+    }
+}
+
+extension AdminAccounts {
+    struct SetAccountLimit: AdminCommand {
+        static let configuration = CommandConfiguration(
+            "set-limit", abstract: "Set how many requests an account may send, in all containers.",
+            discussion: """
+                At each server, on all of the account's connections together. It takes the place of what serve allows each \
+                account (--requests-per-second), at once. Requests beyond it get requestRateLimited, with a delay after which \
+                devices send them again: nothing is lost.
+                """,
+            examples: "tidemark admin accounts set-limit alice --requests-per-second 50 --request-burst 200",
+            "tidemark admin accounts set-limit alice --requests-per-second default")
+        static let role = OperatorRole.editor
+
+        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
+        @OptionGroup var rate: RateOptions
+        @OptionGroup(title: "Options of all commands") var options: AdminOptions
+
+        func validate() throws {
+            guard rate.isGiven else { throw ValidationError("Give --requests-per-second.") }
+        }
+
+        func run(_ console: Console) async throws {
+            guard let choice = try rate.choice() else { return }
+            let id = try await console.account(account)
+            let words = choice.words(standard: "what its servers allow each account")
+            try console.plan("let \(account) send \(words)")
+            guard try await console.store.setRequestRate(choice, of: id) else { throw AdminFailure.noAccount(account) }
+            console.say("\(account) may send \(words).")
+        }
+    }
+}

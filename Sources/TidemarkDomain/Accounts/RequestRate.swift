@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many requests an account may send to one server.
+package struct RequestRate: Sendable, Hashable {
+    /// For a long time, in each second.
+    package var perSecond: Int { Int(ratePerSecond) }
+    /// At once, after it has sent none for a while.
+    package var burst: Int { Int(rateBurst) }
+
+    // Each connection keeps them.
+    private let ratePerSecond: Int32
+    private let rateBurst: Int32
+
+    /// The largest value of both. The tables have the same bound.
+    package static let valueMax = 1_000_000
+    /// A burst is what so many seconds allow, if nobody says something else.
+    package static let burstSeconds = 10
+
+    /// - Parameters:
+    ///   - perSecond: from 1 to ``valueMax``.
+    ///   - burst: nil: what ``burstSeconds`` allow.
+    /// - Returns: nil if one of them is out of its range.
+    package init?(perSecond: Int, burst: Int? = nil) {
+        let range = 1...Self.valueMax
+        guard range.contains(perSecond) else { return nil }
+        let burst = burst ?? min(Self.burstSeconds * perSecond, Self.valueMax)
+        guard range.contains(burst) else { return nil }
+        (ratePerSecond, rateBurst) = (Int32(perSecond), Int32(burst))
+    }
+
+    /// The one that allows less in a long time. Of two that allow the same, the one with the smaller burst.
+    package static func tighter(_ one: RequestRate?, _ other: RequestRate?) -> RequestRate? {
+        guard let one, let other else { return one ?? other }
+        return (one.perSecond, one.burst) <= (other.perSecond, other.burst) ? one : other
+    }
+}
+
+/// What an operator chose for the requests of an account, or of each account in a container.
+package enum RateChoice: Sendable, Hashable {
+    /// Nothing: what the server allows.
+    case standard
+    case unlimited
+    case atMost(RequestRate)
+
+    /// - Parameter standard: what holds if nothing was chosen.
+    package func rate(standard: RequestRate?) -> RequestRate? {
+        switch self {
+        case .standard: standard
+        case .unlimited: nil
+        case .atMost(let rate): rate
+        }
+    }
+}
+
+/// What an operator chose for one account in one container.
+package struct AccountLimits: Sendable, Equatable {
+    /// Of all requests of the account, in whichever containers.
+    package var requests: RateChoice
+    /// Of the requests of the account in this container. Beside ``requests``, which holds as well.
+    package var requestsInContainer: RateChoice
+    /// The smaller quota of the private database: the account's or the container's. Nil: there is none.
+    package var quotaBytes: Int64?
+
+    package init(
+        requests: RateChoice = .standard, requestsInContainer: RateChoice = .standard, quotaBytes: Int64? = nil
+    ) {
+        self.requests = requests
+        self.requestsInContainer = requestsInContainer
+        self.quotaBytes = quotaBytes
+    }
+}
+
+extension Limits {
+    /// What an account may send without an operator's choice for it. Nil: any number.
+    package var requestRate: RequestRate? {
+        RequestRate(perSecond: requestsPerSecond, burst: requestBurst == 0 ? nil : requestBurst)
+    }
+}

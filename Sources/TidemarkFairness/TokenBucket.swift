@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Says whether somebody may do something once more. It fills with time, and each thing takes a token out of it.
+///
+/// Of its state only one moment is kept: when it will be full again. So a bucket that is full is like one that was never
+/// used.
+package struct TokenBucket: Sendable, Equatable {
+    /// How fast a bucket fills, and what it holds.
+    package struct Rate: Sendable, Hashable {
+        /// Tokens that come in a second, evenly. At least 1.
+        package let perSecond: Int
+        /// Tokens that it holds. At least 1.
+        package let burst: Int
+
+        package init(perSecond: Int, burst: Int) {
+            precondition(perSecond > 0 && burst > 0)
+            self.perSecond = perSecond
+            self.burst = burst
+        }
+
+        /// The time in which one token comes.
+        var step: Duration { .seconds(1) / perSecond }
+        /// The time in which an empty bucket fills.
+        var capacity: Duration { step * burst }
+    }
+
+    private var fullAt: Duration
+
+    /// A full bucket.
+    package init(now: Duration) { fullAt = now }
+
+    package func isFull(at now: Duration) -> Bool { fullAt <= now }
+
+    /// How long it takes until there is a token. Nil: there is one.
+    ///
+    /// - Parameter rate: may be another one than before.
+    package func wait(_ rate: Rate, now: Duration) -> Duration? {
+        let wait = level(rate, now) + rate.step - rate.capacity
+        return wait > .zero ? wait : nil
+    }
+
+    /// Takes a token, if there is one.
+    ///
+    /// - Returns: how long it takes until there is one. Nil: it was taken.
+    package mutating func take(_ rate: Rate, now: Duration) -> Duration? {
+        if let wait = wait(rate, now: now) { return wait }
+        fullAt = now + level(rate, now) + rate.step
+        return nil
+    }
+
+    /// The time until it is full. With a faster rate than before, or a smaller burst, it may be more empty than empty: then
+    /// it is empty.
+    private func level(_ rate: Rate, _ now: Duration) -> Duration {
+        min(max(fullAt - now, .zero), rate.capacity)
+    }
+}

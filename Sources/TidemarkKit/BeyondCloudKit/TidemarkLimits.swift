@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+/// What a server accepts from the user of a container (R-936). CloudKit has no such type: its limits are in its documentation.
+///
+/// A property is nil if the server does not say it, or if there is no limit. Whatever passes a limit fails with the error of
+/// its property, so nobody has to look here first.
+public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
+    /// Records that one request may save, delete or fetch. More: `limitExceeded`.
+    public let itemsPerRequest: Int?
+    /// Bytes of all fields in one request that saves records, without assets. More: `limitExceeded`.
+    public let requestBytes: Int?
+    /// Bytes of one record's fields, without assets. More: `limitExceeded` for that record.
+    public let recordBytes: Int?
+    /// Bytes of one message, with all that belongs to a request. More: `limitExceeded`.
+    public let messageBytes: Int?
+    /// Bytes of one `CKAsset`. More: `limitExceeded`. 0: the server keeps no assets.
+    public let assetBytes: Int64?
+    /// Requests of the account in a second, for a long time, of all its devices at one server. Parts of assets do not count.
+    /// More: `requestRateLimited` with `retryAfterSeconds`. Sync engines wait that long by themselves.
+    public let requestsPerSecond: Int?
+    /// Requests of the account at once, after it has sent none for a while.
+    public let requestBurst: Int?
+    /// Bytes that the user's private database may hold, with assets. More: `quotaExceeded`.
+    public let quotaBytes: Int64?
+
+    init(_ wire: WireServerLimits, isSignedIn: Bool) {
+        func known(_ value: UInt32) -> Int? { value == 0 ? nil : Int(value) }
+        itemsPerRequest = known(wire.itemsMax)
+        requestBytes = known(wire.requestBytesMax)
+        recordBytes = known(wire.recordBytesMax)
+        messageBytes = known(wire.messageBytesMax)
+        // An older server says no limits at all.
+        assetBytes = wire.itemsMax == 0 ? nil : Int64(clamping: wire.assetBytesMax)
+        requestsPerSecond = isSignedIn ? known(wire.requestsPerSecond) : nil
+        requestBurst = isSignedIn ? known(wire.requestBurst) : nil
+        quotaBytes = isSignedIn ? wire.quotaBytes.map { Int64(clamping: $0) } : nil
+    }
+
+    /// For logs.
+    public var description: String {
+        let parts: [(String, Int64?)] = [
+            ("items per request", itemsPerRequest.map { Int64($0) }), ("request bytes", requestBytes.map { Int64($0) }),
+            ("record bytes", recordBytes.map { Int64($0) }), ("message bytes", messageBytes.map { Int64($0) }),
+            ("asset bytes", assetBytes), ("requests per second", requestsPerSecond.map { Int64($0) }),
+            ("request burst", requestBurst.map { Int64($0) }), ("quota bytes", quotaBytes),
+        ]
+        let known = parts.compactMap { name, value in value.map { "\(name): \($0)" } }
+        return "TidemarkLimits(\(known.joined(separator: ", ")))"
+    }
+}
+
+extension CKContainer {
+    /// What the server accepts, as it said when this container last connected (R-936). Nil: it has not connected yet with the
+    /// credential that is in use. ``accountStatus()`` connects.
+    ///
+    /// An operator may change a limit at any time. The container hears of it with its next connection.
+    public var limits: TidemarkLimits? { context.connection.limits }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// With errors of a refused credential: why, as the raw value of a ``TidemarkSignInProblem``.
+public let TidemarkErrorSignInProblemKey = "TidemarkSignInProblem"
+
+/// Why the server refuses a credential. CloudKit does not say.
+///
+/// Whichever it is, the account's status is `temporarilyUnavailable`, and what the device has not sent stays. A full quota is no
+/// such problem: saves fail with `quotaExceeded`.
+public enum TidemarkSignInProblem: Int, Sendable {
+    /// Nobody has the credential, or its account is gone. Sign in again.
+    case credentialUnknown = 1
+    /// The credential, or the token of an identity provider, has expired. Sign in again.
+    case credentialExpired = 2
+    /// An operator has revoked the credential. Sign in with another one.
+    case credentialRevoked = 3
+    /// An operator has disabled the account. Only an operator can help.
+    case accountDisabled = 4
+    /// An operator has revoked this device. Only an operator can help.
+    case deviceRevoked = 5
+    /// The server does not take the token: its issuer, audience or signature is wrong. The error's text says what.
+    case tokenInvalid = 6
+    /// The token is valid, and nobody has an account for its issuer and subject.
+    case identityUnknown = 7
+}
+
+extension CKError {
+    /// Why the server refused the credential.
+    ///
+    /// Nil if it did not, or does not say why: an older server, or a problem that this version of the library does not know.
+    public var signInProblem: TidemarkSignInProblem? {
+        (userInfo[TidemarkErrorSignInProblemKey] as? Int).flatMap(TidemarkSignInProblem.init(rawValue:))
+    }
+}

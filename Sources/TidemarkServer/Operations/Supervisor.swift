@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import TidemarkScheduling
+internal import TidemarkSockets
+internal import TidemarkTelemetry
+
+/// Tells a supervisor such as systemd when the server serves, reads its configuration again and stops, and that its event
+/// loops work. From any thread.
+///
+/// It has a thread of its own: a loop that is held must not hold what tells of it.
+package final class Supervisor: Sendable {
+    private struct State {
+        var loops: [EventLoop] = []
+        var pulses = LoopPulses(count: 0)
+        var status: @Sendable () -> String = { "" }
+        var isStopping = false
+        /// Whether the supervisor waits to hear that all is well.
+        var isOverdue = false
+    }
+
+    private let sender: DatagramSender
+    private let watchdogTime: Duration?
+    private let thread: EventLoop
+    private let state = Mutex(State())
+    private static let log = Log("operations")
+
+    /// Nil if there is none that wants to hear.
+    ///
+    /// - Throws: ``ServerError`` with `resourcesExhausted`.
+    package convenience init?(variables: [String: String], processID: Int32) throws(ServerError) {
+        guard let settings = SupervisorSettings(variables: variables, processID: processID) else { return nil }
+        try self.init(settings)
+    }
+
+    /// Nil if its socket has no form that is known here.
+    init?(_ settings: SupervisorSettings) throws(ServerError) {
+        do {
+            sender = try DatagramSender(to: settings.socket)
+            thread = try EventLoop(name: "tidemark-watch")
+        } catch {
+            guard error.code == .addressInvalid else {
+                throw ServerError(.resourcesExhausted, detail: "\(error)", underlying: error)
+            }
+            Self.log.warning("the supervisor's socket cannot be used", ["socket": settings.socket])
+            return nil
+        }
+        watchdogTime = settings.watchdogTime
+    }
+
+    /// The server serves. From now on its loops are asked whether they work, if the supervisor wants to know.
+    ///
+    /// - Parameter status: what operators see of the server.
+    func serve(on loops: [EventLoop], status: @escaping @Sendable () -> String) {
+        state.withLock { state in
+            (state.loops, state.pulses, state.status) = (loops, LoopPulses(count: loops.count), status)
+        }
+        tell(.ready, status: status())
+        if let watchdogTime { watch(every: watchdogTime / 2) }
+    }
+
+    /// Tells that the configuration is being read again, and when that has ended, whether it worked or not.
+    package func reload(_ body: () -> Void) {
+        tell(.reloading(at: thread.now))
+        body()
+        tell(.ready)
+    }
+
+    /// The server will end. From now on the supervisor's time for that is the only bound.
+    package func stop() {
+        state.withLock { $0.isStopping = true }
+        tell(.stopping, status: "Stopping.")
+    }
+
+    private func watch(every interval: Duration) {
+        _ = thread.schedule(after: interval) { [weak self] in
+            guard let self else { return }
+            look()
+            watch(every: interval)
+        }
+    }
+
+    /// Tells the supervisor that all is well, if it is, and asks the loops for the next time.
+    func look() {
+        let (isAlive, isStopping, loops, round, silent, status) = state.withLock { state in
+            let silent = state.pulses.silent
+            let isAlive = state.isStopping || state.pulses.look()
+            state.isOverdue = !isAlive
+            return (isAlive, state.isStopping, state.loops, state.pulses.round, silent, state.status)
+        }
+        guard isAlive else {
+            let names = silent.map { loops[$0].name }.joined(separator: ",")
+            return Self.log.error(
+                "an event loop does not work: the supervisor is not told that all is well", ["loops": names])
+        }
+        tell(.alive, status: isStopping ? nil : status())
+        guard !isStopping else { return }
+        for (number, loop) in loops.enumerated() {
+            loop.execute { [weak self] in self?.hear(loop: number, round: round) }
+        }
+    }
+
+    /// An answer of a loop. If it is late, the supervisor hears at once: its patience may end before the next look.
+    private func hear(loop: Int, round: UInt64) {
+        let isAwaited = state.withLock { state in
+            state.pulses.answer(of: loop, round: round)
+            guard state.isOverdue, state.pulses.silent.isEmpty else { return false }
+            state.isOverdue = false
+            return true
+        }
+        if isAwaited { thread.execute { [weak self] in self?.look() } }
+    }
+
+    private func tell(_ message: SupervisorMessage, status: String? = nil) {
+        do {
+            try sender.send(message.text(status: status))
+        } catch {
+            FailureLog.shared.note(
+                .warning, "the supervisor was not told", cause: error.description, [:], request: nil)
+        }
+    }
+
+    deinit { thread.stop() }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkDomain
+
+/// How many commands run at once. Each has a thread and a few connections to PostgreSQL.
+struct CommandPlaces<ID: Hashable> {
+    let placesMax: Int
+    /// Whose commands they are, for messages.
+    private let people: String
+    private var taken: [ID: Int] = [:]
+
+    fileprivate init(_ people: String, placesMax: Int) {
+        self.people = people
+        self.placesMax = placesMax
+    }
+
+    /// - Returns: why there is no place; nil: it has one.
+    mutating func take(_ id: ID) -> String? {
+        let own = taken[id, default: 0]
+        let all = taken.values.reduce(0, +)
+        guard all < placesMax else {
+            return "This server runs \(placesMax) commands of \(people). Try again later."
+        }
+        // Half of what others leave. Of eight places that is 4, 2, 1 and 1: a newcomer finds one beside up to three others.
+        guard own < max(1, (placesMax - (all - own)) / 2) else {
+            return
+                "You run \(own) \(own == 1 ? "command" : "commands") on this server already, and other \(people) need the "
+                + "rest. Wait until one has ended, or end one."
+        }
+        taken[id] = own + 1
+        return nil
+    }
+
+    mutating func giveBack(_ id: ID) {
+        guard let own = taken[id] else { return }
+        taken[id] = own > 1 ? own - 1 : nil
+    }
+}
+
+extension CommandPlaces<OperatorID> {
+    static var ofOperators: Self { Self("operators", placesMax: 8) }
+}
+
+extension CommandPlaces<AccountID> {
+    /// Apart from those of operators, so that users never keep an operator out.
+    static var ofUsers: Self { Self("users", placesMax: 4) }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkTelemetry
+
+/// Why a token opens no session. The texts are for developers of apps; they say nothing of accounts.
+enum TokenRefusal: Int, Error, MetricLabel {
+    static let label = "cause"
+
+    case tooLong
+    case malformed
+    case issuerUnknown
+    case algorithmNotAllowed
+    case extensionUnknown
+    case typeUnknown
+    case keyUnknown
+    case signatureWrong
+    case audienceWrong
+    case expired
+    case notYetValid
+    case subjectInvalid
+    /// The issuer's keys have not been fetched yet, and cannot be now. Not the token's fault.
+    case keysUnavailable
+
+    var explanation: String {
+        switch self {
+        case .tooLong: "The token is longer than \(JSONWebToken.bytesMax) bytes."
+        case .malformed: "The token is no JSON Web Token in compact form with the members iss, sub, aud and exp."
+        case .issuerUnknown: "The token is of an issuer that this server does not know."
+        case .algorithmNotAllowed: "The token is signed in a way that this server does not allow for its issuer."
+        case .extensionUnknown: "The token has critical extensions, and this server knows none."
+        case .typeUnknown: "The token's type is neither JWT nor at+jwt."
+        case .keyUnknown: "The token is signed with a key that its issuer does not publish."
+        case .signatureWrong: "The token's signature is wrong."
+        case .audienceWrong: "The token is meant for somebody else: its audience is not this server's."
+        case .expired: "The token has expired. Get a new one from the identity provider."
+        case .notYetValid: "The token is not valid yet. Correct the clocks of the identity provider and the server."
+        case .subjectInvalid: "The token's subject must have 1 to 255 bytes and no control characters."
+        case .keysUnavailable: "The identity provider's keys cannot be fetched at the moment."
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TidemarkDomain
+internal import TidemarkPostgres
+package import TidemarkService
+
+extension AdminStore {
+    /// What was chosen for an account's requests in all containers together.
+    package func requestRate(of account: AccountID) async throws(StorageError) -> RateChoice {
+        try await storage.read(sql.rates.ofAccount(account)).first ?? .standard
+    }
+
+    /// What was chosen for the requests of each account in a container; nil if there is no such container.
+    package func requestRate(in key: ContainerKey) async throws(StorageError) -> RateChoice? {
+        try await storage.read(sql.rates.ofContainer(key)).first
+    }
+
+    /// Chooses it, and tells all servers, which use it at once.
+    ///
+    /// - Returns: whether there is such an account.
+    package func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool {
+        guard try await storage.setRequestRate(choice, of: account) else { return false }
+        try await storage.post([.limitsChanged(account)])
+        return true
+    }
+
+    /// The same for each account in a container.
+    ///
+    /// - Returns: whether there is such a container.
+    package func setRequestRate(_ choice: RateChoice, in key: ContainerKey) async throws(StorageError) -> Bool {
+        guard try await storage.setRequestRate(choice, in: key) else { return false }
+        try await storage.post([.limitsChanged(nil)])
+        return true
+    }
+}
