@@ -34,8 +34,10 @@ package struct TokenBucket: Sendable, Equatable {
     /// How long it takes until there is a token. Nil: there is one.
     ///
     /// - Parameter rate: may be another one than before.
-    package func wait(_ rate: Rate, now: Duration) -> Duration? {
-        let wait = level(rate, now) + rate.step - rate.capacity
+    package mutating func wait(_ rate: Rate, now: Duration) -> Duration? {
+        // After a slower rate, or a larger burst, it may be more empty than empty. Then it counts as empty, and fills from now.
+        fullAt = min(fullAt, now + rate.capacity)
+        let wait = max(fullAt, now) - now + rate.step - rate.capacity
         return wait > .zero ? wait : nil
     }
 
@@ -44,13 +46,7 @@ package struct TokenBucket: Sendable, Equatable {
     /// - Returns: how long it takes until there is one. Nil: it was taken.
     package mutating func take(_ rate: Rate, now: Duration) -> Duration? {
         if let wait = wait(rate, now: now) { return wait }
-        fullAt = now + level(rate, now) + rate.step
+        fullAt = max(fullAt, now) + rate.step
         return nil
-    }
-
-    /// The time until it is full. With a faster rate than before, or a smaller burst, it may be more empty than empty: then
-    /// it is empty.
-    private func level(_ rate: Rate, _ now: Duration) -> Duration {
-        min(max(fullAt - now, .zero), rate.capacity)
     }
 }

@@ -14,7 +14,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     }
 
     /// There is no token.
-    package struct Refusal: Sendable, Equatable {
+    package struct Shortage: Sendable, Equatable {
         package let key: Key
         /// How long it takes until there is one.
         package let wait: Duration
@@ -42,13 +42,13 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     /// Takes one token of each of these buckets, or none of any.
     ///
     /// - Returns: the one that needs longest to have a token; nil: all were taken.
-    package mutating func take(_ wants: [Want], now: Duration) -> Refusal? {
-        var refusal: Refusal?
+    package mutating func take(_ wants: [Want], now: Duration) -> Shortage? {
+        var refusal: Shortage?
         for want in wants {
             guard let wait = buckets[want.key]?.wait(want.rate, now: now), wait > refusal?.wait ?? .zero else {
                 continue
             }
-            refusal = Refusal(key: want.key, wait: wait)
+            refusal = Shortage(key: want.key, wait: wait)
         }
         guard refusal == nil else { return refusal }
         for want in wants {

@@ -32,7 +32,6 @@ package struct HTTPStatus: Hashable, Sendable {
     package static let upgradeRequired = HTTPStatus(426, "Upgrade Required")
     package static let tooManyRequests = HTTPStatus(429, "Too Many Requests")
     package static let fieldsTooLarge = HTTPStatus(431, "Request Header Fields Too Large")
-    package static let internalServerError = HTTPStatus(500, "Internal Server Error")
     package static let notImplemented = HTTPStatus(501, "Not Implemented")
     package static let serviceUnavailable = HTTPStatus(503, "Service Unavailable")
     package static let versionNotSupported = HTTPStatus(505, "HTTP Version Not Supported")

@@ -73,6 +73,7 @@ extension ServerError {
             switch error.code {
             case .tooOld: .databaseTooOld
             case .newer, .different: .databaseForeign
+            case .restoring: .databaseNotMigrated
             case .database, .step, .locked, .unanswered: .databaseUnreachable
             }
         self.init(code, detail: error.description, underlying: error)

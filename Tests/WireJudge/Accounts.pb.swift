@@ -159,56 +159,83 @@ package nonisolated struct WireHello: Sendable {
 }
 
 /// The answer to Hello: who the caller is, and what the server accepts.
-package nonisolated struct WireHelloAnswer: Sendable {
+package nonisolated struct WireHelloAnswer: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The user's record name in this container: "_" and 32 hexadecimal digits. Empty without a credential.
-  package var userRecordName: String = String()
+  package var userRecordName: String {
+    get {_storage._userRecordName}
+    set {_uniqueStorage()._userRecordName = newValue}
+  }
 
   /// Milliseconds since 1970 on the server's clock. For people, and for clients of version 0.1.
-  package var serverTime: Int64 = 0
+  package var serverTime: Int64 {
+    get {_storage._serverTime}
+    set {_uniqueStorage()._serverTime = newValue}
+  }
 
   package var limits: WireServerLimits {
-    get {_limits ?? WireServerLimits()}
-    set {_limits = newValue}
+    get {_storage._limits ?? WireServerLimits()}
+    set {_uniqueStorage()._limits = newValue}
   }
   /// Returns true if `limits` has been explicitly set.
-  package var hasLimits: Bool {self._limits != nil}
+  package var hasLimits: Bool {_storage._limits != nil}
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
-  package mutating func clearLimits() {self._limits = nil}
+  package mutating func clearLimits() {_uniqueStorage()._limits = nil}
 
   /// "tidemark/0.1.0".
-  package var serverName: String = String()
+  package var serverName: String {
+    get {_storage._serverName}
+    set {_uniqueStorage()._serverName = newValue}
+  }
 
   /// For RequestStamp.epoch. It grows when the server forgets outcomes.
-  package var memoryEpoch: UInt64 = 0
+  package var memoryEpoch: UInt64 {
+    get {_storage._memoryEpoch}
+    set {_uniqueStorage()._memoryEpoch = newValue}
+  }
 
   /// Another connection has the same Hello.device and another life: one device is a copy of the other. Make new random bytes for
   /// Hello.device, use them from the next connection on, and store them in place of the old ones.
-  package var deviceTaken: Bool = false
+  package var deviceTaken: Bool {
+    get {_storage._deviceTaken}
+    set {_uniqueStorage()._deviceTaken = newValue}
+  }
 
   /// The incarnation of the store, as tags and tokens name it: a restore begins another one. 0: an older server.
-  package var storeLife: UInt64 = 0
+  package var storeLife: UInt64 {
+    get {_storage._storeLife}
+    set {_uniqueStorage()._storeLife = newValue}
+  }
 
   /// 8 random bytes of this connection. With a request's id they name the request, in the log of the server and in errors of the
   /// client. Both sides make the name: a UUID of version 8 (RFC 9562). Its first 8 bytes are these, with 8 in the high 4 bits of
   /// the seventh. Its last 8 bytes are the id in network order, with binary 10 in the high 2 bits of the first. A request that is sent
   /// again over another connection has another name. Empty: an older server, whose requests have no names.
-  package var requestSession: Data = Data()
+  package var requestSession: Data {
+    get {_storage._requestSession}
+    set {_uniqueStorage()._requestSession = newValue}
+  }
 
   /// Whether the server wants to be told what the client has not sent yet (ClientEnvelope.pending_report).
-  package var wantsReports: Bool = false
+  package var wantsReports: Bool {
+    get {_storage._wantsReports}
+    set {_uniqueStorage()._wantsReports = newValue}
+  }
 
   /// Texts for the developer or user of the client, to be logged. Example: the container did not exist and was created.
-  package var warnings: [String] = []
+  package var warnings: [String] {
+    get {_storage._warnings}
+    set {_uniqueStorage()._warnings = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _limits: WireServerLimits? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// What a client has not sent yet, for operators who ask why sync is stuck. Numbers only: no names of records.
@@ -261,9 +288,28 @@ package nonisolated struct WireServerLimits: Sendable {
   /// Bytes of an asset in one message.
   package var assetChunkBytesMax: UInt32 = 0
 
+  /// Requests that the account may send to this server in a second, for a long time. Parts of assets do not count. An operator may
+  /// change it while the connection is open. 0: any number, or an older server.
+  package var requestsPerSecond: UInt32 = 0
+
+  /// Requests that it may send at once, after it has sent none for a while. 0: as before.
+  package var requestBurst: UInt32 = 0
+
+  /// Bytes that the private database may hold. Absent: any number, nobody is signed in, or an older server.
+  package var quotaBytes: UInt64 {
+    get {_quotaBytes ?? 0}
+    set {_quotaBytes = newValue}
+  }
+  /// Returns true if `quotaBytes` has been explicitly set.
+  package var hasQuotaBytes: Bool {self._quotaBytes != nil}
+  /// Clears the value of `quotaBytes`. Subsequent reads from it will return its default value.
+  package mutating func clearQuotaBytes() {self._quotaBytes = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _quotaBytes: UInt64? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -347,76 +393,130 @@ nonisolated extension WireHelloAnswer: SwiftProtobuf.Message, SwiftProtobuf._Mes
   package static let protoMessageName: String = _protobuf_package + ".HelloAnswer"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_record_name\0\u{3}server_time\0\u{1}limits\0\u{3}server_name\0\u{3}memory_epoch\0\u{3}device_taken\0\u{3}store_life\0\u{3}request_session\0\u{3}wants_reports\0\u{2}\u{b}warnings\0")
 
+  fileprivate class _StorageClass {
+    var _userRecordName: String = String()
+    var _serverTime: Int64 = 0
+    var _limits: WireServerLimits? = nil
+    var _serverName: String = String()
+    var _memoryEpoch: UInt64 = 0
+    var _deviceTaken: Bool = false
+    var _storeLife: UInt64 = 0
+    var _requestSession: Data = Data()
+    var _wantsReports: Bool = false
+    var _warnings: [String] = []
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _userRecordName = source._userRecordName
+      _serverTime = source._serverTime
+      _limits = source._limits
+      _serverName = source._serverName
+      _memoryEpoch = source._memoryEpoch
+      _deviceTaken = source._deviceTaken
+      _storeLife = source._storeLife
+      _requestSession = source._requestSession
+      _wantsReports = source._wantsReports
+      _warnings = source._warnings
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.userRecordName) }()
-      case 2: try { try decoder.decodeSingularInt64Field(value: &self.serverTime) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.serverName) }()
-      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.memoryEpoch) }()
-      case 6: try { try decoder.decodeSingularBoolField(value: &self.deviceTaken) }()
-      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.storeLife) }()
-      case 8: try { try decoder.decodeSingularBytesField(value: &self.requestSession) }()
-      case 9: try { try decoder.decodeSingularBoolField(value: &self.wantsReports) }()
-      case 20: try { try decoder.decodeRepeatedStringField(value: &self.warnings) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._userRecordName) }()
+        case 2: try { try decoder.decodeSingularInt64Field(value: &_storage._serverTime) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._limits) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._serverName) }()
+        case 5: try { try decoder.decodeSingularUInt64Field(value: &_storage._memoryEpoch) }()
+        case 6: try { try decoder.decodeSingularBoolField(value: &_storage._deviceTaken) }()
+        case 7: try { try decoder.decodeSingularUInt64Field(value: &_storage._storeLife) }()
+        case 8: try { try decoder.decodeSingularBytesField(value: &_storage._requestSession) }()
+        case 9: try { try decoder.decodeSingularBoolField(value: &_storage._wantsReports) }()
+        case 20: try { try decoder.decodeRepeatedStringField(value: &_storage._warnings) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.userRecordName.isEmpty {
-      try visitor.visitSingularStringField(value: self.userRecordName, fieldNumber: 1)
-    }
-    if self.serverTime != 0 {
-      try visitor.visitSingularInt64Field(value: self.serverTime, fieldNumber: 2)
-    }
-    try { if let v = self._limits {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    if !self.serverName.isEmpty {
-      try visitor.visitSingularStringField(value: self.serverName, fieldNumber: 4)
-    }
-    if self.memoryEpoch != 0 {
-      try visitor.visitSingularUInt64Field(value: self.memoryEpoch, fieldNumber: 5)
-    }
-    if self.deviceTaken != false {
-      try visitor.visitSingularBoolField(value: self.deviceTaken, fieldNumber: 6)
-    }
-    if self.storeLife != 0 {
-      try visitor.visitSingularUInt64Field(value: self.storeLife, fieldNumber: 7)
-    }
-    if !self.requestSession.isEmpty {
-      try visitor.visitSingularBytesField(value: self.requestSession, fieldNumber: 8)
-    }
-    if self.wantsReports != false {
-      try visitor.visitSingularBoolField(value: self.wantsReports, fieldNumber: 9)
-    }
-    if !self.warnings.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.warnings, fieldNumber: 20)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._userRecordName.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._userRecordName, fieldNumber: 1)
+      }
+      if _storage._serverTime != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._serverTime, fieldNumber: 2)
+      }
+      try { if let v = _storage._limits {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if !_storage._serverName.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._serverName, fieldNumber: 4)
+      }
+      if _storage._memoryEpoch != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._memoryEpoch, fieldNumber: 5)
+      }
+      if _storage._deviceTaken != false {
+        try visitor.visitSingularBoolField(value: _storage._deviceTaken, fieldNumber: 6)
+      }
+      if _storage._storeLife != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._storeLife, fieldNumber: 7)
+      }
+      if !_storage._requestSession.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._requestSession, fieldNumber: 8)
+      }
+      if _storage._wantsReports != false {
+        try visitor.visitSingularBoolField(value: _storage._wantsReports, fieldNumber: 9)
+      }
+      if !_storage._warnings.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._warnings, fieldNumber: 20)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireHelloAnswer, rhs: WireHelloAnswer) -> Bool {
-    if lhs.userRecordName != rhs.userRecordName {return false}
-    if lhs.serverTime != rhs.serverTime {return false}
-    if lhs._limits != rhs._limits {return false}
-    if lhs.serverName != rhs.serverName {return false}
-    if lhs.memoryEpoch != rhs.memoryEpoch {return false}
-    if lhs.deviceTaken != rhs.deviceTaken {return false}
-    if lhs.storeLife != rhs.storeLife {return false}
-    if lhs.requestSession != rhs.requestSession {return false}
-    if lhs.wantsReports != rhs.wantsReports {return false}
-    if lhs.warnings != rhs.warnings {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._userRecordName != rhs_storage._userRecordName {return false}
+        if _storage._serverTime != rhs_storage._serverTime {return false}
+        if _storage._limits != rhs_storage._limits {return false}
+        if _storage._serverName != rhs_storage._serverName {return false}
+        if _storage._memoryEpoch != rhs_storage._memoryEpoch {return false}
+        if _storage._deviceTaken != rhs_storage._deviceTaken {return false}
+        if _storage._storeLife != rhs_storage._storeLife {return false}
+        if _storage._requestSession != rhs_storage._requestSession {return false}
+        if _storage._wantsReports != rhs_storage._wantsReports {return false}
+        if _storage._warnings != rhs_storage._warnings {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -474,7 +574,7 @@ nonisolated extension WirePendingReport: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerLimits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}items_max\0\u{3}request_bytes_max\0\u{3}record_bytes_max\0\u{3}requests_in_flight_max\0\u{3}message_bytes_max\0\u{3}asset_bytes_max\0\u{3}asset_chunk_bytes_max\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}items_max\0\u{3}request_bytes_max\0\u{3}record_bytes_max\0\u{3}requests_in_flight_max\0\u{3}message_bytes_max\0\u{3}asset_bytes_max\0\u{3}asset_chunk_bytes_max\0\u{3}requests_per_second\0\u{3}request_burst\0\u{3}quota_bytes\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -489,12 +589,19 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.messageBytesMax) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.assetBytesMax) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.assetChunkBytesMax) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.requestsPerSecond) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.requestBurst) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self._quotaBytes) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.itemsMax != 0 {
       try visitor.visitSingularUInt32Field(value: self.itemsMax, fieldNumber: 1)
     }
@@ -516,6 +623,15 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.assetChunkBytesMax != 0 {
       try visitor.visitSingularUInt32Field(value: self.assetChunkBytesMax, fieldNumber: 7)
     }
+    if self.requestsPerSecond != 0 {
+      try visitor.visitSingularUInt32Field(value: self.requestsPerSecond, fieldNumber: 8)
+    }
+    if self.requestBurst != 0 {
+      try visitor.visitSingularUInt32Field(value: self.requestBurst, fieldNumber: 9)
+    }
+    try { if let v = self._quotaBytes {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 10)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -527,6 +643,9 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.messageBytesMax != rhs.messageBytesMax {return false}
     if lhs.assetBytesMax != rhs.assetBytesMax {return false}
     if lhs.assetChunkBytesMax != rhs.assetChunkBytesMax {return false}
+    if lhs.requestsPerSecond != rhs.requestsPerSecond {return false}
+    if lhs.requestBurst != rhs.requestBurst {return false}
+    if lhs._quotaBytes != rhs._quotaBytes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -295,206 +295,197 @@ package nonisolated struct WireOperationGroup: Sendable {
 }
 
 /// What a server sends.
-package nonisolated struct WireServerEnvelope: @unchecked Sendable {
+package nonisolated struct WireServerEnvelope: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The id of the request that it answers. 0 for a push.
-  package var id: UInt64 {
-    get {_storage._id}
-    set {_uniqueStorage()._id = newValue}
-  }
+  package var id: UInt64 = 0
 
-  package var answer: OneOf_Answer? {
-    get {return _storage._answer}
-    set {_uniqueStorage()._answer = newValue}
-  }
+  package var answer: WireServerEnvelope.OneOf_Answer? = nil
 
   /// The request failed as a whole.
   package var failure: WireFailure {
     get {
-      if case .failure(let v)? = _storage._answer {return v}
+      if case .failure(let v)? = answer {return v}
       return WireFailure()
     }
-    set {_uniqueStorage()._answer = .failure(newValue)}
+    set {answer = .failure(newValue)}
   }
 
   package var hello: WireHelloAnswer {
     get {
-      if case .hello(let v)? = _storage._answer {return v}
+      if case .hello(let v)? = answer {return v}
       return WireHelloAnswer()
     }
-    set {_uniqueStorage()._answer = .hello(newValue)}
+    set {answer = .hello(newValue)}
   }
 
   package var modifyRecords: WireModifyRecordsAnswer {
     get {
-      if case .modifyRecords(let v)? = _storage._answer {return v}
+      if case .modifyRecords(let v)? = answer {return v}
       return WireModifyRecordsAnswer()
     }
-    set {_uniqueStorage()._answer = .modifyRecords(newValue)}
+    set {answer = .modifyRecords(newValue)}
   }
 
   package var fetchRecords: WireFetchRecordsAnswer {
     get {
-      if case .fetchRecords(let v)? = _storage._answer {return v}
+      if case .fetchRecords(let v)? = answer {return v}
       return WireFetchRecordsAnswer()
     }
-    set {_uniqueStorage()._answer = .fetchRecords(newValue)}
+    set {answer = .fetchRecords(newValue)}
   }
 
   package var modifyZones: WireModifyZonesAnswer {
     get {
-      if case .modifyZones(let v)? = _storage._answer {return v}
+      if case .modifyZones(let v)? = answer {return v}
       return WireModifyZonesAnswer()
     }
-    set {_uniqueStorage()._answer = .modifyZones(newValue)}
+    set {answer = .modifyZones(newValue)}
   }
 
   package var fetchZones: WireFetchZonesAnswer {
     get {
-      if case .fetchZones(let v)? = _storage._answer {return v}
+      if case .fetchZones(let v)? = answer {return v}
       return WireFetchZonesAnswer()
     }
-    set {_uniqueStorage()._answer = .fetchZones(newValue)}
+    set {answer = .fetchZones(newValue)}
   }
 
   package var fetchDatabaseChanges: WireFetchDatabaseChangesAnswer {
     get {
-      if case .fetchDatabaseChanges(let v)? = _storage._answer {return v}
+      if case .fetchDatabaseChanges(let v)? = answer {return v}
       return WireFetchDatabaseChangesAnswer()
     }
-    set {_uniqueStorage()._answer = .fetchDatabaseChanges(newValue)}
+    set {answer = .fetchDatabaseChanges(newValue)}
   }
 
   package var fetchZoneChanges: WireFetchZoneChangesAnswer {
     get {
-      if case .fetchZoneChanges(let v)? = _storage._answer {return v}
+      if case .fetchZoneChanges(let v)? = answer {return v}
       return WireFetchZoneChangesAnswer()
     }
-    set {_uniqueStorage()._answer = .fetchZoneChanges(newValue)}
+    set {answer = .fetchZoneChanges(newValue)}
   }
 
   package var modifySubscriptions: WireModifySubscriptionsAnswer {
     get {
-      if case .modifySubscriptions(let v)? = _storage._answer {return v}
+      if case .modifySubscriptions(let v)? = answer {return v}
       return WireModifySubscriptionsAnswer()
     }
-    set {_uniqueStorage()._answer = .modifySubscriptions(newValue)}
+    set {answer = .modifySubscriptions(newValue)}
   }
 
   package var fetchSubscriptions: WireFetchSubscriptionsAnswer {
     get {
-      if case .fetchSubscriptions(let v)? = _storage._answer {return v}
+      if case .fetchSubscriptions(let v)? = answer {return v}
       return WireFetchSubscriptionsAnswer()
     }
-    set {_uniqueStorage()._answer = .fetchSubscriptions(newValue)}
+    set {answer = .fetchSubscriptions(newValue)}
   }
 
   package var queryRecords: WireQueryRecordsAnswer {
     get {
-      if case .queryRecords(let v)? = _storage._answer {return v}
+      if case .queryRecords(let v)? = answer {return v}
       return WireQueryRecordsAnswer()
     }
-    set {_uniqueStorage()._answer = .queryRecords(newValue)}
+    set {answer = .queryRecords(newValue)}
   }
 
   package var verifyZone: WireVerifyZoneAnswer {
     get {
-      if case .verifyZone(let v)? = _storage._answer {return v}
+      if case .verifyZone(let v)? = answer {return v}
       return WireVerifyZoneAnswer()
     }
-    set {_uniqueStorage()._answer = .verifyZone(newValue)}
+    set {answer = .verifyZone(newValue)}
   }
 
   package var push: WirePush {
     get {
-      if case .push(let v)? = _storage._answer {return v}
+      if case .push(let v)? = answer {return v}
       return WirePush()
     }
-    set {_uniqueStorage()._answer = .push(newValue)}
+    set {answer = .push(newValue)}
   }
 
   package var prepareAssetUpload: WireAssetProgress {
     get {
-      if case .prepareAssetUpload(let v)? = _storage._answer {return v}
+      if case .prepareAssetUpload(let v)? = answer {return v}
       return WireAssetProgress()
     }
-    set {_uniqueStorage()._answer = .prepareAssetUpload(newValue)}
+    set {answer = .prepareAssetUpload(newValue)}
   }
 
   package var uploadAssetChunk: WireAssetProgress {
     get {
-      if case .uploadAssetChunk(let v)? = _storage._answer {return v}
+      if case .uploadAssetChunk(let v)? = answer {return v}
       return WireAssetProgress()
     }
-    set {_uniqueStorage()._answer = .uploadAssetChunk(newValue)}
+    set {answer = .uploadAssetChunk(newValue)}
   }
 
   package var fetchAssetChunk: WireAssetChunk {
     get {
-      if case .fetchAssetChunk(let v)? = _storage._answer {return v}
+      if case .fetchAssetChunk(let v)? = answer {return v}
       return WireAssetChunk()
     }
-    set {_uniqueStorage()._answer = .fetchAssetChunk(newValue)}
+    set {answer = .fetchAssetChunk(newValue)}
   }
 
   package var fetchKeys: WireFetchKeysAnswer {
     get {
-      if case .fetchKeys(let v)? = _storage._answer {return v}
+      if case .fetchKeys(let v)? = answer {return v}
       return WireFetchKeysAnswer()
     }
-    set {_uniqueStorage()._answer = .fetchKeys(newValue)}
+    set {answer = .fetchKeys(newValue)}
   }
 
   package var saveAccountKey: WireSaveAccountKeyAnswer {
     get {
-      if case .saveAccountKey(let v)? = _storage._answer {return v}
+      if case .saveAccountKey(let v)? = answer {return v}
       return WireSaveAccountKeyAnswer()
     }
-    set {_uniqueStorage()._answer = .saveAccountKey(newValue)}
+    set {answer = .saveAccountKey(newValue)}
   }
 
   package var saveZoneKey: WireSaveZoneKeyAnswer {
     get {
-      if case .saveZoneKey(let v)? = _storage._answer {return v}
+      if case .saveZoneKey(let v)? = answer {return v}
       return WireSaveZoneKeyAnswer()
     }
-    set {_uniqueStorage()._answer = .saveZoneKey(newValue)}
+    set {answer = .saveZoneKey(newValue)}
   }
 
   package var fetchShareMetadata: WireFetchShareMetadataAnswer {
     get {
-      if case .fetchShareMetadata(let v)? = _storage._answer {return v}
+      if case .fetchShareMetadata(let v)? = answer {return v}
       return WireFetchShareMetadataAnswer()
     }
-    set {_uniqueStorage()._answer = .fetchShareMetadata(newValue)}
+    set {answer = .fetchShareMetadata(newValue)}
   }
 
   package var acceptShares: WireAcceptSharesAnswer {
     get {
-      if case .acceptShares(let v)? = _storage._answer {return v}
+      if case .acceptShares(let v)? = answer {return v}
       return WireAcceptSharesAnswer()
     }
-    set {_uniqueStorage()._answer = .acceptShares(newValue)}
+    set {answer = .acceptShares(newValue)}
   }
 
   package var fetchShareParticipants: WireFetchShareParticipantsAnswer {
     get {
-      if case .fetchShareParticipants(let v)? = _storage._answer {return v}
+      if case .fetchShareParticipants(let v)? = answer {return v}
       return WireFetchShareParticipantsAnswer()
     }
-    set {_uniqueStorage()._answer = .fetchShareParticipants(newValue)}
+    set {answer = .fetchShareParticipants(newValue)}
   }
 
   /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`). With a push it
   /// is the push's number, from 1 on. An answer has it only while the last pushes are not acknowledged. With id 0 and no answer it is a
   /// reminder, which the client answers with `pushes_heard`. A client that has heard fewer has missed one, and fetches.
-  package var pushesSent: UInt64 {
-    get {_storage._pushesSent}
-    set {_uniqueStorage()._pushesSent = newValue}
-  }
+  package var pushesSent: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -526,8 +517,6 @@ package nonisolated struct WireServerEnvelope: @unchecked Sendable {
   }
 
   package init() {}
-
-  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -1010,454 +999,414 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{13}pushes_sent\0")
 
-  fileprivate class _StorageClass {
-    var _id: UInt64 = 0
-    var _answer: WireServerEnvelope.OneOf_Answer?
-    var _pushesSent: UInt64 = 0
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _id = source._id
-      _answer = source._answer
-      _pushesSent = source._pushesSent
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._id) }()
-        case 2: try {
-          var v: WireFailure?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .failure(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .failure(v)
-          }
-        }()
-        case 3: try {
-          var v: WireHelloAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .hello(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .hello(v)
-          }
-        }()
-        case 4: try {
-          var v: WireModifyRecordsAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .modifyRecords(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .modifyRecords(v)
-          }
-        }()
-        case 5: try {
-          var v: WireFetchRecordsAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchRecords(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchRecords(v)
-          }
-        }()
-        case 6: try {
-          var v: WireModifyZonesAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .modifyZones(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .modifyZones(v)
-          }
-        }()
-        case 7: try {
-          var v: WireFetchZonesAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchZones(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchZones(v)
-          }
-        }()
-        case 8: try {
-          var v: WireFetchDatabaseChangesAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchDatabaseChanges(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchDatabaseChanges(v)
-          }
-        }()
-        case 9: try {
-          var v: WireFetchZoneChangesAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchZoneChanges(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchZoneChanges(v)
-          }
-        }()
-        case 10: try {
-          var v: WireModifySubscriptionsAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .modifySubscriptions(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .modifySubscriptions(v)
-          }
-        }()
-        case 11: try {
-          var v: WireFetchSubscriptionsAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchSubscriptions(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchSubscriptions(v)
-          }
-        }()
-        case 12: try {
-          var v: WireQueryRecordsAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .queryRecords(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .queryRecords(v)
-          }
-        }()
-        case 14: try {
-          var v: WireVerifyZoneAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .verifyZone(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .verifyZone(v)
-          }
-        }()
-        case 15: try {
-          var v: WirePush?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .push(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .push(v)
-          }
-        }()
-        case 20: try {
-          var v: WireAssetProgress?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .prepareAssetUpload(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .prepareAssetUpload(v)
-          }
-        }()
-        case 21: try {
-          var v: WireAssetProgress?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .uploadAssetChunk(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .uploadAssetChunk(v)
-          }
-        }()
-        case 22: try {
-          var v: WireAssetChunk?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchAssetChunk(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchAssetChunk(v)
-          }
-        }()
-        case 30: try {
-          var v: WireFetchKeysAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchKeys(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchKeys(v)
-          }
-        }()
-        case 31: try {
-          var v: WireSaveAccountKeyAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .saveAccountKey(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .saveAccountKey(v)
-          }
-        }()
-        case 32: try {
-          var v: WireSaveZoneKeyAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .saveZoneKey(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .saveZoneKey(v)
-          }
-        }()
-        case 40: try {
-          var v: WireFetchShareMetadataAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchShareMetadata(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchShareMetadata(v)
-          }
-        }()
-        case 41: try {
-          var v: WireAcceptSharesAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .acceptShares(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .acceptShares(v)
-          }
-        }()
-        case 42: try {
-          var v: WireFetchShareParticipantsAnswer?
-          var hadOneofValue = false
-          if let current = _storage._answer {
-            hadOneofValue = true
-            if case .fetchShareParticipants(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._answer = .fetchShareParticipants(v)
-          }
-        }()
-        case 61: try { try decoder.decodeSingularUInt64Field(value: &_storage._pushesSent) }()
-        default: break
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try {
+        var v: WireFailure?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .failure(let m) = current {v = m}
         }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .failure(v)
+        }
+      }()
+      case 3: try {
+        var v: WireHelloAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .hello(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .hello(v)
+        }
+      }()
+      case 4: try {
+        var v: WireModifyRecordsAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .modifyRecords(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .modifyRecords(v)
+        }
+      }()
+      case 5: try {
+        var v: WireFetchRecordsAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchRecords(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchRecords(v)
+        }
+      }()
+      case 6: try {
+        var v: WireModifyZonesAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .modifyZones(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .modifyZones(v)
+        }
+      }()
+      case 7: try {
+        var v: WireFetchZonesAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchZones(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchZones(v)
+        }
+      }()
+      case 8: try {
+        var v: WireFetchDatabaseChangesAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchDatabaseChanges(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchDatabaseChanges(v)
+        }
+      }()
+      case 9: try {
+        var v: WireFetchZoneChangesAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchZoneChanges(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchZoneChanges(v)
+        }
+      }()
+      case 10: try {
+        var v: WireModifySubscriptionsAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .modifySubscriptions(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .modifySubscriptions(v)
+        }
+      }()
+      case 11: try {
+        var v: WireFetchSubscriptionsAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchSubscriptions(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchSubscriptions(v)
+        }
+      }()
+      case 12: try {
+        var v: WireQueryRecordsAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .queryRecords(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .queryRecords(v)
+        }
+      }()
+      case 14: try {
+        var v: WireVerifyZoneAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .verifyZone(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .verifyZone(v)
+        }
+      }()
+      case 15: try {
+        var v: WirePush?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .push(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .push(v)
+        }
+      }()
+      case 20: try {
+        var v: WireAssetProgress?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .prepareAssetUpload(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .prepareAssetUpload(v)
+        }
+      }()
+      case 21: try {
+        var v: WireAssetProgress?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .uploadAssetChunk(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .uploadAssetChunk(v)
+        }
+      }()
+      case 22: try {
+        var v: WireAssetChunk?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchAssetChunk(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchAssetChunk(v)
+        }
+      }()
+      case 30: try {
+        var v: WireFetchKeysAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchKeys(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchKeys(v)
+        }
+      }()
+      case 31: try {
+        var v: WireSaveAccountKeyAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .saveAccountKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .saveAccountKey(v)
+        }
+      }()
+      case 32: try {
+        var v: WireSaveZoneKeyAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .saveZoneKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .saveZoneKey(v)
+        }
+      }()
+      case 40: try {
+        var v: WireFetchShareMetadataAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchShareMetadata(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchShareMetadata(v)
+        }
+      }()
+      case 41: try {
+        var v: WireAcceptSharesAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .acceptShares(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .acceptShares(v)
+        }
+      }()
+      case 42: try {
+        var v: WireFetchShareParticipantsAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .fetchShareParticipants(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .fetchShareParticipants(v)
+        }
+      }()
+      case 61: try { try decoder.decodeSingularUInt64Field(value: &self.pushesSent) }()
+      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      if _storage._id != 0 {
-        try visitor.visitSingularUInt64Field(value: _storage._id, fieldNumber: 1)
-      }
-      switch _storage._answer {
-      case .failure?: try {
-        guard case .failure(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      }()
-      case .hello?: try {
-        guard case .hello(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-      }()
-      case .modifyRecords?: try {
-        guard case .modifyRecords(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-      }()
-      case .fetchRecords?: try {
-        guard case .fetchRecords(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-      }()
-      case .modifyZones?: try {
-        guard case .modifyZones(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-      }()
-      case .fetchZones?: try {
-        guard case .fetchZones(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-      }()
-      case .fetchDatabaseChanges?: try {
-        guard case .fetchDatabaseChanges(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-      }()
-      case .fetchZoneChanges?: try {
-        guard case .fetchZoneChanges(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-      }()
-      case .modifySubscriptions?: try {
-        guard case .modifySubscriptions(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-      }()
-      case .fetchSubscriptions?: try {
-        guard case .fetchSubscriptions(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-      }()
-      case .queryRecords?: try {
-        guard case .queryRecords(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
-      }()
-      case .verifyZone?: try {
-        guard case .verifyZone(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
-      }()
-      case .push?: try {
-        guard case .push(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
-      }()
-      case .prepareAssetUpload?: try {
-        guard case .prepareAssetUpload(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
-      }()
-      case .uploadAssetChunk?: try {
-        guard case .uploadAssetChunk(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
-      }()
-      case .fetchAssetChunk?: try {
-        guard case .fetchAssetChunk(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
-      }()
-      case .fetchKeys?: try {
-        guard case .fetchKeys(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
-      }()
-      case .saveAccountKey?: try {
-        guard case .saveAccountKey(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
-      }()
-      case .saveZoneKey?: try {
-        guard case .saveZoneKey(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
-      }()
-      case .fetchShareMetadata?: try {
-        guard case .fetchShareMetadata(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
-      }()
-      case .acceptShares?: try {
-        guard case .acceptShares(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
-      }()
-      case .fetchShareParticipants?: try {
-        guard case .fetchShareParticipants(let v)? = _storage._answer else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
-      }()
-      case nil: break
-      }
-      if _storage._pushesSent != 0 {
-        try visitor.visitSingularUInt64Field(value: _storage._pushesSent, fieldNumber: 61)
-      }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    switch self.answer {
+    case .failure?: try {
+      guard case .failure(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .hello?: try {
+      guard case .hello(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .modifyRecords?: try {
+      guard case .modifyRecords(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .fetchRecords?: try {
+      guard case .fetchRecords(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .modifyZones?: try {
+      guard case .modifyZones(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .fetchZones?: try {
+      guard case .fetchZones(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .fetchDatabaseChanges?: try {
+      guard case .fetchDatabaseChanges(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .fetchZoneChanges?: try {
+      guard case .fetchZoneChanges(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .modifySubscriptions?: try {
+      guard case .modifySubscriptions(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .fetchSubscriptions?: try {
+      guard case .fetchSubscriptions(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .queryRecords?: try {
+      guard case .queryRecords(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .verifyZone?: try {
+      guard case .verifyZone(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .push?: try {
+      guard case .push(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
+    case .prepareAssetUpload?: try {
+      guard case .prepareAssetUpload(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .uploadAssetChunk?: try {
+      guard case .uploadAssetChunk(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .fetchAssetChunk?: try {
+      guard case .fetchAssetChunk(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .fetchKeys?: try {
+      guard case .fetchKeys(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .saveAccountKey?: try {
+      guard case .saveAccountKey(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
+    case .saveZoneKey?: try {
+      guard case .saveZoneKey(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 32)
+    }()
+    case .fetchShareMetadata?: try {
+      guard case .fetchShareMetadata(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 40)
+    }()
+    case .acceptShares?: try {
+      guard case .acceptShares(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+    }()
+    case .fetchShareParticipants?: try {
+      guard case .fetchShareParticipants(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
+    }()
+    case nil: break
+    }
+    if self.pushesSent != 0 {
+      try visitor.visitSingularUInt64Field(value: self.pushesSent, fieldNumber: 61)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: WireServerEnvelope, rhs: WireServerEnvelope) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._id != rhs_storage._id {return false}
-        if _storage._answer != rhs_storage._answer {return false}
-        if _storage._pushesSent != rhs_storage._pushesSent {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs.id != rhs.id {return false}
+    if lhs.answer != rhs.answer {return false}
+    if lhs.pushesSent != rhs.pushesSent {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

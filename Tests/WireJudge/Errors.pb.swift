@@ -27,6 +27,71 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// Why a credential opens no session. Only whoever shows the credential is told.
+package nonisolated enum WireSignInProblem: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case unspecified // = 0
+
+  /// Nobody has it, or its account is gone.
+  case credentialUnknown // = 1
+  case credentialExpired // = 2
+  case credentialRevoked // = 3
+  case accountDisabled // = 4
+  case deviceRevoked // = 5
+
+  /// A token of an identity provider that the server does not take: its signature, its issuer or its audience is wrong.
+  case tokenInvalid // = 6
+
+  /// The token is valid, and nobody has an account for its issuer and subject.
+  case identityUnknown // = 7
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .credentialUnknown
+    case 2: self = .credentialExpired
+    case 3: self = .credentialRevoked
+    case 4: self = .accountDisabled
+    case 5: self = .deviceRevoked
+    case 6: self = .tokenInvalid
+    case 7: self = .identityUnknown
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .credentialUnknown: return 1
+    case .credentialExpired: return 2
+    case .credentialRevoked: return 3
+    case .accountDisabled: return 4
+    case .deviceRevoked: return 5
+    case .tokenInvalid: return 6
+    case .identityUnknown: return 7
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [WireSignInProblem] = [
+    .unspecified,
+    .credentialUnknown,
+    .credentialExpired,
+    .credentialRevoked,
+    .accountDisabled,
+    .deviceRevoked,
+    .tokenInvalid,
+    .identityUnknown,
+  ]
+
+}
+
 /// CloudKit's codes, with CloudKit's numbers (section 13 of the rules).
 package nonisolated enum WireErrorCode: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
@@ -230,6 +295,9 @@ package nonisolated struct WireFailure: Sendable {
   /// Of a refused Hello: what HelloAnswer.request_session would have had, so that the refusal has a name. Empty otherwise.
   package var requestSession: Data = Data()
 
+  /// Of a refused Hello with NOT_AUTHENTICATED: why, so that an app need not read the message. Older servers do not say.
+  package var signInProblem: WireSignInProblem = .unspecified
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -239,13 +307,17 @@ package nonisolated struct WireFailure: Sendable {
 
 fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
+nonisolated extension WireSignInProblem: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SIGN_IN_PROBLEM_UNSPECIFIED\0\u{1}CREDENTIAL_UNKNOWN\0\u{1}CREDENTIAL_EXPIRED\0\u{1}CREDENTIAL_REVOKED\0\u{1}ACCOUNT_DISABLED\0\u{1}DEVICE_REVOKED\0\u{1}TOKEN_INVALID\0\u{1}IDENTITY_UNKNOWN\0")
+}
+
 nonisolated extension WireErrorCode: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ERROR_CODE_UNSPECIFIED\0\u{1}INTERNAL_ERROR\0\u{1}PARTIAL_FAILURE\0\u{1}NETWORK_UNAVAILABLE\0\u{1}NETWORK_FAILURE\0\u{1}BAD_CONTAINER\0\u{1}SERVICE_UNAVAILABLE\0\u{1}REQUEST_RATE_LIMITED\0\u{1}MISSING_ENTITLEMENT\0\u{1}NOT_AUTHENTICATED\0\u{1}PERMISSION_FAILURE\0\u{1}UNKNOWN_ITEM\0\u{1}INVALID_ARGUMENTS\0\u{1}RESULTS_TRUNCATED\0\u{1}SERVER_RECORD_CHANGED\0\u{1}SERVER_REJECTED_REQUEST\0\u{1}ASSET_FILE_NOT_FOUND\0\u{1}ASSET_FILE_MODIFIED\0\u{1}INCOMPATIBLE_VERSION\0\u{1}CONSTRAINT_VIOLATION\0\u{1}OPERATION_CANCELLED\0\u{1}CHANGE_TOKEN_EXPIRED\0\u{1}BATCH_REQUEST_FAILED\0\u{1}ZONE_BUSY\0\u{1}BAD_DATABASE\0\u{1}QUOTA_EXCEEDED\0\u{1}ZONE_NOT_FOUND\0\u{1}LIMIT_EXCEEDED\0\u{1}USER_DELETED_ZONE\0\u{1}TOO_MANY_PARTICIPANTS\0\u{1}ALREADY_SHARED\0\u{1}REFERENCE_VIOLATION\0\u{1}MANAGED_ACCOUNT_RESTRICTED\0\u{1}PARTICIPANT_MAY_NEED_VERIFICATION\0\u{1}SERVER_RESPONSE_LOST\0\u{1}ASSET_NOT_AVAILABLE\0\u{1}ACCOUNT_TEMPORARILY_UNAVAILABLE\0\u{1}PARTICIPANT_ALREADY_INVITED\0")
 }
 
 nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Failure"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}retry_after_seconds\0\u{3}user_did_reset_encrypted_data_key\0\u{3}zone_key_unknown\0\u{3}request_session\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}retry_after_seconds\0\u{3}user_did_reset_encrypted_data_key\0\u{3}zone_key_unknown\0\u{3}request_session\0\u{3}sign_in_problem\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -259,6 +331,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 4: try { try decoder.decodeSingularBoolField(value: &self.userDidResetEncryptedDataKey) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.zoneKeyUnknown) }()
       case 6: try { try decoder.decodeSingularBytesField(value: &self.requestSession) }()
+      case 7: try { try decoder.decodeSingularEnumField(value: &self.signInProblem) }()
       default: break
       }
     }
@@ -283,6 +356,9 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
     if !self.requestSession.isEmpty {
       try visitor.visitSingularBytesField(value: self.requestSession, fieldNumber: 6)
     }
+    if self.signInProblem != .unspecified {
+      try visitor.visitSingularEnumField(value: self.signInProblem, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -293,6 +369,7 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.userDidResetEncryptedDataKey != rhs.userDidResetEncryptedDataKey {return false}
     if lhs.zoneKeyUnknown != rhs.zoneKeyUnknown {return false}
     if lhs.requestSession != rhs.requestSession {return false}
+    if lhs.signInProblem != rhs.signInProblem {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

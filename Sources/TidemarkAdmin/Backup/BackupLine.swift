@@ -103,7 +103,7 @@ extension BackupLine.Step {
 }
 
 extension BackupLine.Container {
-    init(_ contents: ContainerContents) {
+    init(_ contents: BackedUpContainer) {
         self.init(
             container: contents.container.identifier, environment: EnvironmentName(contents.container.environment),
             users: contents.users, zones: contents.zones, records: contents.records)

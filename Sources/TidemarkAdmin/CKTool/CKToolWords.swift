@@ -25,7 +25,10 @@ struct CKToolWords: Equatable, Sendable {
     }
 
     /// Sign and value are one word, so that a value may begin with a hyphen.
-    mutating func add(_ option: String, _ value: String) { words.append("\(option)=\(value)") }
+    /// An empty value is a word of its own: after a sign of equality it would count as missing.
+    mutating func add(_ option: String, _ value: String) {
+        words += value.isEmpty ? [option, ""] : ["\(option)=\(value)"]
+    }
 
     mutating func add(_ option: String, _ values: [String]) {
         for value in values { add(option, value) }

@@ -95,15 +95,32 @@ package struct ServedCommands: OperatorCommands {
         _ command: any AdminCommand, _ request: OperatorRequest, over channel: any OperatorChannel
     ) async -> ExitStatus {
         let screen = Screen(command.options, ChannelTerminal(request, channel))
-        return await onThread(request, channel) { loop in await Self.perform(command, request, screen, loop) }
+        let status = await onThread(request, channel) { loop in await Self.perform(command, request, screen, loop) }
+        Self.note(Auditor.name(of: type(of: command)), request, status)
+        return status
     }
 
     private func run(
         _ command: ServedCKTool, _ request: OperatorRequest, over channel: any OperatorChannel
     ) async -> ExitStatus {
-        await onThread(request, channel) { loop in
+        let status = await onThread(request, channel) { loop in
             await Self.perform(command, request, ChannelTerminal(request, channel), loop)
         }
+        Self.note("cktool \(type(of: command.command)._commandName)", request, status)
+        return status
+    }
+
+    private static func note(_ action: String, _ request: OperatorRequest, _ status: ExitStatus) {
+        let sender =
+            switch request.sender {
+            case .operator(let sender): sender.name
+            case .user(let sender): "account \(sender.account.rawValue)"
+            }
+        log.debug(
+            "a command of an operator ended",
+            [
+                "request": "\(request.uuid)", "operator": sender, "action": action, "status": "\(status.rawValue)",
+            ])
     }
 
     private func onThread(
@@ -125,12 +142,6 @@ package struct ServedCommands: OperatorCommands {
         } onCancel: {
             work.cancel()
         }
-        Self.log.debug(
-            "a command of an operator ended",
-            [
-                "request": "\(request.uuid)", "operator": request.sender.name,
-                "action": Auditor.name(of: type(of: command)), "status": "\(status.rawValue)",
-            ])
         return status
     }
 

@@ -46,7 +46,10 @@ package final class InputFile {
     /// Nil at the end.
     func peek() throws(AdminFailure) -> UInt8? {
         while place == buffer.count {
-            guard !isAtEnd || head != nil else { return nil }
+            guard !isAtEnd || head != nil else {
+                try checkEnd()
+                return nil
+            }
             let chunk: [UInt8]
             if let head { chunk = head } else { chunk = try readChunk() }
             head = nil
@@ -72,14 +75,15 @@ package final class InputFile {
     private func readChunk() throws(AdminFailure) -> [UInt8] {
         let bytes = try source.read()
         byteCountRead += bytes.count
-        if bytes.isEmpty {
-            isAtEnd = true
-            guard gunzip?.isInMember != true else {
-                throw AdminFailure(
-                    .usage, "\(name) is incomplete: the end of the gzip data is missing. Download it again.")
-            }
-        }
+        isAtEnd = bytes.isEmpty
         return bytes
+    }
+
+    private func checkEnd() throws(AdminFailure) {
+        guard gunzip?.isInMember != true else {
+            throw AdminFailure(
+                .usage, "\(name) is incomplete: the end of the gzip data is missing. Download it again.")
+        }
     }
 }
 

@@ -22,30 +22,6 @@ struct ConnectionMachine {
         case stopped
     }
 
-    private struct Request {
-        let isChange: Bool
-        /// Answered by what Hello brings; never sent.
-        var isIdentification = false
-        /// A part of an upload: large, and another server may be elsewhere, so that it is not sent again after a cut.
-        var isPart = false
-        /// Nil once it has been encoded and need not be again.
-        var make: (@Sendable (WireRequestStamp?) -> WireClientEnvelope)?
-        var bytes: [UInt8] = []
-        /// Of a change: random bits.
-        var nonce: UInt64 = 0
-        /// Of a change: whether its caller may ask for it once more, if it ends without an outcome.
-        var mayRepeat = false
-        /// Of a change that was sent.
-        var stamp: WireRequestStamp?
-        var isSentOnThisChannel = false
-        var wasSent = false
-        /// Whether it was sent over a connection that ended without its answer: it may have been carried out.
-        var wasCut = false
-        /// Of a change: whether an answer left it open what became of it.
-        var isOutcomeOpen = false
-        var mark = RequestMark()
-    }
-
     private(set) var state = State.idle
     private(set) var userRecordName: String?
     /// Whom the last greeting with this credential named; nil: there was none.
@@ -65,7 +41,7 @@ struct ConnectionMachine {
     private var renewsCredential: Bool
     /// How often the credential has changed, or whom the server names for it.
     private(set) var generation = 0
-    private var requests: [UInt64: Request] = [:]
+    private var requests: [UInt64: ConnectionRequest] = [:]
     /// Ids in the order in which they were made; growing.
     private var order: [UInt64] = []
     private var nextID: UInt64 = 1
@@ -132,7 +108,7 @@ struct ConnectionMachine {
         }
         let stamp = mayRepeat ? numbers.take(nonce: nonce) : nil
         return add(
-            Request(
+            ConnectionRequest(
                 isChange: isChange, make: make, nonce: nonce, mayRepeat: mayRepeat, stamp: stamp,
                 isOutcomeOpen: stamp != nil),
             generation, now: now)
@@ -165,7 +141,7 @@ struct ConnectionMachine {
         _ encoded: EncodedRequest, generation: Int? = nil, now: Moment
     ) -> (id: UInt64, actions: [Action]) {
         add(
-            Request(
+            ConnectionRequest(
                 isChange: false, isPart: true, bytes: encoded.take(id: nextID),
                 mark: RequestMark(kind: .uploadAssetChunk)),
             generation, now: now)
@@ -173,10 +149,12 @@ struct ConnectionMachine {
 
     /// Who is signed in: answered as soon as Hello has been, with its answer.
     mutating func identify(generation: Int? = nil, now: Moment) -> (id: UInt64, actions: [Action]) {
-        add(Request(isChange: false, isIdentification: true), generation, now: now)
+        add(ConnectionRequest(isChange: false, isIdentification: true), generation, now: now)
     }
 
-    private mutating func add(_ request: Request, _ generation: Int?, now: Moment) -> (id: UInt64, actions: [Action]) {
+    private mutating func add(_ request: ConnectionRequest, _ generation: Int?, now: Moment) -> (
+        id: UInt64, actions: [Action]
+    ) {
         let id = nextID
         nextID += 1
         requests[id] = request
@@ -602,7 +580,7 @@ struct ConnectionMachine {
         return bytes
     }
 
-    private mutating func stamp(for request: Request) -> WireRequestStamp {
+    private mutating func stamp(for request: ConnectionRequest) -> WireRequestStamp {
         if var stamp = request.stamp {
             stamp.repeated = true
             return stamp

@@ -47,6 +47,13 @@ enum ConnectionReports {
             ])
     }
 
+    /// - Parameter session: the number of the newer device's session.
+    static func copied(_ member: SessionMember, session: UInt64) {
+        FailureLog.shared.note(
+            .warning, "two devices have one identity: the newer one is told to take another", cause: "a copied device",
+            ["session": "\(session)", "account": "\(member.identity?.account.rawValue ?? 0)"], request: nil)
+    }
+
     /// Of an account without other containers. It cannot miss data.
     static func createdFirst(_ container: UnknownContainer, _ greeting: Greeting) {
         guard log.writes(.debug) else {

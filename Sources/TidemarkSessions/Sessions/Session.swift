@@ -385,7 +385,7 @@ extension Session {
         answer.requestSession = requestSession
         answer.wantsReports = hub.settings.devices != nil && member.identity != nil
         openTrail(of: member, isDeviceTaken: answer.deviceTaken)
-        if answer.deviceTaken { logCopy(of: member) }
+        if answer.deviceTaken { ConnectionReports.copied(member, session: number) }
         hub.reports.opened(uuid(of: id), session: number, member)
         count(greeting, .ok)
         send { [answer] in $0.send(ServerMessage.answer(id, .hello(answer))) }
@@ -456,12 +456,6 @@ extension Session {
         let (now, patience) = (hub.scheduler.now, hub.settings.anonymousIdleTimeout)
         let isIdle = state.withLock { $0.machine.requestCount == 0 && now - $0.lastRequest >= patience }
         if isIdle { end(.idle) } else { watchIdling() }
-    }
-
-    private func logCopy(of member: SessionMember) {
-        FailureLog.shared.note(
-            .warning, "two devices have one identity: the newer one is told to take another", cause: "a copied device",
-            ["session": "\(number)", "account": "\(member.identity?.account.rawValue ?? 0)"], request: nil)
     }
 
     private func answer(_ message: ClientMessage) {

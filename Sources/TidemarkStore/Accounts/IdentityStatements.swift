@@ -10,7 +10,7 @@ struct IdentityStatements: Sendable {
 
     /// Whoever makes the same identity at the same time waits, on whichever server.
     let lock = DeclaredStatement<Int64, Void>(
-        .write, "lock_identity", "SELECT 1 FROM pg_advisory_xact_lock(\(\.self))")
+        .read, "lock_identity", "SELECT 1 FROM pg_advisory_xact_lock(\(\.self))")
 
     /// No row: there is such an identity, or an account of this name.
     let createWithAccount = DeclaredStatement<(new: New, name: String), Void>(

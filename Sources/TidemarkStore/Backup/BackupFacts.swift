@@ -30,7 +30,7 @@ package struct AppliedMigration: Sendable, Equatable {
 }
 
 /// What a container has: users, living zones and the living records in them.
-package struct ContainerContents: Sendable, Equatable {
+package struct BackedUpContainer: Sendable, Equatable {
     package let container: ContainerKey
     package let users: Int
     package let zones: Int

@@ -60,7 +60,7 @@ package final class BackupSnapshot: Sendable {
         try await connection.run(sql.backup.migrations()).rows
     }
 
-    package func contents() async throws(StorageError) -> [ContainerContents] {
+    package func contents() async throws(StorageError) -> [BackedUpContainer] {
         try await connection.run(sql.backup.contents()).rows
     }
 

@@ -50,7 +50,7 @@ struct BackupStatements: Sendable {
         AppliedMigration(number: try row["number"], name: try row["name"], checksum: try row["checksum"])
     }
 
-    let contents = DeclaredStatement<Void, ContainerContents>(
+    let contents = DeclaredStatement<Void, BackedUpContainer>(
         .read, "container_contents",
         """
         SELECT c.identifier, c.environment, (SELECT count(*) FROM container_user WHERE container_id = c.id) AS users,
@@ -65,7 +65,7 @@ struct BackupStatements: Sendable {
          ORDER BY c.identifier, c.environment
         """
     ) { row throws(PostgresError) in
-        ContainerContents(
+        BackedUpContainer(
             container: ContainerKey(
                 identifier: try row["identifier"],
                 environment: ContainerEnvironment(rawValue: try row["environment"]) ?? .development),

@@ -206,7 +206,7 @@ struct MigrationStatements: Sendable {
     let steps = DeclaredStatement<Void, MigrationStep.Applied>(
         .read, "migration_steps",
         """
-        SELECT number, name, checksum,
+        SELECT number::bigint AS number, name, checksum,
                to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS at
           FROM schema_migration ORDER BY number
         """

@@ -5,8 +5,7 @@ package import TidemarkService
 
 extension MemoryStore {
     package func schema(of container: ContainerID) async throws(StorageError) -> ContainerSchema {
-        try await requireOpen(container)
-        return try known(try await call { $0.schemas[container] })
+        try known(try await call(in: container) { $0.schemas[container] })
     }
 
     package func schemaVersion(of container: ContainerID) async throws(StorageError) -> Int64 {
@@ -17,16 +16,22 @@ extension MemoryStore {
         try known(try await call { $0.schemas[container] }).revision
     }
 
-    private func requireOpen(_ container: ContainerID) async throws(StorageError) {
-        guard try await call({ $0.closedContainers[container] == nil }) else { throw StorageError(.containerClosed) }
+    /// A call that a closed container refuses.
+    private func call<Value: Sendable>(
+        in container: ContainerID, _ body: @escaping @Sendable (inout MemoryTables) -> Value?
+    ) async throws(StorageError) -> Value? {
+        let result = try await call { tables -> Result<Value?, StorageError> in
+            guard tables.closedContainers[container] == nil else { return .failure(StorageError(.containerClosed)) }
+            return .success(body(&tables))
+        }
+        return try result.get()
     }
 
     package func learn(
         _ lesson: SchemaLesson, in container: ContainerID
     ) async throws(StorageError) -> ContainerSchema {
-        try await requireOpen(container)
-        return try known(
-            try await call { tables in
+        try known(
+            try await call(in: container) { tables in
                 guard var schema = tables.schemas[container] else { return nil }
                 if !schema.isFrozen { schema.schema = schema.schema.learning(lesson) }
                 tables.schemas[container] = schema

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Foundation
 internal import TidemarkAdmin
 internal import TidemarkDomain
 internal import TidemarkServer

@@ -117,6 +117,9 @@ import TidemarkTestSupport
                 _ = try await same(
                     tools, [verb] + Self.container + ["--file", "\(place.directory.path)/none"], status: 2)
             }
+            #expect(
+                try await served.run(["import-schema", "--validate"] + Self.container + ["--file", file]).output
+                    == "✅ Schema is valid.\nCreated container iCloud.test.operator in development.\n")
             let imported = try await same(
                 tools, ["import-schema", "--validate"] + Self.container + ["--file", file])
             #expect(imported == "✅ Schema is valid.\n")
@@ -190,7 +193,9 @@ import TidemarkTestSupport
         try await with { place in
             _ = try await OperatorSeat.take(place, "olga", role: "editor")
             let tool = ServedTool.served(place, context: "olga")
-            #expect(try await tool.importSchema().output == "✅ Schema is valid.\n")
+            #expect(
+                try await tool.importSchema().output
+                    == "✅ Schema is valid.\nCreated container iCloud.test.operator in development.\n")
             #expect(try await tool.run(["export-schema"] + Self.container).status == 0)
         }
     }

@@ -141,7 +141,6 @@ extension GoldenCommand {
             changing: "accounts set-limit", "alice --requests-per-second 20 --dry-run",
             "alice --requests-per-second 20",
             "alice --requests-per-second none -o json", "alice --requests-per-second default",
-            "alice --request-burst 3",
             "nobody --requests-per-second 1"),
         GoldenCommand(changing: "accounts set-quota", "alice --megabytes 100", "alice --megabytes none -o json"),
         GoldenCommand(
@@ -180,8 +179,7 @@ extension GoldenCommand {
             changing: "containers delete", "iCloud.org.example.new --environment production",
             "iCloud.org.example.new --environment production --dry-run",
             "iCloud.org.example.new --environment production --yes",
-            "iCloud.org.example.new --environment production --yes -o json",
-            "iCloud.org.example.new --both-environments --environment production"),
+            "iCloud.org.example.new --environment production --yes -o json"),
         GoldenCommand(
             changing: "containers set-feeds", "iCloud.org.example.new everywhere",
             "iCloud.org.example.new custom-zones -o json", "iCloud.org.example.none everywhere"),
@@ -190,7 +188,7 @@ extension GoldenCommand {
             "iCloud.org.example.new --references 0 -o json",
             "iCloud.org.example.new --requests-per-second 20 --dry-run",
             "iCloud.org.example.new --requests-per-second 20 --request-burst 30 --references 9",
-            "iCloud.org.example.none --requests-per-second default", "iCloud.org.example.new"),
+            "iCloud.org.example.none --requests-per-second default"),
         GoldenCommand(
             changing: "containers set-quota", "iCloud.org.example.new --private-megabytes 10",
             "iCloud.org.example.new --public-megabytes none -o json"),

@@ -24,7 +24,7 @@ import TidemarkFields
     private static func asset(
         _ database: Int64, _ sha256: String = hash, _ bytes: Int64 = 5, kind: String = "asset"
     ) -> String {
-        #"{"\#(kind):{"bytes":\#(bytes),"database":\#(database),"sha256":"\#(sha256)"}}"#
+        #"{"\#(kind)":{"bytes":\#(bytes),"database":\#(database),"sha256":"\#(sha256)"}}"#
     }
 
     /// The lines with the end that belongs to them.

@@ -143,13 +143,14 @@ import TidemarkTestSupport
     @Test func `R-882: a viewer's query marks no field and builds no index, and says who may`() async throws {
         try await with { (place: Place) async throws in
             let record = #"{"recordName":"a","recordType":"Note","fields":{"n":{"type":"int64","value":7}}}"# + "\n"
-            for words in [
-                ["containers", "create", AdminPlace.container.identifier], ["accounts", "create", "alice"],
-                ["records", "save", "alice", "_defaultZone", "notes.jsonl"],
-            ] {
-                let done = await place.run(words, files: ["notes.jsonl": Array(record.utf8)])
-                #expect(done.status == .ok, "\(done.channel.messages)")
-            }
+            _ = await place.run(["containers", "create", AdminPlace.container.identifier])
+            _ = await place.run(["accounts", "create", "alice"])
+            _ = try await place.store.user(
+                ofAccount: "alice", in: AdminPlace.container, now: Timestamp(milliseconds: 1_700_000_000_000))
+            let saved = await place.run(
+                ["records", "save", "alice", ZoneName.default, "notes.jsonl"],
+                files: ["notes.jsonl": Array(record.utf8)])
+            #expect(saved.status == .ok, "\(saved.channel.messages)")
             func state() async -> String {
                 let (schema, indexes) = (await place.run(["schema", "export"]), await place.run(["indexes", "list"]))
                 return schema.channel.output + indexes.channel.output
@@ -302,6 +303,8 @@ import TidemarkTestSupport
             let saved = await place.run(["records", "save", "alice", ZoneName.default, "notes.jsonl"], files: file)
             #expect(saved.status == .ok, "\(saved.channel.messages)")
             let query = ["records", "query", "alice", "Note", "--limit", "0"]
+            // An owner's query marks what it needs. A viewer's changes nothing.
+            _ = await place.run(query + ["--field", "text"])
             let refused = await place.run(query, as: .viewer)
             #expect(refused.status == .refused)
             #expect(refused.channel.messages.last?.contains("--field") == true, "\(refused.channel.messages)")

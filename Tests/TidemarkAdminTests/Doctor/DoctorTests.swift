@@ -97,7 +97,8 @@ import TidemarkTestSupport
     private static func documented() throws -> [String: String] {
         let document = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/admin.md")
         let text = try String(contentsOf: document, encoding: .utf8)
-        let part = try #require(text.split(separator: "## What doctor finds").last)
+        let below = try #require(text.split(separator: "\n## What doctor finds\n").last)
+        let part = try #require(below.split(separator: "\n## ").first)
         var rows: [String: String] = [:]
         for line in part.split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

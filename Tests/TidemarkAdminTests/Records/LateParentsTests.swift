@@ -4,6 +4,7 @@ import Testing
 import TidemarkDomain
 import TidemarkFields
 import TidemarkService
+import TidemarkStore
 
 @testable import TidemarkAdmin
 

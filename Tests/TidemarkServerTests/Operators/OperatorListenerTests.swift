@@ -216,21 +216,6 @@ import TidemarkWire
             #expect(error?.code == .plainBeyondLoopback)
         }
     }
-}
-
-/// Parts of a file that are left.
-private final class SharedParts: Sendable {
-    private let left: Mutex<Int>
-
-    init(count: Int) { left = Mutex(count) }
-
-    func take() -> Bool {
-        left.withLock { left in
-            guard left > 0 else { return false }
-            left -= 1
-            return true
-        }
-    }
 
     // MARK: Users
 
@@ -287,18 +272,35 @@ private final class SharedParts: Sendable {
         try await with { world, server, commands, credential in
             let ask = OperatorPeer.command(["ask"])
             var peers: [OperatorPeer] = []
-            for token in [world.alice.text, world.alice.text, world.bob.text, world.bob.text] {
-                peers.append(try connect(world, server, [OperatorPeer.hello(token), ask], as: Self.user))
-            }
-            try await eventually { commands.begun == 4 }
             let (_, carol) = try await LiveWorld.issue("carol", world.admin)
+            for token in [world.alice.text, world.alice.text, world.bob.text, carol.text] {
+                peers.append(try connect(world, server, [OperatorPeer.hello(token), ask], as: Self.user))
+                // In this order: alice has two places only while nobody else has one.
+                try await eventually { [count = peers.count] in commands.begun == count }
+            }
+            let (_, dave) = try await LiveWorld.issue("dave", world.admin)
             let greet = OperatorPeer.command(["greet"])
-            let late = try connect(world, server, [OperatorPeer.hello(carol.text), greet], as: Self.user)
+            let late = try connect(world, server, [OperatorPeer.hello(dave.text), greet], as: Self.user)
             #expect(await late.untilClosed().messages.last?.end.status == 5)
             let olga = try connect(world, server, [OperatorPeer.hello(credential), greet])
             #expect(await olga.untilClosed().messages.last?.end.status == 0)
             for peer in peers { peer.close() }
             try await eventually { commands.ended == 5 }
+        }
+    }
+}
+
+/// Parts of a file that are left.
+private final class SharedParts: Sendable {
+    private let left: Mutex<Int>
+
+    init(count: Int) { left = Mutex(count) }
+
+    func take() -> Bool {
+        left.withLock { left in
+            guard left > 0 else { return false }
+            left -= 1
+            return true
         }
     }
 }

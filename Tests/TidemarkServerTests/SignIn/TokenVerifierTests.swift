@@ -121,7 +121,7 @@ import TidemarkTransport
         let provider = try await Provider.start()
         let token = try Self.fixture.token("ES256")
         let address = try HTTPAddress("http://127.0.0.1:\(provider.port)/keys")
-        for status in [HTTPStatus.internalServerError, .notFound, .noContent] {
+        for status in [HTTPStatus.serviceUnavailable, .notFound, .noContent] {
             provider.status.withLock { $0 = status }
             let verifier = try TokenVerifier([Self.issuer(.url(address))])
             #expect(await Self.verdict(token, verifier) == "keysUnavailable")

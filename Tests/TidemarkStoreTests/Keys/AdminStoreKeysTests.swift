@@ -27,7 +27,7 @@ import TidemarkStore
                 try await admin.saveOldestZoneKey(key(number), in: zone, limits: limits, now: SharingFixture.now)
                     .compactMap(\.id.first)
             }
-            var limits = Limits.standard
+            var limits = Limits()
             limits.zoneKeysMax = 4
             #expect(try await older(9, limits) == [], "a zone without keys gets its first one in the usual way")
             #expect(try await isSaved(1, after: nil, atMost: 4))

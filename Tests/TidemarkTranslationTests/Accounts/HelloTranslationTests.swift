@@ -38,7 +38,7 @@ import TidemarkWire
             ("short device", .requestInvalid, { $0.device = [UInt8](repeating: 1, count: 15) }),
             ("long device", .requestInvalid, { $0.device = [UInt8](repeating: 1, count: 17) }),
             ("unknown environment", .requestInvalid, { $0.environment = .unrecognized(9) }),
-            ("long credential", .notAuthenticated, { $0.credential = String(repeating: "c", count: 2_000) }),
+            ("long credential", .notAuthenticated, { $0.credential = String(repeating: "c", count: 17_000) }),
         ]
         for (name, reason, change) in cases {
             var hello = Examples.hello

@@ -8,7 +8,7 @@ import TidemarkTestSupport
 
 @testable import TidemarkAdmin
 
-@Suite struct ContainerRemovalTests {
+@Suite struct AdminContainersDeleteTests {
     private static let name = AdminPlace.container.identifier
 
     private func fill(_ place: AdminPlace) async throws {

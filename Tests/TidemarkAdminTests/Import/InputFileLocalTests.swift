@@ -8,7 +8,7 @@ import TidemarkTestSupport
 @testable import TidemarkAdmin
 
 /// Files that an operator names, and pipes that give nothing.
-@Suite struct LocalFileTests {
+@Suite struct InputFileLocalTests {
     private func with(_ body: (_ path: String) async throws -> Void) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }

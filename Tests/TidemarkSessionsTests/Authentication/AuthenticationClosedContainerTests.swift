@@ -11,7 +11,7 @@ import TidemarkWire
 @testable import TidemarkSessions
 
 /// What a server does with devices of a container that an operator deletes.
-@Suite struct ClosedContainerTests {
+@Suite struct AuthenticationClosedContainerTests {
     private let key = ContainerKey(identifier: SessionWorld.container, environment: .development)
 
     private func elsewhere(_ world: SessionWorld) throws -> TestClient {

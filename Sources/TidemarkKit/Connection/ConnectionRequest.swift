@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TidemarkWire
+
+/// A request of a ``ConnectionMachine`` that waits for its answer.
+struct ConnectionRequest {
+    let isChange: Bool
+    /// Answered by what Hello brings; never sent.
+    var isIdentification = false
+    /// A part of an upload: large, and another server may be elsewhere, so that it is not sent again after a cut.
+    var isPart = false
+    /// Nil once it has been encoded and need not be again.
+    var make: (@Sendable (WireRequestStamp?) -> WireClientEnvelope)?
+    var bytes: [UInt8] = []
+    /// Of a change: random bits.
+    var nonce: UInt64 = 0
+    /// Of a change: whether its caller may ask for it once more, if it ends without an outcome.
+    var mayRepeat = false
+    /// Of a change that was sent.
+    var stamp: WireRequestStamp?
+    var isSentOnThisChannel = false
+    var wasSent = false
+    /// Whether it was sent over a connection that ended without its answer: it may have been carried out.
+    var wasCut = false
+    /// Of a change: whether an answer left it open what became of it.
+    var isOutcomeOpen = false
+    var mark = RequestMark()
+}
