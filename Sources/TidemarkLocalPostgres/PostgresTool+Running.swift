@@ -18,6 +18,7 @@ extension PostgresTool {
     package func run(
         _ arguments: [String], variables: [String: String], meanwhile: () async throws -> Void = {}
     ) async throws {
+        try Task.checkCancellation()
         let run = try ToolRun(path, arguments, variables: variables.map { "\($0.key)=\($0.value)" })
         do {
             while run.exit == nil {
@@ -38,10 +39,12 @@ extension PostgresTool {
 }
 
 /// A program on a thread of its own: the kernel ends the program when the *thread* that forked it ends.
-private final class ToolRun: Sendable {
+final class ToolRun: Sendable {
     private struct State {
         var process: ChildProcess?
         var exit: ChildProcess.Exit?
+        /// Whether it is to end. It may not have started yet.
+        var isEnding = false
     }
 
     private let path: String
@@ -81,9 +84,10 @@ private final class ToolRun: Sendable {
     /// Nil while it runs.
     var exit: ChildProcess.Exit? { state.withLock { $0.exit } }
 
-    /// Asks it to end, which a program of PostgreSQL's does at once.
+    /// Asks it to end, which a program of PostgreSQL's does at once. One that has not started yet ends when it does.
     func end() {
         state.withLock { state in
+            state.isEnding = true
             if let process = state.process { _ = kill(process.id, SIGTERM) }
         }
     }
@@ -108,7 +112,10 @@ private final class ToolRun: Sendable {
             _ = write(output, reason, reason.count)
             return state.withLock { $0.exit = ChildProcess.Exit(status: 127, signal: 0) }
         }
-        state.withLock { $0.process = started }
+        state.withLock { state in
+            state.process = started
+            if state.isEnding { _ = kill(started.id, SIGTERM) }
+        }
         started.waitForEnd()
         // Reaped under the lock, so that no other process with its number is ended.
         state.withLock { state in

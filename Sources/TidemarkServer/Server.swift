@@ -119,9 +119,6 @@ package final class Server: Sendable {
             parts[0].writeFailureCounts()
             logSettings(configuration)
             if server.admin != nil { parts[0].watchTables(every: configuration.admin.tablesInterval, state) }
-            for address in server.addresses {
-                log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": version])
-            }
             return server
         } catch {
             for part in parts { await part.stop() }
@@ -129,6 +126,13 @@ package final class Server: Sendable {
             configuration.tokens?.stop()
             await configuration.requestTraces?.stop()
             throw error
+        }
+    }
+
+    /// Writes down that it serves. Whoever reads that may signal the process at once, so its signals are handled before.
+    package func announce() {
+        for address in addresses {
+            Self.log.info("serving", ["address": "\(address)", "tls": "\(tls != nil)", "version": Self.version])
         }
     }
 

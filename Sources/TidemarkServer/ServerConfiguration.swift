@@ -50,6 +50,9 @@ package struct ServerConfiguration: Sendable {
     package var proxies: [AddressNetwork] = []
     /// Nil: without TLS, which is allowed on loopback only.
     package var certificate: CertificateFiles?
+    /// Whether connections have the addresses of their clients. Without TLS all have that of a proxy, unless it says whose they
+    /// are.
+    package var knowsAddresses: Bool { certificate != nil || !proxies.isEmpty }
     /// In libpq's form; several hosts are allowed.
     package var databaseURL: String
     /// Event loops. Each has a thread, database connections and devices of its own.

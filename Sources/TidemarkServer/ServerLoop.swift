@@ -105,7 +105,7 @@ final class ServerLoop: Sendable {
             deviceAge: configuration.deviceAge, auditAge: configuration.auditAge)
         return ServerLoop(
             loop: loop, storage: storage, service: service, hub: hub, janitor: janitor,
-            allowedOrigins: configuration.allowedOrigins, hasAddresses: configuration.certificate != nil)
+            allowedOrigins: configuration.allowedOrigins, hasAddresses: configuration.knowsAddresses)
     }
 
     /// Connects the loops of one server. The first one listens to other servers and removes old data from the store.

@@ -19,12 +19,14 @@ final class ConnectionGate: Sendable {
     }
 
     /// A pass for a connection that was accepted, for the given loop. Another connection may have to give way.
-    func arrive(from peer: SocketAddress, on loop: EventLoop) -> ConnectionPass {
+    ///
+    /// - Parameter isProxy: whether the peer is a proxy that says who its client is.
+    func arrive(from peer: SocketAddress, isProxy: Bool, on loop: EventLoop) -> ConnectionPass {
         let now = loop.now
         let (pass, others) = state.withLock { state in
             state.lastID += 1
             let id = state.lastID
-            let arrival = state.places.arrive(id, from: peer.block, at: now)
+            let arrival = state.places.arrive(id, from: peer.block, isProxy: isProxy, at: now)
             let pass = ConnectionPass(id: id, gate: self, loop: loop, refusal: arrival.refusal)
             state.passes[id] = pass
             return (pass, Others(of: arrival, in: &state))

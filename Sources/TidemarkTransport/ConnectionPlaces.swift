@@ -95,9 +95,13 @@ struct ConnectionPlaces {
     // MARK: Events
 
     /// A connection has been accepted. `id` is new.
-    mutating func arrive(_ id: UInt64, from block: AddressBlock, at now: Duration) -> Arrival {
+    ///
+    /// - Parameter isProxy: whether it will turn out to be another's. The bound of one address does not count for it.
+    mutating func arrive(
+        _ id: UInt64, from block: AddressBlock, isProxy: Bool = false, at now: Duration
+    ) -> Arrival {
         var arrival = Arrival()
-        if let (crowd, candidate) = crowd(in: block) {
+        if let (crowd, candidate) = crowd(in: block, isProxy: isProxy) {
             if let candidate, let place = places[candidate],
                 now - place.arrivedAt >= limits.patience || isFarAhead(place.block, of: block)
             {
@@ -172,9 +176,9 @@ struct ConnectionPlaces {
     // MARK: Deciding
 
     /// The bound that one more newcomer would exceed, and who would give way: the oldest newcomer of whoever has most.
-    private mutating func crowd(in block: AddressBlock) -> (Overcrowding, candidate: UInt64?)? {
+    private mutating func crowd(in block: AddressBlock, isProxy: Bool) -> (Overcrowding, candidate: UInt64?)? {
         let own = blocks[block]?.newcomerCount ?? 0
-        if own >= limits.newcomersPerAddressMax { return (.ofAddress, oldestNewcomer(of: block)) }
+        if !isProxy, own >= limits.newcomersPerAddressMax { return (.ofAddress, oldestNewcomer(of: block)) }
         guard newcomerCount >= limits.newcomersMax else { return nil }
         // Of equals the one that has waited longest. Otherwise one of very many addresses could protect the others, by
         // connecting anew each second.

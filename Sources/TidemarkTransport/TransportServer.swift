@@ -87,7 +87,7 @@ package final class TransportServer: Sendable {
             return descriptor.close()
         }
         metrics.accepted.increment(listener)
-        let pass = gate?.arrive(from: peer, on: part.group.loop)
+        let pass = gate?.arrive(from: peer, isProxy: configuration.proxies.has(peer), on: part.group.loop)
         if pass?.refusal != nil { metrics.crowdedOut.increment() }
         part.group.loop.execute {
             do {

@@ -25,7 +25,8 @@ package struct TrustedProxies: Sendable {
     /// Whether a connection from this peer must begin with a proxy's header.
     func sendsHeader(_ peer: SocketAddress) -> Bool { way == .header && has(peer) }
 
-    private func has(_ peer: SocketAddress) -> Bool { networks.contains { $0.contains(peer) } }
+    /// Whether it is one of the proxies.
+    func has(_ peer: SocketAddress) -> Bool { networks.contains { $0.contains(peer) } }
 
     /// Who sent a request.
     enum Sender: Equatable {

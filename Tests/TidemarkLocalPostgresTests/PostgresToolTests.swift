@@ -101,4 +101,23 @@ import TidemarkTestSupport
             }
         }
     }
+
+    @Test func `R-952: a program that was ended before it started does not go on`() async throws {
+        try await withProgram("echo ran > \"$1\"; exec sleep 600") { directory in
+            let tool = PostgresTool(name: "pg_dump", path: "\(directory)/pg_dump", major: 15)
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await tool.run(["\(directory)/cancelled"], variables: [:])
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(!FileManager.default.fileExists(atPath: "\(directory)/cancelled"), "it was not started")
+            for _ in 0..<10 {
+                // Its thread has seldom come so far that there is a process.
+                let run = try ToolRun(tool.path, ["\(directory)/ended"], variables: [])
+                run.end()
+                try await eventually(within: .seconds(60)) { run.exit != nil }
+                #expect(run.exit?.signal == SIGTERM)
+            }
+        }
+    }
 }

@@ -84,6 +84,19 @@ import TidemarkTestSupport
         #expect(refused == 1)
     }
 
+    @Test func `R-944: the bound of one address does not count for a proxy's connections before their headers`() {
+        let limits = PlaceLimits(connectionsMax: 128)
+        var places = ConnectionPlaces(limits)
+        for id in 1...UInt64(limits.newcomersMax) {
+            let arrival = places.arrive(id, from: block(1), isProxy: true, at: .seconds(Int64(id)))
+            #expect(arrival.refusal == nil && arrival.victim == nil && arrival.ended == nil, "\(id)")
+        }
+        #expect(places.newcomerCount == limits.newcomersMax && limits.newcomersMax > limits.newcomersPerAddressMax)
+        // The bound of the server counts for all.
+        let next = places.arrive(1_000, from: block(1), isProxy: true, at: .seconds(500))
+        #expect(next.refusal == nil && next.victim?.id == 1 && next.victim?.why == .ofServer)
+    }
+
     @Test func `R-944: what was decided for a proxy's address does not count for its client`() {
         let limits = PlaceLimits(connectionsMax: 128)
         var places = ConnectionPlaces(limits)

@@ -53,6 +53,9 @@ struct AdminIdentities: ParsableCommand {
             switch try await console.store.link(identity.stored, to: id) {
             case .done: console.say("The identity signs in to \(account).")
             case .unchanged: console.say("The identity signed in to \(account) already.")
+            case .revoked:
+                throw AdminFailure(
+                    .refused, "The identity is revoked. Remove it first: tidemark admin identities delete")
             case .belongsToAnother:
                 throw AdminFailure(
                     .refused,

@@ -96,7 +96,9 @@ struct AdminBackup: ParsableCommand {
                 Make the database first (createdb), and let no server use it. Until all is restored and checked, no server \
                 starts with it. A restore that was cut off is begun anew by the same command. The store gets a new \
                 incarnation, so that devices fetch everything again and nothing that they have is undone. Files that are in the \
-                directory of assets stay, if it is that of this store. A backup of an older version gets this version's tables.
+                directory of assets stay, if it is that of this store: stop the servers of the old database first if they use it. \
+                Credentials, devices, accounts and operators that were revoked, disabled or deleted after the backup are valid \
+                again. A backup of an older version gets this version's tables.
                 """,
             examples:
                 "tidemark admin backup restore /backup/monday --database-url postgresql:///tidemark2 --asset-directory "

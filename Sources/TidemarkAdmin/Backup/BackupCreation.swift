@@ -38,11 +38,11 @@ struct BackupCreation {
             if checksSpace { try checkSpace(facts) }
             try console.plan("write a backup into \(directory.path)")
             try AssetFiles.makeDirectory(directory.path)
-            try AssetFiles.closeToOthers(directory.path)
             guard AssetFiles.isEmpty(directory.path) else {
                 throw AdminFailure(
                     .refused, "\(directory.path) is not empty. Name a new directory, or remove what is in it.")
             }
+            try AssetFiles.closeToOthers(directory.path)
             let writer = try ManifestWriter(directory)
             let clock = BackupClock(snapshot, pause: Self.keepAlivePause, timeMax: timeMax)
             let head = BackupLine.Head(
@@ -114,6 +114,26 @@ struct BackupCreation {
         guard !"\(backup)/".hasPrefix("\(assets)/") else {
             throw AdminFailure(
                 .usage, "\(backup) is in the directory of assets. Name a directory elsewhere, on another disk.")
+        }
+        try await checkFiles(snapshot, in: assets)
+    }
+
+    /// A disk that is not mounted looks like an empty directory. Such a backup would lack all assets.
+    private func checkFiles(_ snapshot: BackupSnapshot, in assets: String) async throws {
+        var page = try await snapshot.assets(after: nil, countMax: Self.assetsOfPage)
+        while let last = page.last {
+            let named = page.filter(\.isNamed).map(\.asset)
+            guard named.isEmpty else {
+                guard named.contains(where: { AssetFiles.byteCount(of: AssetFiles.path(of: $0, in: assets)) != nil })
+                else {
+                    throw AdminFailure(
+                        .refused,
+                        "\(assets) has none of the assets that were looked for. Is its disk mounted? Name the servers' "
+                            + "directory.")
+                }
+                return
+            }
+            page = try await snapshot.assets(after: last.asset, countMax: Self.assetsOfPage)
         }
     }
 

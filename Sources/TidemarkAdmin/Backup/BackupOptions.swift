@@ -26,12 +26,22 @@ struct BackupToolOptions: ParsableArguments, Sendable {
             .merging(connection.environment) { $1 }
     }
 
-    static func connection(to url: String) throws(AdminFailure) -> ProgramConnection {
+    /// - Parameter service: of our environment, which the programs inherit. Other variables do not overrule a service.
+    static func connection(
+        to url: String, service: String? = ProcessInfo.processInfo.environment["PGSERVICE"]
+    ) throws(AdminFailure) -> ProgramConnection {
         guard let connection = ProgramConnection(url: url) else {
             throw AdminFailure(
                 .usage,
                 "The database URL has the password of a private key, which cannot be handed to pg_dump and pg_restore. Take "
                     + "the password off a copy of the key, and name that.")
+        }
+        let hasService = service != nil || connection.environment["PGSERVICE"] != nil
+        guard !hasService || connection.environment.keys.allSatisfy({ $0 == "PGSERVICE" }) else {
+            throw AdminFailure(
+                .usage,
+                "pg_dump and pg_restore would take another database than the URL's, because PGSERVICE or the URL names a "
+                    + "service as well. Unset PGSERVICE, or leave only the service and the database's name in the URL.")
         }
         return connection
     }

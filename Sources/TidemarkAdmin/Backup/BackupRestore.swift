@@ -39,7 +39,7 @@ struct BackupRestore {
         console.screen.showProgress("Collecting statistics")
         try await target.analyze()
         // Before servers may use it: otherwise devices would take its change tokens for those that they have.
-        try await console.store.renewIncarnation()
+        try await target.renewIncarnation()
         try await target.finish()
         return outcome
     }

@@ -31,7 +31,7 @@ struct RestoreCommand {
             let contents = try await target.contents()
             guard contents.names.isEmpty || contents.isBegun else { throw Self.notEmpty(contents) }
             try await checkKeys(manifest, server.database)
-            try await confirm(contents, directory)
+            try await confirm(contents, directory, assetDirectory)
             try await target.begin()
             let restore = BackupRestore(
                 console: console, directory: directory, manifest: manifest, assetDirectory: assetDirectory, tool: tool,
@@ -168,8 +168,15 @@ struct RestoreCommand {
         )
     }
 
-    private func confirm(_ contents: RestoreTarget.Contents, _ directory: BackupDirectory) async throws {
+    private func confirm(
+        _ contents: RestoreTarget.Contents, _ directory: BackupDirectory, _ assetDirectory: String?
+    ) async throws {
         let action = "restore \(directory.path) into the database"
+        if let assetDirectory, !AssetFiles.isEmpty(BackupDirectory(assetDirectory).path) {
+            console.say(
+                "\(assetDirectory) has files. Servers of the old database that use it must be stopped: they remove files "
+                    + "that their records do not name.")
+        }
         guard contents.isBegun else { return try console.plan(action) }
         try await console.confirm(
             action,
@@ -184,7 +191,8 @@ struct RestoreCommand {
         let action = AuditAction(
             who: console.operatorIdentity.name, address: console.operatorIdentity.address, action: "backup restore",
             target: directory.path)
-        try await console.store.endAudit(try await console.store.beginAudit(action), failure: nil)
+        let id = try await console.store.beginAudit(action, of: ChangeCause(console.command))
+        try await console.store.endAudit(id, failure: nil)
     }
 
     private func tell(_ outcome: BackupRestore.Outcome, _ manifest: BackupManifest) {
@@ -197,6 +205,9 @@ struct RestoreCommand {
             let count = Amount.text(outcome.migrations.count, "migration")
             console.say("The backup was of an older version: applied \(count).")
         }
+        console.say(
+            "Credentials, devices, accounts and operators that were revoked, disabled or deleted after the backup are valid "
+                + "again: revoke, disable or delete them again before servers start.")
         console.say(
             "Devices will fetch everything again when they connect. Next: start the servers with this database, this "
                 + "directory of assets and the master key file; look with `tidemark admin doctor` and `tidemark admin store "

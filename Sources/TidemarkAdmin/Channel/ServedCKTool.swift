@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import TidemarkDomain
 internal import TidemarkServer
+internal import TidemarkService
 internal import TidemarkStore
 
 /// A command of `cktool` that came to a server.
@@ -47,7 +48,8 @@ struct ServedCKTool: Sendable {
             if case .operator = seat.request.sender, right.mayChange {
                 let store = AdminStore(seat.storage)
                 let action = CKToolProgram.audited(type(of: command)._commandName, command.place, by: seat.identity)
-                try await store.endAudit(try await store.beginAudit(action), failure: failure.description)
+                let id = try await store.beginAudit(action, of: ChangeCause(seat.request.uuid))
+                try await store.endAudit(id, failure: failure.description)
             }
             throw failure
         }

@@ -80,9 +80,10 @@ extension ServeSetting {
             default: "an eighth of the connections, and at least 64", "Connections of one account to this server.",
             "Default: an eighth of the connections, and at least 64."),
         ServeSetting(
-            "anonymous-connections", .number(0...1_000_000), "count", default: "a quarter of the connections",
+            "anonymous-connections", .number(1...1_000_000), "count", default: "a quarter of the connections",
             "Connections without a credential.",
-            "Default: a quarter of the connections. Never more than leave as many for those with a credential."),
+            "Default: a quarter of the connections. Never more than leave as many for those with a credential. For none: "
+                + "--require-credential."),
         ServeSetting(
             "anonymous-connections-per-address", .number(1...1_000_000), "count", default: "256",
             "Connections without a credential of one address (IPv6: of one /64).",
@@ -99,7 +100,7 @@ extension ServeSetting {
             "Address and port that also answer GET /healthz, without TLS, and nothing else.",
             "Its connections do not count with the others."),
         ServeSetting(
-            "proxy-from", .text, "networks", default: "none",
+            "proxy-from", .networks, "networks", default: "none",
             "The networks of proxies that say who their client is, such as 10.0.0.0/8,2001:db8::7.",
             "With a certificate, each connection from there begins with a header of the PROXY protocol, version 2. With "
                 + "--plain, the last address of X-Forwarded-For counts. Nobody else is believed. Default: none."),

@@ -22,6 +22,8 @@ package struct ServeSetting: Sendable {
         case address
         /// Several of them. In a variable they are separated by commas.
         case addresses
+        /// Networks of addresses, separated by commas.
+        case networks
         /// Web origins, separated by commas.
         case origins
         /// The URL of a collector of traces.
@@ -61,7 +63,7 @@ package struct ServeSetting: Sendable {
     /// Whether a settings file may have a list for it.
     var takesList: Bool {
         switch kind {
-        case .addresses, .origins: true
+        case .addresses, .networks, .origins: true
         case .text, .number, .part, .choice, .flag, .address, .collector, .database: false
         }
     }
@@ -107,6 +109,7 @@ extension ServeSetting {
         case .flag: Self.truth(of: text) == nil ? "must be true or false, not \(shown)" : nil
         case .address: Self.addressProblem(text)
         case .addresses: Self.parts(of: text).lazy.compactMap(Self.addressProblem).first
+        case .networks: Self.parts(of: text).lazy.compactMap(Self.networkProblem).first
         case .origins:
             AllowedOrigins(Self.parts(of: text)) == nil
                 ? "takes origins separated by commas, such as https://app.example.org, without a path, not \(shown)"
@@ -146,6 +149,12 @@ extension ServeSetting {
     private static func addressProblem(_ text: String) -> String? {
         (try? SocketAddress(parsing: text)) == nil
             ? "takes a numeric address and a port, such as 127.0.0.1:8443, not \(shown(text))" : nil
+    }
+
+    private static func networkProblem(_ text: String) -> String? {
+        AddressNetwork(parsing: text) == nil
+            ? "takes networks separated by commas, such as 10.0.0.0/8, 192.0.2.7 or 2001:db8::/32, not \(shown(text)). Bits of "
+                + "the address after the length must be zero" : nil
     }
 
     private static func collectorProblem(_ text: String) -> String? {

@@ -34,18 +34,22 @@ extension AdminContainers {
         func run(_ console: Console) async throws {
             let named = try console.key(identifier)
             let environments = bothEnvironments ? [.development, .production] : [named.environment]
-            var removals: [(key: ContainerKey, loss: String)] = []
+            var removals: [(removal: ContainerRemoval, loss: String)] = []
             for environment in environments {
                 let key = ContainerKey(identifier: identifier, environment: environment)
-                guard let contents = try await console.store.contents(of: key) else { continue }
-                removals.append((key, ContainerRemoval.loss(contents, in: key)))
+                // Before the numbers: they are never of an older one.
+                guard let createdAt = try await console.store.createdAt(of: key),
+                    let contents = try await console.store.contents(of: key)
+                else { continue }
+                let removal = ContainerRemoval(key: key, createdAt: createdAt)
+                removals.append((removal, ContainerRemoval.loss(contents, in: key)))
             }
             guard !removals.isEmpty else { throw AdminFailure.noContainer(named) }
-            let names = removals.map { $0.key.environment.name }.joined(separator: " and ")
+            let names = removals.map { $0.removal.key.environment.name }.joined(separator: " and ")
             try await console.confirm(
                 "delete the container \(identifier), \(names)",
                 loss: removals.map(\.loss).joined(separator: " ") + " All of it will be lost.", typing: identifier)
-            for removal in removals { try await ContainerRemoval(key: removal.key).run(console) }
+            for (removal, _) in removals { try await removal.run(console) }
         }
     }
 }
@@ -53,6 +57,8 @@ extension AdminContainers {
 /// Deletes one environment of a container. It can be repeated after it was cut off.
 struct ContainerRemoval: Sendable {
     let key: ContainerKey
+    /// Of the container that the operator has confirmed.
+    let createdAt: Timestamp
 
     /// Users between two lines of progress.
     private static let usersOfProgress = 50
@@ -70,6 +76,7 @@ struct ContainerRemoval: Sendable {
     }
 
     func run(_ console: Console) async throws {
+        try await checkIsConfirmed(in: console.store)
         guard let closed = try await console.store.closeContainer(key) else { throw AdminFailure.noContainer(key) }
         let isDone: Bool
         do {
@@ -85,6 +92,15 @@ struct ContainerRemoval: Sendable {
         }
         guard isDone else { return try await otherEnd(console) }
         console.say("Deleted \(words).")
+    }
+
+    /// Another operator may have deleted it while this one was asked, and somebody may have created it again.
+    func checkIsConfirmed(in store: AdminStore) async throws {
+        guard try await store.createdAt(of: key) == createdAt else {
+            throw AdminFailure(
+                .refused,
+                "\(words) was deleted or created again meanwhile. Nothing of it was deleted. Run the command again.")
+        }
     }
 
     /// Another operator has deleted it at the same time.

@@ -56,7 +56,7 @@ struct TailFollower {
         let looked: Set<DatabaseID>?
         do {
             looked = try await changed(news)
-        } catch let error as StorageError where error.code == .unavailable && news.isSweepDue {
+        } catch let error as StorageError where Self.isPassing(error, isSweep: news.isSweepDue, once: command.once) {
             // Nothing was heard that must be shown now. The listener comes back with the store, and the next sweep looks again.
             places.mayHaveMissed()
             return true
@@ -67,6 +67,11 @@ struct TailFollower {
         try checkRoom()
         try await tellPosition()
         return news.isSweepDue
+    }
+
+    /// Whether the failure of a look may be forgotten. What ends after one look has no next one.
+    static func isPassing(_ error: StorageError, isSweep: Bool, once: Bool) -> Bool {
+        error.code == .unavailable && isSweep && !once
     }
 
     /// The databases to look at; nil: all.

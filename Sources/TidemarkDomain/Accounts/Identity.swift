@@ -39,7 +39,7 @@ package struct Identity: Sendable, Equatable {
         Identity(
             account: account, credential: credential, credentialExpiresAt: end, container: container, user: user,
             userRecordName: userRecordName, privateDatabase: privateDatabase, sharedDatabase: sharedDatabase,
-            feedsEverywhere: feedsEverywhere)
+            feedsEverywhere: feedsEverywhere, limits: limits)
     }
 }
 

@@ -22,7 +22,8 @@ struct AdminToken: Sendable {
         guard descriptor >= 0 else { throw ServerError(.adminTokenUnusable, detail: "\(file) cannot be read.") }
         defer { close(descriptor) }
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_mode & 0o077 != 0 {
+        // A file that root keeps for a group, or gives to a service as a credential, is meant for us.
+        if fstat(descriptor, &status) == 0, status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o007) != 0 {
             Self.log.warning("others can read the operators' token: chmod 600", ["file": file])
         }
         var bytes = [UInt8](repeating: 0, count: Self.fileBytesMax)

@@ -19,6 +19,8 @@ package final class Supervisor: Sendable {
         var isOverdue = false
     }
 
+    private static let stopTime = Duration.seconds(60)
+
     private let sender: DatagramSender
     private let watchdogTime: Duration?
     private let thread: EventLoop
@@ -67,9 +69,11 @@ package final class Supervisor: Sendable {
     }
 
     /// The server will end. From now on the supervisor's time for that is the only bound.
-    package func stop() {
+    ///
+    /// - Parameter drainTime: how long it serves on. The supervisor waits for that, and a minute for the stop itself.
+    package func stop(drainTime: Duration = .zero) {
         state.withLock { $0.isStopping = true }
-        tell(.stopping, status: "Stopping.")
+        tell(.stopping(within: drainTime + Self.stopTime), status: "Stopping.")
     }
 
     private func watch(every interval: Duration) {

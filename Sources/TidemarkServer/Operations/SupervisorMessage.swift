@@ -6,7 +6,8 @@ enum SupervisorMessage: Equatable {
     case ready
     /// It reads its configuration again. By the clock of the system that does not count while it sleeps.
     case reloading(at: Duration)
-    case stopping
+    /// It ends, and takes no longer than that.
+    case stopping(within: Duration)
     /// All is well. Without it, the supervisor ends and restarts the service after a while.
     case alive
 
@@ -16,7 +17,7 @@ enum SupervisorMessage: Equatable {
         return switch self {
         case .ready: "READY=1\(status)"
         case .reloading(let time): "RELOADING=1\nMONOTONIC_USEC=\(Int64(time / .microseconds(1)))\(status)"
-        case .stopping: "STOPPING=1\(status)"
+        case .stopping(let time): "STOPPING=1\nEXTEND_TIMEOUT_USEC=\(Int64(time / .microseconds(1)))\(status)"
         case .alive: "WATCHDOG=1\(status)"
         }
     }

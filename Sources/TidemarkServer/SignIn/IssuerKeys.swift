@@ -55,10 +55,12 @@ final class IssuerKeys: Sendable {
         if try isSigned(token, algorithm) { return }
         let (answer, actions) = state.withLock { $0.machine.missed(now: loop.now) }
         perform(actions)
-        if answer == .wait {
-            await waitForFetch()
-            if try isSigned(token, algorithm) { return }
+        guard answer == .wait else {
+            // The issuer may have published the key since the last fetch. A token without an id has been tried with all keys.
+            throw answer == .unknown && token.keyID == nil ? .signatureWrong : .keysUnavailable
         }
+        await waitForFetch()
+        if try isSigned(token, algorithm) { return }
         switch state.withLock({ $0.machine.isFetching ? KeySetMachine.Answer.unavailable : $0.machine.verdict }) {
         case .unavailable: throw .keysUnavailable
         case .wait, .unknown: throw token.keyID == nil ? .signatureWrong : .keyUnknown

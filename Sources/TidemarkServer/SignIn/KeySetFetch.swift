@@ -61,9 +61,15 @@ final class KeySetFetch: Sendable {
         guard let name = object["issuer"]?.text, TokenRules.isSame(name, issuer.name) else {
             throw Failure(text: "the description is of another issuer: \(address)")
         }
-        guard let text = object["jwks_uri"]?.text, let keys = try? HTTPAddress(text) else {
+        guard let text = object["jwks_uri"]?.text, let keys = Self.addressOfKeys(text, namedAt: address) else {
             throw Failure(text: "the description names no https jwks_uri: \(address)")
         }
+        return keys
+    }
+
+    /// A description that came by `https` must not lead to `http`, not even on this machine: anybody here may listen there.
+    static func addressOfKeys(_ text: String, namedAt description: HTTPAddress) -> HTTPAddress? {
+        guard let keys = try? HTTPAddress(text), keys.isSecured || !description.isSecured else { return nil }
         return keys
     }
 

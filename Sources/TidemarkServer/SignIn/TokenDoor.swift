@@ -49,7 +49,7 @@ private struct TokenGuest: TokenHolder {
         StoredIdentity(issuer: issuer.name, subject: claims.subject, key: key)
     }
 
-    func makeAccount() async -> Bool {
+    func makeAccount() async -> Bool? {
         guard issuer.createsAccounts else { return false }
         do {
             let isMade = try await storage.createAccount(
@@ -59,29 +59,41 @@ private struct TokenGuest: TokenHolder {
             return true
         } catch {
             note("an account of a token was not created", error)
+            return nil
+        }
+    }
+
+    /// An address that is not stored now is stored at the next sign-in: the session opens all the same.
+    func settle(as identity: Identity, in container: ContainerKey) async -> Bool {
+        guard await storeRoles(of: identity, in: container) else { return false }
+        for address in claims.addresses { await claim(address, for: identity.account) }
+        return true
+    }
+
+    private func storeRoles(of identity: Identity, in container: ContainerKey) async -> Bool {
+        guard let rule = issuer.roles, let roles = claims.roles,
+            rule.containers.contains(where: { TokenRules.isSame($0, container.identifier) })
+        else { return true }
+        do {
+            try await storage.setRoles(roles, among: Set(rule.byValue.values), of: identity.user)
+            return true
+        } catch {
+            note("the roles that a token gives were not stored", error)
             return false
         }
     }
 
-    /// What fails here is done at the next sign-in: the session opens all the same.
-    func settle(as identity: Identity, in container: ContainerKey) async {
+    private func claim(_ address: PersonAddress, for account: AccountID) async {
         do {
-            for address in claims.addresses {
-                if try await !storage.claim(address, for: identity.account) {
-                    FailureLog.shared.note(
-                        .info, "an address of a token belongs to another account", cause: "it is left there",
-                        [
-                            "account": "\(identity.account.rawValue)",
-                            "advice": "if it is this account's: tidemark admin addresses delete, then create",
-                        ], request: nil)
-                }
-            }
-            guard let rule = issuer.roles, let roles = claims.roles,
-                rule.containers.contains(where: { TokenRules.isSame($0, container.identifier) })
-            else { return }
-            try await storage.setRoles(roles, among: Set(rule.byValue.values), of: identity.user)
+            guard try await !storage.claim(address, for: account) else { return }
+            FailureLog.shared.note(
+                .info, "an address of a token belongs to another account", cause: "it is left there",
+                [
+                    "account": "\(account.rawValue)",
+                    "advice": "if it is this account's: tidemark admin addresses delete, then create",
+                ], request: nil)
         } catch {
-            note("what a token says of an account was not stored", error)
+            note("an address of a token was not stored", error)
         }
     }
 

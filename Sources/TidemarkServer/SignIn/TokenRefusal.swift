@@ -15,6 +15,7 @@ enum TokenRefusal: Int, Error, MetricLabel {
     case keyUnknown
     case signatureWrong
     case audienceWrong
+    case partyWrong
     case expired
     case notYetValid
     case subjectInvalid
@@ -32,6 +33,8 @@ enum TokenRefusal: Int, Error, MetricLabel {
         case .keyUnknown: "The token is signed with a key that its issuer does not publish."
         case .signatureWrong: "The token's signature is wrong."
         case .audienceWrong: "The token is meant for somebody else: its audience is not this server's."
+        case .partyWrong:
+            "The token has several audiences, and the client that got it (azp) is not among this server's."
         case .expired: "The token has expired. Get a new one from the identity provider."
         case .notYetValid: "The token is not valid yet. Correct the clocks of the identity provider and the server."
         case .subjectInvalid: "The token's subject must have 1 to 255 bytes and no control characters."

@@ -65,7 +65,7 @@ enum TokenRules {
         guard let party = claims["azp"] else { return }
         guard let name = party.text else { throw .malformed }
         guard audiences.count == 1 || issuer.audiences.contains(where: { isSame($0, name) }) else {
-            throw .audienceWrong
+            throw .partyWrong
         }
     }
 

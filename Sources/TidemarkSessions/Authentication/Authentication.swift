@@ -119,8 +119,12 @@ final class Authentication: Sendable {
     private func identify(_ visitor: Visitor, store: StoreStanding) async -> Outcome {
         let (greeting, hash) = (visitor.greeting, visitor.key)
         var answer = await authenticate(visitor, createsContainer: false)
-        if case .success(nil) = answer, let holder = visitor.holder, await holder.makeAccount() {
-            answer = await authenticate(visitor, createsContainer: false)
+        if case .success(nil) = answer, let holder = visitor.holder {
+            switch await holder.makeAccount() {
+            case true?: answer = await authenticate(visitor, createsContainer: false)
+            case false?: break
+            case nil: return .refused(Refusal(.storeUnavailable), .tryAgainLater)
+            }
         }
         if case .success(nil) = answer { note(refused: visitor) }
         guard case .failure(.containerUnknown) = answer else { return await outcome(of: answer, visitor, store) }
@@ -169,7 +173,9 @@ final class Authentication: Sendable {
         let greeting = visitor.greeting
         switch answer {
         case .success(let identity?):
-            await visitor.holder?.settle(as: identity, in: greeting.key)
+            if let holder = visitor.holder, await !holder.settle(as: identity, in: greeting.key) {
+                return .refused(Refusal(.storeUnavailable), .tryAgainLater)
+            }
             let known = visitor.holder.map { identity.until($0.end) } ?? identity
             let member = member(greeting, known, store)
             return .welcome(member, self.answer(to: member, store, warning: warning))

@@ -30,9 +30,11 @@ package protocol TokenHolder: Sendable {
 
     /// Creates the account of this person, if there is none and the operator wants it.
     ///
-    /// - Returns: whether the person may have an account now.
-    func makeAccount() async -> Bool
+    /// - Returns: whether the person may have an account now. Nil: the store has failed.
+    func makeAccount() async -> Bool?
 
-    /// Stores what the token says of the person beside the identity: addresses, and roles in the container.
-    func settle(as identity: Identity, in container: ContainerKey) async
+    /// Stores what the token says of the person beside the identity: roles in the container, and addresses.
+    ///
+    /// - Returns: false if the roles could not be stored. Then no session may open: a role that was taken away would last.
+    func settle(as identity: Identity, in container: ContainerKey) async -> Bool
 }

@@ -22,6 +22,8 @@ extension AdminStore {
         case done
         /// It was the account's before.
         case unchanged
+        /// It is the account's, and may not sign in: its credential is revoked.
+        case revoked
         case belongsToAnother
     }
 
@@ -38,7 +40,8 @@ extension AdminStore {
             sql.identities.lock(identity.lock), sql.identities.link((identity.new, account)),
             sql.identities.owner((identity.issuer, identity.subject)))
         guard linked.affectedCount == 0 else { return .done }
-        return owners.rows.first?.account == account ? .unchanged : .belongsToAnother
+        guard let owner = owners.rows.first, owner.account == account else { return .belongsToAnother }
+        return owner.revokedAt == nil ? .unchanged : .revoked
     }
 
     /// Whoever signs in as this identity has no account any more. Servers close the sessions that it opened.

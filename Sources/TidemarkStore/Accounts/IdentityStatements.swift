@@ -43,13 +43,15 @@ struct IdentityStatements: Sendable {
         SELECT \(\.new.issuer), \(\.new.subject), id FROM shown
         """)
 
-    let owner = DeclaredStatement<(issuer: String, subject: String), (account: AccountID, credential: CredentialID)>(
+    let owner = DeclaredStatement<
+        (issuer: String, subject: String), (account: AccountID, credential: CredentialID, revokedAt: Timestamp?)
+    >(
         .read, "owner_of_identity",
         """
-        SELECT c.account_id, c.id FROM account_identity i JOIN credential c ON c.id = i.credential_id
+        SELECT c.account_id, c.id, c.revoked_at FROM account_identity i JOIN credential c ON c.id = i.credential_id
          WHERE i.issuer = \(\.issuer) AND i.subject = \(\.subject)
         """
-    ) { row throws(PostgresError) in (try row["account_id"], try row["id"]) }
+    ) { row throws(PostgresError) in (try row["account_id"], try row["id"], try row["revoked_at"]) }
 
     let ofAccount = DeclaredStatement<AccountID, AdminStore.ListedIdentity>(
         .read, "identities_of_account",

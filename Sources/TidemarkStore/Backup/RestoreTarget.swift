@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
 
@@ -104,6 +105,13 @@ package final class RestoreTarget: Sendable {
                SET byte_count = coalesce((SELECT sum(a.byte_count) FROM asset a WHERE a.database_id = t.database_id), 0);
             COMMIT
             """)
+    }
+
+    /// Does what ``AdminStore/renewIncarnation()`` does. It writes each zone, which takes long in a large store.
+    package func renewIncarnation() async throws(StorageError) {
+        _ = try await connection.run(
+            Call.begin, sql.accounts.renewIncarnation(), sql.accounts.countZonesOn(),
+            sql.accounts.moveZoneNumbers(ZoneID.gapBetweenLives), Call.commit)
     }
 
     /// Lets PostgreSQL collect statistics, without which it plans badly.

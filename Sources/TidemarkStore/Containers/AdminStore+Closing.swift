@@ -79,6 +79,11 @@ extension AdminStore {
         return true
     }
 
+    /// When the container was created, the last time; nil if there is no such container.
+    package func createdAt(of key: ContainerKey) async throws(StorageError) -> Timestamp? {
+        try await storage.read(sql.closing.createdAt(key)).first
+    }
+
     /// Closes a container and tells the servers, which close its sessions.
     ///
     /// - Returns: nil if there is no such container.

@@ -108,6 +108,11 @@ struct ClosingStatements: Sendable {
             subscriptionCount: try row["subscriptions"])
     }
 
+    /// A container that was deleted and created again has another time.
+    let createdAt = DeclaredStatement<ContainerKey, Timestamp>(
+        .read, "container_created_at",
+        "SELECT created_at FROM container WHERE identifier = \(\.identifier) AND environment = \(\.environment)")
+
     let typeCount = DeclaredStatement<ContainerID, Int>(
         .read, "record_type_count",
         "SELECT count(*) FROM record_type WHERE container_id = \(\.self)")
@@ -132,14 +137,19 @@ struct ClosingStatements: Sendable {
         """
     ) { row throws(PostgresError) in try row["name"] }
 
-    /// Ends the default zone if anything was ever stored in it.
+    /// Ends the default zone if anything was ever stored in it. It is locked first: a write that was under way when the
+    /// container was closed is seen when it has ended.
     let endDefaultZone = DeclaredStatement<(closed: ClosedContainer, database: DatabaseID), Void>(
         .write, "end_default_zone_of_closed",
         """
-        WITH ended AS (
+        WITH locked AS MATERIALIZED (
+            SELECT id, change_number FROM zone
+             WHERE database_id = \(\.database) AND name = '_defaultZone' AND removal IS NULL AND \(isHeld(\.closed))
+               FOR UPDATE),
+        ended AS (
             UPDATE zone SET removal = 0, removed_at = now()
-             WHERE database_id = \(\.database) AND name = '_defaultZone' AND removal IS NULL AND change_number > 0
-               AND \(isHeld(\.closed))
+             WHERE database_id = \(\.database) AND removal IS NULL
+               AND id IN (SELECT id FROM locked WHERE change_number > 0)
          RETURNING database_id, id)
         DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id
         """)
@@ -215,7 +225,8 @@ struct ClosingStatements: Sendable {
         .write, "delete_container",
         """
         UPDATE container SET deleted_identifier = identifier, identifier = 'deleted – ' || id, references_max = NULL,
-                             feeds_everywhere = false, private_quota_bytes = NULL, public_quota_bytes = NULL
+                             feeds_everywhere = false, private_quota_bytes = NULL, public_quota_bytes = NULL,
+                             request_rate = NULL, request_burst = NULL
          WHERE id = \(\.id) AND closed_at = \(\.closedAt) AND deleted_identifier IS NULL RETURNING id
         """)
 }

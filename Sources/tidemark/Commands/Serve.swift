@@ -74,6 +74,9 @@ struct Serve: ParsableCommand {
         let file = try settings.begin()
         try log.begin(standard: .info)
         if let file { Log("settings").info("settings are read from a file", ["file": file]) }
+        for text in ServeSetting.misspelt(in: ProcessInfo.processInfo.environment) {
+            Log("settings").warning("a variable is not used", ["advice": text])
+        }
         Measurements.collectFromLibraries()
         let configuration = try configuration()
         let drainTime = try operations.drainTime(of: configuration)

@@ -5,6 +5,7 @@ internal import Foundation
 internal import TidemarkAdmin
 internal import TidemarkDomain
 internal import TidemarkPostgres
+internal import TidemarkSockets
 internal import TidemarkTelemetry
 
 struct Setup: ParsableCommand {
@@ -66,7 +67,15 @@ struct Setup: ParsableCommand {
                 throw ValidationError("\(flag) takes a name of lower-case letters, digits and _, not \(name).")
             }
         }
+        guard superuserURL != nil || role == Self.localRole else {
+            throw ValidationError(
+                "Over its socket PostgreSQL takes the server's user for the role \(Self.localRole) alone. Leave --role away, or "
+                    + "give --superuser-url.")
+        }
     }
+
+    /// The role that PostgreSQL takes the server's user for, over its socket.
+    private static let localRole = "tidemark"
 
     func run() throws {
         ServingLoop.listenForSignals()
@@ -75,41 +84,76 @@ struct Setup: ParsableCommand {
         let settings = SetupSettings(
             superuserURL: superuserURL, database: database, role: role, directory: directory,
             listen: listen ?? (certificate == nil ? "127.0.0.1:8443" : "0.0.0.0:8443"),
-            certificate: certificate.flatMap { file in privateKey.map { (file, $0) } })
+            certificate: certificate.flatMap { file in privateKey.map { (Self.absolute(file), Self.absolute($0)) } })
         // Before anything is made: they are refused for what they are.
         _ = try settings.environment()
-        _ = try ConnectionOptions.address(settings.listen, "--listen")
+        let address = try ConnectionOptions.address(settings.listen, "--listen")
+        guard settings.certificate != nil || address.isLoopback else {
+            throw AdminFailure(
+                .usage,
+                "Without a certificate the server serves this machine alone. Give --certificate and --private-key, or --listen "
+                    + "127.0.0.1:8443.")
+        }
         let files = SetupFiles(settings: settings)
         let isFirst = !files.exists(settings.environmentFile)
         let names = try askNames(isFirst: isFirst)
         var report = SetupReport()
         try files.makeDirectory()
-        report.note("the master key \(settings.masterKeyFile)", isNew: try files.makeMasterKey())
-        let made = try makeDatabase(settings, files, names, &report)
+        let masterKey = try files.makeMasterKey()
+        report.note("the master key \(settings.masterKeyFile)", isNew: masterKey.isNew)
+        let made: SetupDatabase.Made
+        do {
+            made = try makeDatabase(settings, files, names, masterKey.check, &report)
+        } catch let error as SetupDatabase.OtherMasterKey {
+            if masterKey.isNew { files.remove(settings.masterKeyFile) }
+            throw error.failure
+        }
         // Before anything else can fail: nobody can see it later.
         if let credential = made.credential, let name = names.operator {
             print("The credential of the operator \(name), shown this once:\n\(credential)\n")
         }
         if isFirst { try files.writeEnvironment() }
         report.note("the settings \(settings.environmentFile)", isNew: isFirst)
+        let unused = [listen.map { _ in "--listen" }, certificate.map { _ in "--certificate" }].compactMap { $0 }
+        if !isFirst, !unused.isEmpty {
+            report.warn(
+                "Not used: \(unused.joined(separator: " and ")). Edit \(settings.environmentFile), then run: systemctl restart "
+                    + "tidemark")
+        }
         print(report.text, terminator: "")
         if report.isChange { print(next(settings)) }
     }
 
     private func makeDatabase(
         _ settings: SetupSettings, _ files: SetupFiles, _ names: (container: String?, operator: String?),
-        _ report: inout SetupReport
+        _ masterKeyCheck: [UInt8], _ report: inout SetupReport
     ) throws -> SetupDatabase.Made {
         let server = SetupDatabase(settings: settings)
         // A role gets its password when it is made. So the file is there before it: a run that is cut off goes on with it.
-        let isNewPassword = !files.exists(settings.passwordFile)
+        let isThere = files.exists(settings.passwordFile)
+        // Over the socket there is no password. A file of a run over it, which failed, must not make a role without one.
+        let isEmpty = try isThere && superuserURL != nil && DatabaseOption.password(in: settings.passwordFile) == nil
+        let isNewPassword = !isThere || isEmpty
         if isNewPassword { try files.write(password: superuserURL == nil ? nil : SetupFiles.newPassword()) }
         let password = try DatabaseOption.password(in: settings.passwordFile)
-        let (isNewRole, isNewDatabase, made) = try server.asSuperuser {
-            let isNewRole = try server.makeRole(password: password)
-            let isNewDatabase = try server.makeDatabase()
-            return (isNewRole, isNewDatabase, try server.fill(container: names.container, operator: names.operator))
+        var isNewRole = false
+        let (isNewDatabase, made): (Bool, SetupDatabase.Made)
+        do {
+            (isNewDatabase, made) = try server.asSuperuser {
+                isNewRole = try server.makeRole(password: password)
+                let isNewDatabase = try server.makeDatabase()
+                let made = try server.fill(
+                    container: names.container, operator: names.operator, masterKeyCheck: masterKeyCheck)
+                return (isNewDatabase, made)
+            }
+        } catch let error as SetupDatabase.OtherMasterKey {
+            // The next run says once more that the role's password is another one.
+            if isEmpty, !isNewRole { try files.write(password: nil) }
+            if !isThere, !isNewRole { files.remove(settings.passwordFile) }
+            throw error
         }
+        // A role that was there may need no password.
+        if isEmpty, !isNewRole { try files.write(password: nil) }
         report.note("the role \(role)", isNew: isNewRole)
         report.note("the database \(database)", isNew: isNewDatabase)
         report.note("its tables", isNew: !made.steps.isEmpty)
@@ -117,8 +161,8 @@ struct Setup: ParsableCommand {
             report.note("the container \(key.identifier) in \(key.environment.name)", isNew: isNew)
         }
         if let name = names.operator { report.note("the operator \(name)", isNew: made.credential != nil) }
-        report.note("the password file \(settings.passwordFile)", isNew: isNewPassword)
-        if isNewPassword, !isNewRole, password != nil {
+        report.note("the password file \(settings.passwordFile)", isNew: !isThere || isEmpty && isNewRole)
+        if !isThere, !isNewRole, password != nil {
             report.warn("The role \(role) was there before. Write its password into \(settings.passwordFile).")
         }
         return made
@@ -151,8 +195,15 @@ struct Setup: ParsableCommand {
         return answer.isEmpty ? nil : answer
     }
 
+    /// The server has another working directory.
+    private static func absolute(_ file: String) -> String {
+        file.isEmpty || file.hasPrefix("/") ? file : "\(FileManager.default.currentDirectoryPath)/\(file)"
+    }
+
     private func next(_ settings: SetupSettings) -> String {
         let url = (try? settings.serverURL()) ?? ""
+        let password =
+            superuserURL == nil ? "" : "\n  export PGPASSWORD=\"$(head -n 1 '\(settings.passwordFile)')\""
         let prefix = superuserURL == nil ? "runuser -u tidemark -- " : ""
         let certificate =
             settings.certificate == nil
@@ -163,7 +214,7 @@ struct Setup: ParsableCommand {
             Back up \(settings.masterKeyFile), apart from the database.\(certificate)
             Next:
               systemctl enable --now tidemark
-              export TIDEMARK_DATABASE_URL="\(url)"
+              export TIDEMARK_DATABASE_URL="\(url)"\(password)
               \(prefix)tidemark admin accounts create alice
               \(prefix)tidemark admin credentials create alice
             """

@@ -39,6 +39,7 @@ struct ConnectionOptions: ParsableArguments {
         configuration.anonymousIdleTimeout = .seconds(idle)
         configuration.requiresCredential = try Setting.flag(requireCredential, "--require-credential")
         configuration.proxies = try proxies()
+        try checkReach(of: configuration)
         if let health = try Setting.optional(healthListen, "--health-listen") {
             configuration.healthAddresses = [try Self.address(health, "--health-listen")]
         }
@@ -46,21 +47,30 @@ struct ConnectionOptions: ParsableArguments {
 
     private func proxies() throws(AdminFailure) -> [AddressNetwork] {
         guard let text = try Setting.optional(proxyFrom, "--proxy-from") else { return [] }
-        var networks: [AddressNetwork] = []
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let trimmed = part.drop { $0 == " " }
-            guard let network = AddressNetwork(parsing: String(trimmed)) else {
-                throw AdminFailure(
-                    .usage,
-                    "--proxy-from takes networks separated by commas, such as 10.0.0.0/8, 192.0.2.7 or 2001:db8::/32, not "
-                        + "\(part). Bits of the address after the length must be zero.")
-            }
-            networks.append(network)
-        }
+        // Each part has been checked.
+        let networks = ServeSetting.parts(of: text).compactMap { AddressNetwork(parsing: $0) }
         guard networks.count <= Self.proxyNetworksMax else {
             throw AdminFailure(.usage, "--proxy-from takes at most \(Self.proxyNetworksMax) networks. Join some.")
         }
         return networks
+    }
+
+    /// A proxy of this machine has an address of loopback, so other networks alone would never be believed.
+    private func checkReach(of configuration: ServerConfiguration) throws(AdminFailure) {
+        guard configuration.certificate == nil, !configuration.proxies.isEmpty,
+            configuration.addresses.allSatisfy(\.isLoopback)
+        else { return }
+        let canMatch = configuration.proxies.contains { network in
+            let first = network.description.prefix { $0 != "/" }
+            return configuration.addresses.contains(where: network.contains)
+                || SocketAddress(numericHost: String(first), port: 0)?.isLoopback == true
+        }
+        guard canMatch else {
+            throw AdminFailure(
+                .usage,
+                "With --plain the proxy connects from loopback: --proxy-from must name the address of --listen, such as "
+                    + "127.0.0.1.")
+        }
     }
 
     /// Each new connection is compared with all of them.

@@ -42,9 +42,10 @@ enum ServingLoop {
             return true
         }
         // Whoever is told that it serves may signal it at once.
+        server.announce()
         if let supervisor { server.report(to: supervisor) }
         let signal = stop.wait()
-        supervisor?.stop()
+        supervisor?.stop(drainTime: signal == .terminate ? drainTime : .zero)
         if signal == .terminate, drainTime > .zero {
             server.beginDraining()
             // Nobody signals it: the handler ends the process.

@@ -35,8 +35,13 @@ struct SetupDatabase: Sendable {
     /// - Returns: whether it is new.
     func makeRole(password: String?) throws -> Bool {
         let name = PostgresAdministration.quoted(settings.role)
-        let secret = password.map { " PASSWORD '\($0.replacing("'", with: "''"))'" } ?? ""
-        return try isNew("CREATE ROLE \(name) LOGIN\(secret)", exists: .duplicateObject)
+        var statements = ["CREATE ROLE \(name) LOGIN"]
+        if let password {
+            // PostgreSQL writes a statement that fails into its log: that the role exists must not fail one with a password.
+            let secret = password.replacing("'", with: "''")
+            statements = ["BEGIN"] + statements + ["ALTER ROLE \(name) PASSWORD '\(secret)'", "COMMIT"]
+        }
+        return try isNew(statements, exists: .duplicateObject)
     }
 
     /// - Returns: whether it is new.
@@ -46,12 +51,12 @@ struct SetupDatabase: Sendable {
         // Debian makes clusters in the language of whoever installs it, which may not be UTF-8.
         let locale = settings.superuserURL == nil ? " LOCALE 'C.UTF-8'" : ""
         let statement = "CREATE DATABASE \(name) OWNER \(owner) TEMPLATE template0 ENCODING 'UTF8'\(locale)"
-        return try isNew(statement, exists: .duplicateDatabase)
+        return try isNew([statement], exists: .duplicateDatabase)
     }
 
-    private func isNew(_ statement: String, exists: SQLState) throws -> Bool {
+    private func isNew(_ statements: [String], exists: SQLState) throws -> Bool {
         do {
-            try PostgresAdministration.execute([statement], url: settings.superuserURL ?? SetupSettings.localURL)
+            try PostgresAdministration.execute(statements, url: settings.superuserURL ?? SetupSettings.localURL)
             return true
         } catch {
             if error.code == .statement(exists) { return false }
@@ -74,8 +79,15 @@ struct SetupDatabase: Sendable {
         var credential: String?
     }
 
+    /// The database has a master key that is not the one of the file.
+    struct OtherMasterKey: Error {
+        let failure: AdminFailure
+    }
+
     /// Brings the tables up to date, and makes the container in both environments, and the operator.
-    func fill(container: String?, operator name: String?) throws -> Made {
+    ///
+    /// - Throws: ``OtherMasterKey`` before it makes anything but tables.
+    func fill(container: String?, operator name: String?, masterKeyCheck: [UInt8]) throws -> Made {
         let url = try settings.databaseURL(asRole: true)
         return try blocking {
             let loop = try EventLoop(name: "setup")
@@ -85,6 +97,13 @@ struct SetupDatabase: Sendable {
             let storage = try PostgresStorage(url: url, loop: loop, connections: 1, queryTimes: .patient)
             let result: Result<Void, any Error>
             do {
+                if let check = try await storage.masterKeyCheck(), check != masterKeyCheck {
+                    throw OtherMasterKey(
+                        failure: AdminFailure(
+                            .refused,
+                            "The database has another master key. Copy its servers' file to \(settings.masterKeyFile), and run "
+                                + "this again."))
+                }
                 try await Self.fill(AdminStore(storage), container, name, &made)
                 result = .success(())
             } catch {

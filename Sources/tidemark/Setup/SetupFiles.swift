@@ -25,11 +25,14 @@ struct SetupFiles {
 
     func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: file) }
 
-    /// - Returns: whether it is new.
-    func makeMasterKey() throws -> Bool {
+    func remove(_ file: String) { unlink(file) }
+
+    /// - Returns: the key's check, and whether it is new.
+    func makeMasterKey() throws -> (check: [UInt8], isNew: Bool) {
         let file = MasterKeyFile(path: settings.masterKeyFile)
-        if try file.read() != nil { return false }
-        return try file.make().isNew
+        if let key = try file.read() { return (key.check, false) }
+        let (key, isNew) = try file.make()
+        return (key.check, isNew)
     }
 
     /// A password that needs no quotation marks anywhere.

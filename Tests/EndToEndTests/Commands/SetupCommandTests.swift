@@ -121,6 +121,53 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-946: a database of other servers keeps its master key, and setup makes no other`() async throws {
+        try await with { place in
+            #expect(try await place.setup("--operator", "olga").status == 0)
+            let password = try String(contentsOfFile: "\(place.files)/database-password", encoding: .utf8)
+            let key = try String(contentsOfFile: "\(place.files)/master.key", encoding: .utf8)
+            var variables = try place.variables()
+            // A server names its key in the database.
+            for name in ["TIDEMARK_LISTEN", "TIDEMARK_ADMIN_LISTEN", "TIDEMARK_OPERATORS_LISTEN"] {
+                variables[name] = "127.0.0.1:0"
+            }
+            variables["TIDEMARK_ASSET_DIRECTORY"] = "\(place.directory.path)/assets"
+            variables["TIDEMARK_MASTER_KEY_FILE"] = "\(place.files)/master.key"
+            variables["TIDEMARK_DATABASE_PASSWORD_FILE"] = "\(place.files)/database-password"
+            let server = try Program("tidemark", ["serve"], environment: variables, directory: place.directory.path)
+            try await eventually("it serves", within: .seconds(60)) {
+                guard server.isRunning else { throw NeverHappened(description: server.output) }
+                return server.output.contains("serving address=")
+            }
+            #expect(try await server.stop() == 0)
+
+            try FileManager.default.removeItem(atPath: place.files)
+            let refused = try await place.setup("--operator", "oskar")
+            #expect(refused.status != 0 && refused.output.contains("another master key"), "\(refused.output)")
+            #expect(try place.contents().isEmpty)
+            try key.write(toFile: "\(place.files)/master.key", atomically: true, encoding: .utf8)
+            try password.write(toFile: "\(place.files)/database-password", atomically: true, encoding: .utf8)
+            let again = try await place.setup("--operator", "oskar")
+            #expect(again.status == 0 && again.output.contains("made the operator oskar"), "\(again.output)")
+        }
+    }
+
+    @Test func `R-946: an empty file of a password gets one for a new role, and stays for one that is there`()
+        async throws
+    {
+        try await with { place in
+            try FileManager.default.createDirectory(atPath: place.files, withIntermediateDirectories: true)
+            let file = "\(place.files)/database-password"
+            try Data().write(to: URL(fileURLWithPath: file))
+            #expect(try await place.setup("--operator", "olga").status == 0)
+            #expect(try String(contentsOfFile: file, encoding: .utf8).wholeMatch(of: /[0-9a-f]{48}\n/) != nil)
+            try Data().write(to: URL(fileURLWithPath: file))
+            let again = try await place.setup("--listen", "127.0.0.1:9")
+            #expect(again.status == 0 && again.output.contains("Not used: --listen. Edit"), "\(again.output)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)).isEmpty)
+        }
+    }
+
     @Test func `R-946: what setup cannot do is said before anything is made`() async throws {
         try await with { place in
             for (more, text) in [
@@ -128,6 +175,7 @@ import TidemarkTestSupport
                 (["--operator", ""], "printable ASCII characters without spaces"),
                 (["--listen", "everywhere"], "--listen takes a numeric address"),
                 (["--certificate", "/x.pem"], "belong together"),
+                (["--listen", "0.0.0.0:8443"], "Give --certificate and --private-key"),
                 (["--certificate", "a\nb", "--private-key", "c"], "control character"),
                 (["--database", "Robert'); DROP TABLE"], "--database takes a name"),
                 (["--role", "x\" SUPERUSER"], "--role takes a name"), (["--superuser-url", "x"], "--superuser-url"),

@@ -38,6 +38,7 @@ import TidemarkTestSupport
             let url = try await TestPostgres.database().url
             let (restored, told) = try await place.restore(to: url)
             #expect(restored == .ok, "\(told.messages)")
+            #expect(told.messages.contains { $0.contains("are valid again") }, "\(told.messages)")
             let content = FileManager.default.contents(atPath: try place.assetFile(in: place.path("restored")))
             #expect(content == Data(BackupPlace.content))
             try check(
@@ -67,6 +68,12 @@ import TidemarkTestSupport
             let (again, said) = try await place.create()
             #expect(again == .refused && said.messages.last?.contains("is not empty") == true, "\(said.messages)")
             #expect(try await place.verify().status == .ok)
+            // What is in it may be somebody else's.
+            let other = place.path("other")
+            try FileManager.default.createDirectory(atPath: "\(other)/sub", withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: other)
+            #expect(try await place.create(at: "other").status == .refused)
+            #expect(try mode(other) == 0o755)
         }
     }
 
@@ -162,6 +169,31 @@ import TidemarkTestSupport
             let (dry, said) = try await place.create("--dry-run")
             #expect(dry == .ok && said.messages.last == "Would write a backup into \(place.backup).")
             #expect(!FileManager.default.fileExists(atPath: place.backup))
+            // As if the disk of the assets were not mounted.
+            try FileManager.default.removeItem(atPath: place.assets)
+            try FileManager.default.createDirectory(atPath: place.assets, withIntermediateDirectories: true)
+            let (unmounted, told) = try await place.create()
+            #expect(
+                unmounted == .refused && told.messages.last?.contains("has none of the assets") == true,
+                "\(told.messages)")
+            #expect(!FileManager.default.fileExists(atPath: place.backup))
+        }
+    }
+
+    @Test func `R-950: a service never leads the programs elsewhere than the URL does`() throws {
+        for (url, service) in [
+            ("postgresql://db.example/notes", nil), ("postgresql:///notes", "live"), ("service=test", "live"),
+            ("service=test dbname=notes", nil),
+        ] as [(String, String?)] {
+            _ = try BackupToolOptions.connection(to: url, service: service)
+        }
+        for (url, service) in [
+            ("postgresql://db.example/notes", "live"), ("service=test user=bob", nil), ("service=test port=7", "live"),
+        ] as [(String, String?)] {
+            let error = #expect(throws: AdminFailure.self) {
+                try BackupToolOptions.connection(to: url, service: service)
+            }
+            #expect(error?.status == .usage && error?.description.contains("PGSERVICE") == true, "\(url)")
         }
     }
 
@@ -219,6 +251,7 @@ import TidemarkTestSupport
             #expect(
                 own == .ok && told.messages.contains { $0.contains("Assets that were there already: 1.") },
                 "\(told.messages)")
+            #expect(told.messages.contains { $0.contains("must be stopped") }, "\(told.messages)")
             #expect(try inode("\(place.assets)/1/\(BackupPlace.assetName)") == before)
         }
     }

@@ -44,6 +44,7 @@ import Testing
         case .flag: "true or false"
         case .address: "address and port"
         case .addresses: "addresses and ports"
+        case .networks: "networks"
         case .origins: "origins"
         case .collector, .database: "URL"
         }
@@ -57,6 +58,29 @@ import Testing
             "| `\(setting.key)` | \(value(setting)) | \(setting.standard ?? "–") | \(setting.abstract) |"
         }
         #expect(rows.map(String.init) == expected)
+    }
+
+    @Test func `R-944: networks are checked one by one`() {
+        let setting = ServeSetting.named("proxy-from")
+        #expect(setting.takesList)
+        #expect(setting.problem(with: "10.0.0.0/8, 2001:db8::7") == nil)
+        for wrong in ["10.0.0.1/8", "proxy.example", "127.0.0.1:443"] {
+            #expect(setting.problem(with: "10.0.0.0/8, \(wrong)")?.contains("not \(wrong). Bits") == true, "\(wrong)")
+        }
+    }
+
+    @Test func `a misspelt variable is told with the one that is meant, and one of another use is not`() {
+        func told(_ names: String...) -> [String] {
+            ServeSetting.misspelt(in: Dictionary(names.map { ($0, "1") }) { first, _ in first })
+        }
+        #expect(
+            told("TIDEMARK_LOG_LEVLE", "TIDEMARK_LISTN", "HOME", "TIDEMARK_LOG_FORMAT") == [
+                "TIDEMARK_LISTN is no setting. Did you mean TIDEMARK_LISTEN?",
+                "TIDEMARK_LOG_LEVLE is no setting. Did you mean TIDEMARK_LOG_LEVEL?",
+            ])
+        let others = ["CONTEXT", "TOKEN", "CONTAINER", "CERTIFICATES", "CONFIG", "URL", "SOMETHING_ELSE", ""]
+        for name in others { #expect(told("TIDEMARK_" + name).isEmpty, "\(name)") }
+        for setting in ServeSetting.all { #expect(told(setting.variable).isEmpty, "\(setting.key)") }
     }
 
     @Test func `a list in one text is taken apart at its commas`() {

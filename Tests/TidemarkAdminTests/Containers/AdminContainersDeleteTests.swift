@@ -55,6 +55,26 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-917: the container that was confirmed is deleted, and none that was created since`() async throws {
+        try await AdminPlace.run { place in
+            try await fill(place)
+            let key = AdminPlace.container
+            let removal = ContainerRemoval(key: key, createdAt: try #require(try await place.store.createdAt(of: key)))
+            try await removal.checkIsConfirmed(in: place.store)
+            // One that was cut off is the same container.
+            _ = try await place.store.closeContainer(key)
+            try await removal.checkIsConfirmed(in: place.store)
+            #expect(try await place.perform("containers", "delete", Self.name, "--yes").status == .ok)
+            for isThere in [false, true] {
+                if isThere { #expect(try await place.store.createContainer(key)) }
+                let error = await #expect(throws: AdminFailure.self) {
+                    try await removal.checkIsConfirmed(in: place.store)
+                }
+                #expect(error?.description.contains("Nothing of it was deleted.") == true, "\(isThere)")
+            }
+        }
+    }
+
     @Test func `R-915: production is not deleted by accident`() {
         #expect(throws: (any Error).self) {
             try Admin.parseAsRoot([

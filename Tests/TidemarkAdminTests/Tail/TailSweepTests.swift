@@ -40,6 +40,13 @@ import TidemarkTestSupport
         #expect(steps.dropFirst(2).allSatisfy { $0.count <= 3 } && steps[2].count == 3)
     }
 
+    @Test func `R-913: a sweep may miss a store that comes back, and what ends after one look may not`() {
+        #expect(TailFollower.isPassing(StorageError(.unavailable), isSweep: true, once: false))
+        #expect(!TailFollower.isPassing(StorageError(.unavailable), isSweep: true, once: true))
+        #expect(!TailFollower.isPassing(StorageError(.unavailable), isSweep: false, once: false))
+        #expect(!TailFollower.isPassing(StorageError(.rejected), isSweep: true, once: false))
+    }
+
     /// The number that PostgreSQL stores is moved beside all servers and commands, so no notice comes.
     private func changeSilently(_ name: String, _ user: AdminStoreUser, _ place: AdminPlace) throws {
         try PostgresAdministration.execute(

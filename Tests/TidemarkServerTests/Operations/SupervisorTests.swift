@@ -77,7 +77,7 @@ import TidemarkTestSupport
         #expect(
             SupervisorMessage.reloading(at: .seconds(12) + .nanoseconds(3_456_789)).text()
                 == "RELOADING=1\nMONOTONIC_USEC=12003456")
-        #expect(SupervisorMessage.stopping.text() == "STOPPING=1")
+        #expect(SupervisorMessage.stopping(within: .seconds(70)).text() == "STOPPING=1\nEXTEND_TIMEOUT_USEC=70000000")
         #expect(SupervisorMessage.alive.text() == "WATCHDOG=1")
         // A status cannot say something else.
         #expect(SupervisorMessage.alive.text(status: "a\nREADY=1") == "WATCHDOG=1\nSTATUS=a READY=1")
@@ -163,8 +163,8 @@ import TidemarkTestSupport
         let reloading = try #require(said.withLock { $0 }.first ?? nil)
         #expect(reloading.wholeMatch(of: /RELOADING=1\nMONOTONIC_USEC=\d+/) != nil)
         #expect(ear.hear() == "READY=1")
-        supervisor.stop()
-        #expect(ear.hear() == "STOPPING=1\nSTATUS=Stopping.")
+        supervisor.stop(drainTime: .seconds(300))
+        #expect(ear.hear() == "STOPPING=1\nEXTEND_TIMEOUT_USEC=360000000\nSTATUS=Stopping.")
         // Loops end now. The supervisor's time for the stop is the bound.
         supervisor.look()
         supervisor.look()

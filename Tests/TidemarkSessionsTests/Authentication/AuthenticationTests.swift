@@ -19,6 +19,9 @@ import TidemarkWire
         let judgedCount = Mutex(0)
         /// Who has an identity, revoked or not: the store makes none anew.
         let known = Mutex<Set<String>>([])
+        /// Whether the store fails when it should make an account, or store roles.
+        let failsAccounts = Mutex(false)
+        let failsRoles = Mutex(false)
 
         func judge(_ credential: [UInt8], now: Timestamp) async -> TokenVerdict {
             let parts = String(decoding: credential, as: UTF8.self).split(separator: ".").map(String.init)
@@ -42,15 +45,18 @@ import TidemarkWire
         var key: [UInt8] { [1] + Array(name.utf8) + [UInt8](repeating: 0, count: 33) }
         var end: Timestamp { judge.end.withLock { $0 } }
 
-        func makeAccount() async -> Bool {
+        func makeAccount() async -> Bool? {
             guard creates else { return false }
+            guard !judge.failsAccounts.withLock({ $0 }) else { return nil }
             guard judge.known.withLock({ $0.insert(name).inserted }) else { return true }
             judge.world.withLock { _ = $0?.issueCredential(hash: key, account: name, expiresAt: nil) }
             return true
         }
 
-        func settle(as identity: Identity, in container: ContainerKey) async {
+        func settle(as identity: Identity, in container: ContainerKey) async -> Bool {
+            guard !judge.failsRoles.withLock({ $0 }) else { return false }
             judge.settled.withLock { $0.append("\(name) \(identity.account.rawValue) \(container.identifier)") }
+            return true
         }
     }
 
@@ -91,6 +97,22 @@ import TidemarkWire
         #expect(first.closeCode == nil && second.closeCode == nil)
         #expect(Set(judge.settled.withLock { $0 }).count == 1, "both are one account")
         _ = try world.enter("good.carol.z", device: 3)
+    }
+
+    @Test func `R-923, R-925: a store that fails tells a token's holder to come again, and nothing else`() throws {
+        let (world, judge) = makeWorld()
+        judge.failsAccounts.withLock { $0 = true }
+        let early = try say("creates.carol.x", world)
+        judge.failsAccounts.withLock { $0 = false }
+        judge.failsRoles.withLock { $0 = true }
+        let late = try say("creates.carol.x", world)
+        for client in [early, late] {
+            #expect(client.failures.map(\.code) == [.serviceUnavailable])
+            #expect(client.failures.map(\.signInProblem) == [.unspecified], "the person is not at fault")
+            #expect(client.closeCode == 1013)
+        }
+        judge.failsRoles.withLock { $0 = false }
+        #expect(try world.enter("creates.carol.x").closeCode == nil)
     }
 
     @Test func `R-929: a session ends when its token does, and no sooner`() throws {

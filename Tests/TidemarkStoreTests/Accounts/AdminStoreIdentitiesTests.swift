@@ -94,6 +94,7 @@ import TidemarkStore
             #expect(try await admin.revokeCredential(credential))
             #expect(try await enter(own, storage) == nil)
             #expect(try await problem() == .credentialRevoked)
+            #expect(try await admin.link(own, to: account) == .revoked)
             #expect(try await !storage.createAccount(for: own, named: ("new", "new-1")), "no way around a revocation")
             try await admin.deleteAccount(account)
             #expect(try await problem() == .credentialUnknown)

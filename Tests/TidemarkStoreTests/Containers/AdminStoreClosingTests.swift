@@ -33,7 +33,8 @@ import TidemarkTestSupport
         let container = fixture.alice.container.rawValue
         try fixture.execute(
             "INSERT INTO record_role VALUES (\(container), 'Editor')",
-            "INSERT INTO user_role VALUES (\(fixture.bob.user.rawValue), \(container), 'Editor')")
+            "INSERT INTO user_role VALUES (\(fixture.bob.user.rawValue), \(container), 'Editor')",
+            "UPDATE container SET request_rate = 5, request_burst = 9 WHERE id = \(container)")
         _ = try await admin.setQuota(StorageQuota(privateBytes: 7, publicBytes: nil), of: Self.key)
         _ = try await storage.publicDatabase(of: Self.key, now: SharingFixture.now)
         _ = try await storage.advanceDatabaseFeed(of: fixture.alice.privateDatabase, after: 0, entriesMax: 10)
@@ -125,6 +126,8 @@ import TidemarkTestSupport
                 in: alice.privateDatabase, after: nil, zonesMax: 10)
             #expect(zones.map(\.key.name) == [ZoneName.default])
             #expect(try await admin.quota(of: Self.key)?.privateBytes == nil)
+            let limited = "SELECT count(*) FROM container WHERE request_rate IS NOT NULL OR request_burst IS NOT NULL"
+            #expect(try await fixture.numbers(limited) == [0])
             #expect(try await fixture.storage.schema(of: alice.container).schema == Schema())
             // Where a device of before stood: at the end of the feed, or anywhere before.
             let now = try await fixture.storage.advanceDatabaseFeed(
@@ -180,6 +183,38 @@ import TidemarkTestSupport
             async let other = admin.deleteContainer(closed)
             #expect(try await [one, other].filter(\.self).count == 1)
             #expect(try await admin.containers().isEmpty)
+        }
+    }
+
+    @Test func `R-915: a first write into a default zone that was under way when the container was closed goes too`()
+        async throws
+    {
+        try await SharingFixture.run { (fixture: SharingFixture) async throws in
+            let admin = AdminStore(fixture.storage)
+            let (database, user) = (fixture.alice.privateDatabase.rawValue, fixture.alice.user.rawValue)
+            let lease = try await fixture.other.acquire()
+            try await lease.connection.executeScript(
+                """
+                BEGIN;
+                WITH moved AS (
+                    UPDATE zone SET change_number = change_number + 1
+                     WHERE database_id = \(database) AND name = '_defaultZone'
+                 RETURNING database_id, id, change_number)
+                INSERT INTO record (database_id, zone_id, change_number, batch_end, created_at, created_by, modified_at,
+                                    modified_by, created_by_device, byte_count, is_deleted, name, type, fields)
+                SELECT database_id, id, change_number, change_number, now(), \(user), now(), \(user),
+                       '00000000-0000-0000-0000-000000000001', 0, false, 'late', 'Note', ''
+                  FROM moved
+                """)
+            let closed = try #require(try await admin.closeContainer(Self.key))
+            async let deleting = admin.deleteContainer(closed)
+            try await fixture.waitForWaiting(1, application: "tidemark")
+            try await lease.connection.executeScript("COMMIT")
+            fixture.other.release(lease)
+            #expect(try await deleting)
+            #expect(try await fixture.numbers("SELECT count(*) FROM record WHERE name = 'late'") == [0])
+            let zones = "SELECT change_number FROM zone WHERE database_id = \(database)"
+            #expect(try await fixture.numbers(zones) == [0], "a new default zone")
         }
     }
 
