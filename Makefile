@@ -66,6 +66,7 @@ simulate: ## Search for failing seeds, and for each planted fault: make simulate
 package: setup ## The Debian package in .build, of a program that has the runtime of Swift in it
 	swift build -c release --static-swift-stdlib --product tidemark
 	deploy/package .build/release/tidemark .build
+	! command -v lintian >/dev/null || lintian --fail-on error,warning .build/tidemark_*.deb
 
 ATTACK_SECONDS ?= 60
 hostile: setup ## Each attack on a server built for release, by nobody, by one account and by ten, and what a neighbour notices of it

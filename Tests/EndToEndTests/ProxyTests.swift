@@ -7,7 +7,7 @@ import TidemarkTLS
 import TidemarkTestSupport
 
 /// Clients behind the proxies of `deploy/`, with the real programs.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ProxyTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ProxyTests {
     @Test(.enabled(if: FrontProxy.Kind.haproxy.path != nil, "haproxy is not installed"))
     func `R-944: behind HAProxy, which passes TLS through, a server knows its clients, and a reload loses nothing`()
         async throws

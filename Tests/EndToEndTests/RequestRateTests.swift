@@ -5,7 +5,7 @@ import TidemarkKit
 import TidemarkTestSupport
 
 /// How many requests an account may send, as an operator says it and an app meets it, with the real server.
-@Suite(.timeLimit(.minutes(2))) struct RequestRateTests {
+@Suite(.timeLimit(.minutes(20))) struct RequestRateTests {
     /// Asks until a request is refused.
     private func refusal(_ database: CKDatabase, atMost count: Int) async throws -> CKError? {
         for _ in 0..<count {

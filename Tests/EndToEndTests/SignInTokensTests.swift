@@ -6,7 +6,7 @@ import TidemarkKit
 import TidemarkTestSupport
 
 /// An app, the real server and a provider's tokens.
-@Suite(.timeLimit(.minutes(5))) struct SignInTokensTests {
+@Suite(.timeLimit(.minutes(20))) struct SignInTokensTests {
     private let provider = TokenSigner()
 
     /// The file of `--issuers` in a directory, with the provider's keys beside it.

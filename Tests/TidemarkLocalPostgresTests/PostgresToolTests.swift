@@ -33,8 +33,14 @@ import TidemarkTestSupport
         let directory = try TestDirectory()
         defer { directory.remove() }
         let path = "\(directory.path)/pg_dump"
-        try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        // Another process writes it. What this one had open for writing could be in a child of another test, and then nobody
+        // could start it (ETXTBSY).
+        try "#!/bin/sh\n\(script)\n".write(toFile: path + ".sh", atomically: true, encoding: .utf8)
+        let install = Process()
+        install.executableURL = URL(fileURLWithPath: "/usr/bin/install")
+        install.arguments = ["-m", "755", path + ".sh", path]
+        try install.start()
+        install.waitUntilExit()
         try await body(directory.path)
     }
 

@@ -9,7 +9,7 @@ internal import TidemarkTestSupport
 @testable internal import TidemarkTransport
 
 /// A host with several addresses, of which some do not answer.
-@Suite(.timeLimit(.minutes(5))) struct AddressTurnsTests {
+@Suite(.timeLimit(.minutes(20))) struct AddressTurnsTests {
     private static func addresses(_ count: Int) -> [SocketAddress] {
         (0..<count).map { .loopback(port: UInt16($0 + 1)) }
     }

@@ -154,13 +154,13 @@ extension MemoryStore {
     package func saveSubscriptions(
         _ subscriptions: [Subscription], of user: UserID, atMost countMax: Int
     ) async throws(StorageError) -> [FailureReason?] {
-        let isClosed = try await call { tables in
-            tables.userKeys[user].map { tables.closedContainers[$0.container] != nil } ?? false
-        }
-        guard !isClosed else { throw StorageError(.containerClosed) }
-        return try await call { tables in
+        let result = try await call { tables -> Result<[FailureReason?], StorageError> in
+            let container = tables.userKeys[user]?.container
+            guard container.map({ tables.closedContainers[$0] == nil }) ?? true else {
+                return .failure(StorageError(.containerClosed))
+            }
             guard let key = tables.userKeys[user], let database = tables.users[key]?.database else {
-                return subscriptions.map { _ in .tooManySubscriptions }
+                return .success(subscriptions.map { _ in .tooManySubscriptions })
             }
             let living = tables.livingZones(in: database).map { ($0.key.name, $0.id) }
             let kept = tables.livingSubscriptions(of: user).map { ($0.subscription.key, $0) }
@@ -172,8 +172,9 @@ extension MemoryStore {
                 let (one, other) = ($0.subscription, $1.subscription)
                 return (one.scope.rawValue, one.id) < (other.scope.rawValue, other.id)
             }
-            return saves.refusals
+            return .success(saves.refusals)
         }
+        return try result.get()
     }
 
     package func deleteSubscriptions(

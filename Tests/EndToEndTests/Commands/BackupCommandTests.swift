@@ -92,7 +92,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(20)))
     func `R-950, R-951, R-954: a backup that is made while 64 devices write has all that was acknowledged before it`()
         async throws
     {
@@ -146,7 +146,7 @@ import TidemarkTestSupport
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `R-959: a store goes back to a moment before a mistake, and all of before is there`() async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }

@@ -7,7 +7,7 @@ import TidemarkStore
 import TidemarkTestSupport
 
 /// `tidemark migrate` with its verbs.
-@Suite(.timeLimit(.minutes(3))) struct MigrateCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct MigrateCommandTests {
     private func with(_ body: (TestDatabase, TestDirectory) async throws -> Void) async throws {
         let directory = try TestDirectory()
         defer { directory.remove() }

@@ -7,7 +7,7 @@ import TidemarkTestSupport
 @testable import TidemarkAdmin
 
 /// Settings of the real program: its options, and a settings file.
-@Suite(.timeLimit(.minutes(2))) struct ServeSettingsTests {
+@Suite(.timeLimit(.minutes(20))) struct ServeSettingsTests {
     private func run(
         _ arguments: [String], environment: [String: String] = [:], in directory: TestDirectory
     ) async throws -> (status: Int32, output: String) {

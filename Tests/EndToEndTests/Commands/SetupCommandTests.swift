@@ -6,7 +6,7 @@ import TidemarkKit
 import TidemarkTestSupport
 
 /// `tidemark setup`, and the password of the database in a file.
-@Suite(.timeLimit(.minutes(3))) struct SetupCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct SetupCommandTests {
     private struct Place {
         let directory: TestDirectory
         let superuserURL: String

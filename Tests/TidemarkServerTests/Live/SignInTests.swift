@@ -15,7 +15,7 @@ import TidemarkWire
 @testable import TidemarkServer
 
 /// Tokens of a provider, whole servers and their database.
-@Suite(.timeLimit(.minutes(5))) struct SignInTests {
+@Suite(.timeLimit(.minutes(20))) struct SignInTests {
     private let provider = TokenSigner()
 
     /// A provider as an operator describes it, with its keys in a file.

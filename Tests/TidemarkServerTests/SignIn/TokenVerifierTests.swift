@@ -12,7 +12,7 @@ import TidemarkTransport
 
 @testable import TidemarkServer
 
-@Suite(.timeLimit(.minutes(5))) struct TokenVerifierTests {
+@Suite(.timeLimit(.minutes(20))) struct TokenVerifierTests {
     private static let fixture = TokenFixture.shared
 
     private static func issuer(

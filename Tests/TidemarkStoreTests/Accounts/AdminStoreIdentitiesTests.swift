@@ -5,7 +5,7 @@ import TidemarkDomain
 import TidemarkService
 import TidemarkStore
 
-@Suite(.timeLimit(.minutes(5))) struct AdminStoreIdentitiesTests {
+@Suite(.timeLimit(.minutes(20))) struct AdminStoreIdentitiesTests {
     private static let container = SharingFixture.container
 
     private func identity(_ subject: String, issuer: String = "https://login.example.org") -> StoredIdentity {

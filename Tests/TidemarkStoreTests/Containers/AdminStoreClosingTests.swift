@@ -3,6 +3,7 @@
 import Testing
 import TidemarkDomain
 import TidemarkFields
+import TidemarkPostgres
 import TidemarkService
 import TidemarkTestSupport
 
