@@ -128,7 +128,15 @@ import TidemarkTestSupport
             #expect(try await place.admin("containers", "create", place.site.container).status == 0)
             // A refusal that only a person can undo is asked again once a minute.
             try await eventually("the device is let in", within: .seconds(180)) { await !isRefused(a.database) }
-            try await a.engine?.fetchChanges()
+            // The engine has a connection of its own, which asks again by itself.
+            try await eventually("the engine is let in", within: .seconds(180)) {
+                do {
+                    try await a.engine?.fetchChanges()
+                    return true
+                } catch {
+                    return false
+                }
+            }
             let isPending = a.engine?.state.pendingRecordZoneChanges.contains(.saveRecord(id("n2")))
             #expect(isPending == true, "\(a.story)")
             let accountChanges = a.events.count { if case .accountChange = $0 { true } else { false } }
