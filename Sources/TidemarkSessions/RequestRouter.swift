@@ -59,28 +59,39 @@ struct RequestRouter: Sendable {
     }
 
     private func answerOrRefuse(_ context: RequestContext) async throws -> [UInt8] {
-        switch context.message.request {
+        try await handler(of: context.message.request)(context)
+    }
+
+    private typealias Handler = @Sendable (RequestContext) async throws -> [UInt8]
+
+    /// Who answers a request.
+    ///
+    /// NB: a function that awaits has room for everything that it may need. If one awaited all of these in turn, each request
+    /// would take the room of all messages while it is under way.
+    @inline(never)
+    private func handler(of request: WireClientEnvelope.OneOfRequest?) throws(Refusal) -> Handler {
+        switch request {
         case nil: throw Refusal(.requestInvalid)
         case .hello: throw Refusal(.requestInvalid, "Hello comes once.")
-        case .modifyRecords(let request): return try await modifyRecords(request, context)
-        case .fetchRecords(let request): return try await fetchRecords(request, context)
-        case .modifyZones(let request): return try await modifyZones(request, context)
-        case .fetchZones(let request): return try await fetchZones(request, context)
-        case .fetchDatabaseChanges(let request): return try await fetchDatabaseChanges(request, context)
-        case .fetchZoneChanges(let request): return try await fetchZoneChanges(request, context)
-        case .verifyZone(let request): return try await verifyZone(request, context)
-        case .modifySubscriptions(let request): return try await modifySubscriptions(request, context)
-        case .fetchSubscriptions(let request): return try await fetchSubscriptions(request, context)
-        case .queryRecords(let request): return try await queryRecords(request, context)
-        case .prepareAssetUpload(let request): return try await prepareAssetUpload(request, context)
-        case .uploadAssetChunk(let request): return try await uploadAssetChunk(request, context)
-        case .fetchAssetChunk(let request): return try await fetchAssetChunk(request, context)
-        case .fetchKeys(let request): return try await fetchKeys(request, context)
-        case .saveAccountKey(let request): return try await saveAccountKey(request, context)
-        case .saveZoneKey(let request): return try await saveZoneKey(request, context)
-        case .fetchShareMetadata(let request): return try await fetchShareMetadata(request, context)
-        case .acceptShares(let request): return try await acceptShares(request, context)
-        case .fetchShareParticipants(let request): return try await fetchShareParticipants(request, context)
+        case .modifyRecords(let request): { try await modifyRecords(request, $0) }
+        case .fetchRecords(let request): { try await fetchRecords(request, $0) }
+        case .modifyZones(let request): { try await modifyZones(request, $0) }
+        case .fetchZones(let request): { try await fetchZones(request, $0) }
+        case .fetchDatabaseChanges(let request): { try await fetchDatabaseChanges(request, $0) }
+        case .fetchZoneChanges(let request): { try await fetchZoneChanges(request, $0) }
+        case .verifyZone(let request): { try await verifyZone(request, $0) }
+        case .modifySubscriptions(let request): { try await modifySubscriptions(request, $0) }
+        case .fetchSubscriptions(let request): { try await fetchSubscriptions(request, $0) }
+        case .queryRecords(let request): { try await queryRecords(request, $0) }
+        case .prepareAssetUpload(let request): { try await prepareAssetUpload(request, $0) }
+        case .uploadAssetChunk(let request): { try await uploadAssetChunk(request, $0) }
+        case .fetchAssetChunk(let request): { try await fetchAssetChunk(request, $0) }
+        case .fetchKeys(let request): { try await fetchKeys(request, $0) }
+        case .saveAccountKey(let request): { try await saveAccountKey(request, $0) }
+        case .saveZoneKey(let request): { try await saveZoneKey(request, $0) }
+        case .fetchShareMetadata(let request): { try await fetchShareMetadata(request, $0) }
+        case .acceptShares(let request): { try await acceptShares(request, $0) }
+        case .fetchShareParticipants(let request): { try await fetchShareParticipants(request, $0) }
         }
     }
 

@@ -22,12 +22,20 @@ extension RequestRouter {
         // when it reads again.
         let bytesMax = context.session.bytesBesideAnswer
         let shown = try await showing(requests, decided, for: viewpoint, bytesMax: bytesMax)
-        var outcomes = shown.outcomes[...]
-        var others: Set<UserID> = []
-        for case .success(let outcome) in outcomes { others.formUnion(outcome.users(besides: viewpoint.user)) }
+        let others = shown.outcomes.users(besides: viewpoint.user)
         let namingViewpoint = try await naming(others, for: shown.viewpoint)
+        return answer(to: parts, with: shown.outcomes, for: namingViewpoint, bytesMax: bytesMax, context)
+    }
+
+    /// NB: of its own, because a function that awaits has room for all that it needs, also while it waits.
+    @inline(never)
+    private func answer(
+        to parts: [RecordsPart], with outcomes: [Result<RecordsOutcome, FailureReason>], for viewpoint: Viewpoint,
+        bytesMax: Int, _ context: RequestContext
+    ) -> [UInt8] {
+        var outcomes = outcomes[...]
         var answer = RecordsAnswer(
-            viewpoint: namingViewpoint, limits: limits, bytesMax: min(bytesMax, context.session.bytesBesideAnswer))
+            viewpoint: viewpoint, limits: limits, bytesMax: min(bytesMax, context.session.bytesBesideAnswer))
         var sent = SentRecords()
         for part in parts {
             switch part {
@@ -54,6 +62,7 @@ extension RequestRouter {
     ///
     /// Meanwhile later ones of the connection wait, so that they are queued in the order in which they came. A request has
     /// one place in that order. If it took another one to be read, it would wait for those that came later.
+    @inline(never)
     private func read(
         _ request: WireModifyRecords, by viewpoint: Viewpoint, _ context: RequestContext
     ) async throws(Refusal) -> (viewpoint: Viewpoint, parts: [RecordsPart]) {
@@ -96,4 +105,14 @@ extension RequestRouter {
 private struct ReadRecords: Sendable {
     let viewpoint: Viewpoint
     let parts: [RecordsPart]
+}
+
+extension [Result<RecordsOutcome, FailureReason>] {
+    /// Who made or last changed what they show.
+    @inline(never)
+    fileprivate func users(besides user: UserID?) -> Set<UserID> {
+        var users: Set<UserID> = []
+        for case .success(let outcome) in self { users.formUnion(outcome.users(besides: user)) }
+        return users
+    }
 }

@@ -7,7 +7,7 @@ internal import TidemarkService
 /// The memory of all requests under way in one process, and who has how much of it.
 ///
 /// A request counts from the moment when it has been read until it is answered, with what its values take in memory, and
-/// 2 KiB for what answering it takes.
+/// 8 KiB for what answering it takes.
 package final class RequestBudget: Sendable {
     /// Bytes of all requests under way.
     package let bytesMax: Int
@@ -45,10 +45,10 @@ extension RequestBudget: RecordsBudget {
     package func giveBackForRecords(_ byteCount: Int, of owner: WorkOwner) { give(back: byteCount, of: owner) }
 }
 
-/// What one session has of the budget. It takes a block at a time, and the first bytes are free: a session with a few small
+/// What one session has of the budget. It takes a block at a time, and the first bytes are free: a session with one or two small
 /// requests never asks.
 struct RequestLease {
-    private static let freeBytes = 16_384
+    private static let freeBytes = 20_480
     private static let blockBytes = 65_536
 
     private(set) var byteCount = 0

@@ -465,11 +465,11 @@ extension Session {
             end(.notAuthenticated)
             return finish(message.id)
         }
-        let gate = message.request?.gate
+        let (gate, isQuery) = (message.request?.gate, message.request?.isQuery == true)
         let kind = SessionMetrics.shared.begins(message)
         let task = lane.run { [self] in
             let context = RequestContext(message: message, session: self, member: member)
-            let trace = hub.reports.trace(uuid(of: message.id), isQuery: message.request?.isQuery == true)
+            let trace = hub.reports.trace(uuid(of: message.id), isQuery: isQuery)
             var turn: Duration?
             var answer = await RequestTrace.$current.withValue(trace) {
                 if let gate {
@@ -483,7 +483,7 @@ extension Session {
             send { [bytes = answer.bytes] in $0.send(bytes) }
             finish(message.id)
         }
-        guard gate != nil || message.request?.isQuery == true else { return }
+        guard gate != nil || isQuery else { return }
         // It may have been answered before this.
         state.withLock { if $0.machine.isUnderWay(message.id) { $0.cancellable[message.id] = task } }
     }
@@ -495,6 +495,7 @@ extension Session {
 
     /// Tells the log, the metrics and the notes of the device. Before the answer is sent, so that who has the answer finds
     /// the line.
+    @inline(never)
     private func report(
         _ context: RequestContext, _ kind: WireRequestKind, _ trace: RequestTrace, _ turn: Duration?,
         _ answer: RequestAnswer

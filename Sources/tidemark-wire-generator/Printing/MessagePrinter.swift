@@ -5,6 +5,9 @@
 /// All of it is usable from inline. Otherwise the inlinable functions of ``StreamPrinter`` would be called, not inlined,
 /// in other modules: measured, 2 µs more for each record that is saved.
 struct MessagePrinter {
+    /// If a oneof has more messages, it holds one by reference.
+    private static let inlineMessagesMax = 16
+
     let message: MessageDescriptor
     let file: ProtoFile
     let schema: WireSchema
@@ -85,10 +88,13 @@ struct MessagePrinter {
 
     private func printOneof(_ index: Int, to printer: inout CodePrinter) {
         let members = codes.filter { $0.field.oneofIndex == index }
+        // One of very many messages is passed on as a reference. Copies would have the size of the largest.
+        let isLarge = members.count { $0.isMessage } > Self.inlineMessagesMax
         printer.line("/// One of these, or none.")
         printer.block("package enum \(oneofType(index)): Sendable, Equatable") { printer in
             for code in members {
-                let isIndirect = code.isMessage && schema.isRecursive(code.field, in: message, of: file)
+                let isIndirect =
+                    code.isMessage && (isLarge || schema.isRecursive(code.field, in: message, of: file))
                 printer.documentation(file.comments[code.field.path])
                 printer.line(
                     "\(isIndirect ? "indirect " : "")case \(SwiftNames.declared(code.name))(\(code.elementType))")

@@ -129,7 +129,7 @@ import TidemarkWire
     }
 
     @Test func `I-7: what waits to be answered is bounded in bytes too`() throws {
-        let world = SessionWorld { $0.requestBytesUnderWayMax = 110_000 }
+        let world = SessionWorld { $0.requestBytesUnderWayMax = 130_000 }
         let client = try world.enter()
         var long = WireFetchRecords()
         long.database = .private
