@@ -101,6 +101,11 @@ torture: ## Kill server, PostgreSQL and clients at random under a folder in sync
 	swift build -c release --product foldersync
 	Tests/Torture/run
 
+provider: ## Sign-in with a real OpenID Connect provider and two real servers (Python 3.11, PyPI)
+	swift build --product tidemark
+	swift build --product foldersync
+	Tests/SignIn/run
+
 recovery: ## Point-in-time recovery and backups of a million records, timed
 	swift build -c release --product tidemark
 	Tests/Recovery/run
@@ -108,4 +113,4 @@ recovery: ## Point-in-time recovery and backups of a million records, timed
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: api checks hostile package test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture recovery protocol
+.PHONY: api checks hostile package test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture provider recovery protocol

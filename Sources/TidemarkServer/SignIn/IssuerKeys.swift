@@ -55,10 +55,9 @@ final class IssuerKeys: Sendable {
         if try isSigned(token, algorithm) { return }
         let (answer, actions) = state.withLock { $0.machine.missed(now: loop.now) }
         perform(actions)
-        guard answer == .wait else {
-            // The issuer may have published the key since the last fetch. A token without an id has been tried with all keys.
-            throw answer == .unknown && token.keyID == nil ? .signatureWrong : .keysUnavailable
-        }
+        // The issuer may have published the key since the last fetch. An issuer with one key may leave its id out of tokens, and
+        // then a new key looks like a wrong signature.
+        guard answer == .wait else { throw .keysUnavailable }
         await waitForFetch()
         if try isSigned(token, algorithm) { return }
         switch state.withLock({ $0.machine.isFetching ? KeySetMachine.Answer.unavailable : $0.machine.verdict }) {

@@ -20,7 +20,7 @@ final class TokenMetrics: Sendable {
         "tidemark_token_accounts_total", "Accounts that were created because somebody signed in with a token.")
     let fetches = CounterFamily<FetchResult>(
         "tidemark_issuer_fetches_total",
-        "Fetches of the keys of identity providers. With failures, tokens with new keys are refused.")
+        "Fetches of the keys of identity providers. With failures, devices whose tokens have new keys must come again.")
 
     private init() {}
 }

@@ -12,19 +12,56 @@ internal import TidemarkWire
 /// device.
 enum ConnectionReports {
     /// Why somebody was refused.
-    enum Refused: String {
-        case credential = "its credential is unknown, expired or revoked"
-        case noCredential = "it has no credential"
-        case foreignPage = "it is a web page without a credential"
+    enum Refused: Equatable {
+        case credential
+        case noCredential
+        case foreignPage
+        /// A token of an identity provider. The text is one of few, and has nothing of the token.
+        case token(String)
+        case identity
+        case account
+        case device
+
+        /// Of somebody who has shown a credential.
+        init(_ refusal: Refusal) {
+            switch refusal.problem {
+            case .tokenInvalid: self = .token(refusal.detail ?? SignInProblem.tokenInvalid.text)
+            // A token's end has a text of its own.
+            case .credentialExpired where refusal.detail != SignInProblem.credentialExpired.text:
+                self = .token(refusal.detail ?? SignInProblem.credentialExpired.text)
+            case .identityUnknown: self = .identity
+            case .accountDisabled: self = .account
+            case .deviceRevoked: self = .device
+            case nil, .credentialUnknown, .credentialExpired, .credentialRevoked: self = .credential
+            }
+        }
+
+        var cause: String {
+            switch self {
+            case .credential: "its credential is unknown, expired or revoked"
+            case .noCredential: "it has no credential"
+            case .foreignPage: "it is a web page without a credential"
+            case .token(let why): "its token does not count: \(why)"
+            case .identity: "its token is of somebody who has no account"
+            case .account: "its account is disabled"
+            case .device: "this device of the account is revoked"
+            }
+        }
 
         /// For the operator.
-        fileprivate var advice: String {
+        var advice: String {
             switch self {
             case .credential:
                 "list valid ones with: tidemark admin credentials list ACCOUNT; make one with: tidemark admin "
                     + "credentials create ACCOUNT"
             case .noCredential: "sign in on the device, or serve everybody: without --require-credential"
             case .foreignPage: "sign in on the page, or name it: --allowed-origins"
+            case .token: "compare what the provider gives the app with the file of --issuers"
+            case .identity:
+                "link it with: tidemark admin identities create ACCOUNT --issuer URL --subject SUBJECT; or set "
+                    + "create-accounts in the file of --issuers"
+            case .account: "if it may sign in again: tidemark admin accounts enable ACCOUNT"
+            case .device: "if it may sign in again: tidemark admin devices delete ACCOUNT DEVICE"
             }
         }
     }
@@ -35,14 +72,14 @@ enum ConnectionReports {
     static func refused(_ cause: Refused, _ hello: WireHello, request: RequestUUID, address: String?) {
         guard log.writes(.debug) else {
             return FailureLog.shared.note(
-                .info, "a device was refused", cause: cause.rawValue, ["advice": cause.advice],
+                .info, "a device was refused", cause: cause.cause, ["advice": cause.advice],
                 request: RequestTrace(request))
         }
         let greeting = try? Greeting(hello)
         log.debug(
             "a device was refused",
             [
-                "cause": cause.rawValue, "advice": cause.advice, "request": "\(request)", "address": address ?? "none",
+                "cause": cause.cause, "advice": cause.advice, "request": "\(request)", "address": address ?? "none",
                 "container": greeting?.container ?? "invalid", "device": greeting?.shownName ?? "invalid",
             ])
     }

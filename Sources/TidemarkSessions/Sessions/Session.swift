@@ -328,7 +328,7 @@ extension Session {
                 open(greeting, member, answer)
             case .refused(let refusal, let why):
                 if why == .notAuthenticated {
-                    tellRefusal(of: id, hello.credential.isEmpty ? .noCredential : .credential, hello)
+                    tellRefusal(of: id, hello.credential.isEmpty ? .noCredential : .init(refusal), hello)
                 }
                 refuse(greeting, refusal, why)
             }

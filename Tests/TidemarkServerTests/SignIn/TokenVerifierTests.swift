@@ -115,6 +115,25 @@ import TidemarkTransport
         await provider.stop()
     }
 
+    @Test func `R-922: a token that names no key may be of a key that its issuer has published since`() async throws {
+        let provider = try await Provider.start()
+        provider.keys.withLock { $0 = Self.fixture.keys }
+        let address = try HTTPAddress("http://127.0.0.1:\(provider.port)/keys")
+        let verifier = try TokenVerifier([Self.issuer(.url(address))])
+        let (known, new) = (try Self.fixture.token("no kid"), try Self.fixture.token("another's key without an id"))
+        #expect(await Self.verdict(known, verifier) == "ok", "it waits for the first fetch")
+        #expect(await Self.verdict(new, verifier) == "keysUnavailable", "it is not refused before the issuer is asked")
+        #expect(provider.requestCount.withLock { $0 } == 1, "no fetch so soon after the last one")
+        verifier.stop()
+
+        // A server that starts now.
+        provider.keys.withLock { $0 = Self.fixture.rotated }
+        let later = try TokenVerifier([Self.issuer(.url(address))])
+        #expect(await Self.verdict(new, later) == "ok")
+        later.stop()
+        await provider.stop()
+    }
+
     @Test func `R-922: a provider that answers badly, or not at all, makes tokens wait and then come again`()
         async throws
     {

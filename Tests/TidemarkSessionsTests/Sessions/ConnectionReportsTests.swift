@@ -2,8 +2,12 @@
 
 import SessionTestSupport
 import Testing
+import TidemarkDomain
 import TidemarkTelemetry
+import TidemarkTranslation
 import TidemarkWire
+
+@testable import TidemarkSessions
 
 /// What the log says of `Hello`s. Each test has a process of its own, because a process has one log.
 @Suite struct ConnectionReportsTests {
@@ -61,5 +65,27 @@ import TidemarkWire
         }
         let created = Self.lines(process.standardErrorContent, "a container was created")
         #expect(created.count == 2 && created.allSatisfy { $0.contains("--create-containers") }, "\(created)")
+    }
+
+    @Test func `R-823: the log says why a token, an account or a device is refused, and where to look`() {
+        typealias Refused = ConnectionReports.Refused
+        func refused(_ problem: SignInProblem, _ text: String? = nil) -> Refused {
+            Refused(Refusal(.notAuthenticated, text ?? problem.text, problem: problem))
+        }
+        let texts: [(Refused, String, String)] = [
+            (refused(.tokenInvalid, "The token's signature is wrong."), "signature is wrong", "--issuers"),
+            (refused(.credentialExpired, "The token has expired."), "The token has expired.", "--issuers"),
+            (refused(.identityUnknown), "no account", "tidemark admin identities create"),
+            (refused(.accountDisabled), "disabled", "tidemark admin accounts enable"),
+            (refused(.deviceRevoked), "revoked", "tidemark admin devices delete"),
+        ]
+        for (refused, cause, advice) in texts {
+            #expect(refused.cause.contains(cause) && refused.advice.contains(advice), "\(refused)")
+        }
+        #expect(Set(texts.map(\.0.cause)).count == texts.count, "each has a line of its own")
+        for problem in [SignInProblem.credentialUnknown, .credentialExpired, .credentialRevoked] {
+            #expect(refused(problem) == .credential)
+        }
+        #expect(Refused(Refusal(.notAuthenticated)) == .credential)
     }
 }
