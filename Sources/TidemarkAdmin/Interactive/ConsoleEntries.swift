@@ -12,6 +12,8 @@ package struct ConsoleEntries: Sendable {
     }
 
     private var text = ""
+    /// It has read ``text``.
+    private var reader = ConsoleTextReader()
     private var lineCount = 0
     private var firstLine = 0
 
@@ -30,18 +32,20 @@ package struct ConsoleEntries: Sendable {
     /// - Returns: nil if the next line belongs to it.
     package mutating func take(_ line: String) throws(AdminFailure) -> Entry? {
         lineCount += 1
-        text = isOpen ? "\(text)\n\(line)" : line
+        let added = isOpen ? "\n" + line : line
         if !isOpen { firstLine = lineCount }
+        text += added
         guard text.utf8.count <= Self.textBytesMax else { throw end("A line is too long. Is this a script?") }
-        let parsed = ConsoleText(text)
-        guard !parsed.isOpen else { return nil }
+        for character in added { reader.take(character) }
+        guard !reader.isOpen else { return nil }
         defer { abandon() }
-        return Entry(words: parsed.words, text: text, line: firstLine)
+        return Entry(words: reader.words, text: text, line: firstLine)
     }
 
     /// Forgets what a line has begun.
     package mutating func abandon() {
         text = ""
+        reader = ConsoleTextReader()
         firstLine = 0
     }
 

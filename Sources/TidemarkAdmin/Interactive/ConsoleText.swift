@@ -18,7 +18,6 @@ package struct ConsoleText: Sendable, Equatable {
     package init(_ text: some StringProtocol) {
         var reader = ConsoleTextReader()
         for character in text { reader.take(character) }
-        reader.end()
         words = reader.words
         isOpen = reader.isOpen
         endsInWord = reader.endsInWord
@@ -45,17 +44,17 @@ package struct ConsoleText: Sendable, Equatable {
 
 private let backslash: Character = "\\"
 
-/// The states between words, in words and in quotation marks.
-private struct ConsoleTextReader {
+/// The states between words, in words and in quotation marks. It takes a text in parts, too.
+struct ConsoleTextReader: Sendable {
     private enum Place: Equatable {
         case between, word, quoted(Character), comment
     }
 
     private(set) var words: [String] = []
-    private(set) var isOpen = false
     private var place = Place.between
     private var isEscaped = false
 
+    var isOpen: Bool { isEscaped || openQuote != nil }
     var endsInWord: Bool { place != .between && place != .comment }
     var openQuote: Character? { if case .quoted(let quote) = place { quote } else { nil } }
 
@@ -106,6 +105,4 @@ private struct ConsoleTextReader {
     }
 
     private mutating func add(_ character: Character) { words[words.count - 1].append(character) }
-
-    mutating func end() { isOpen = isEscaped || openQuote != nil }
 }
