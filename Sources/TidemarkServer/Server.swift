@@ -287,7 +287,8 @@ package final class Server: Sendable {
                     throw error
                 }
             }
-            try await ServerLoop.unite(parts, databaseURL: configuration.databaseURL)
+            try await ServerLoop.unite(
+                parts, databaseURL: configuration.databaseURL, server: configuration.devices?.server)
             parts[0].returnFreedMemory(budget)
             return parts
         } catch let error as ServerError {

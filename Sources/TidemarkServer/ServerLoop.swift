@@ -109,14 +109,16 @@ final class ServerLoop: Sendable {
     }
 
     /// Connects the loops of one server. The first one listens to other servers and removes old data from the store.
-    static func unite(_ parts: [ServerLoop], databaseURL: String) async throws(ServerError) {
+    ///
+    /// - Parameter server: its name for operators; nil: it notes no devices, and answers no questions about them.
+    static func unite(_ parts: [ServerLoop], databaseURL: String, server: String?) async throws(ServerError) {
         SessionHub.unite(parts.map(\.hub))
         let first = parts[0]
         let listening = await first.loop.run { [hub = first.hub] in
             first.janitor.start()
             return Result { () throws(StorageError) in
                 try NoticeListener(
-                    url: databaseURL, loop: first.loop, onNotices: { hub.heard($0) },
+                    url: databaseURL, loop: first.loop, server: server, onNotices: { hub.heard($0) },
                     onListening: { hub.noticesMissed() })
             }
         }.value

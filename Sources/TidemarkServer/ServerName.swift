@@ -16,7 +16,10 @@ enum ServerName {
             // The last byte stays 0, so a name that is cut ends as well.
             return gethostname(start.assumingMemoryBound(to: CChar.self), hostBytesMax) == 0
         }
-        let name = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        // It is in notices and in the name of a connection, which both take plain ASCII.
+        let name = String(
+            decoding: bytes.prefix { $0 != 0 }.map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "?") },
+            as: UTF8.self)
         return isKnown && !name.isEmpty ? name : "host"
     }
 }

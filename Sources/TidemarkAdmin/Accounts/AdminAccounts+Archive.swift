@@ -15,7 +15,7 @@ extension AdminAccounts {
                 and with --asset-directory the assets. `accounts import` reads it, here or on another server. Encrypted values \
                 are in it as they are stored, with the zones' keys. The keys of an account in escrow open on another server \
                 only if --master-key-file is given. Then whoever has the archive can read the values: keep it as you keep that \
-                file, and set umask 077 before. What lacks in these is counted, here and in its last line, and the status is \
+                file, and set umask 077 before. What is missing is counted, here and in its last line, and the status is \
                 1. Credentials, devices, addresses, subscriptions and records in public databases are not in it.
                 """,
             examples: "tidemark admin accounts export alice > alice.jsonl",

@@ -7,7 +7,7 @@ internal import TidemarkStore
 extension AdminAccounts {
     struct Disable: AdminCommand {
         static let configuration = CommandConfiguration(
-            "disable", abstract: "Let an account sign in no more. Nothing is deleted.",
+            "disable", abstract: "Stop an account from signing in. Nothing is deleted.",
             discussion: """
                 Servers close its sessions at once. Its apps get accountTemporarilyUnavailable and keep what they have not \
                 sent. Others keep what it shares with them.

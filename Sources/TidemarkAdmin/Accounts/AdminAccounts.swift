@@ -102,10 +102,10 @@ struct AdminAccounts: ParsableCommand {
 extension AdminAccounts {
     struct SetName: AdminCommand {
         static let configuration = CommandConfiguration(
-            "set-name", abstract: "Set the name of an account's person, which others in a share see.",
+            "set-name", abstract: "Set the person's name that others in a share see.",
             discussion: """
-                A share shows it of its owner and of those who have accepted. Both parts are replaced. Devices have the new \
-                name once the share changes, or when they fetch it.
+                Whoever sees a share sees the names of its owner and of those who have accepted. Both parts are replaced. \
+                Devices have the new name once the share changes, or when they fetch it.
                 """,
             examples: "tidemark admin accounts set-name alice --given Alice --family Anderson",
             "tidemark admin accounts set-name alice --clear")

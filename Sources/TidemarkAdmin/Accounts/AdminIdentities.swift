@@ -66,7 +66,7 @@ struct AdminIdentities: ParsableCommand {
 
     struct Delete: AdminCommand {
         static let configuration = CommandConfiguration(
-            "delete", abstract: "Let an identity sign in to an account no more.",
+            "delete", abstract: "Stop an identity from signing in to an account.",
             discussion: """
                 Servers close its sessions at once. If its provider creates accounts (create-accounts in the file of \
                 serve --issuers), the next sign-in creates a new one. To keep the person out, disable the account instead: \

@@ -7,7 +7,7 @@ internal import TidemarkService
 
 struct AdminAssets: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "assets", abstract: "Files that records have.", subcommands: [Collect.self])
+        commandName: "assets", abstract: "Files of records (assets).", subcommands: [Collect.self])
 
     struct Collect: AdminCommand {
         static let configuration = CommandConfiguration(

@@ -12,10 +12,12 @@ struct AdminConnections: ParsableCommand {
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(
-            "list", abstract: "List the open connections of signed-in devices, as servers last noted them.",
+            "list", abstract: "List the open connections of signed-in devices, over all servers.",
             discussion: """
-                Servers note what has changed at most once a minute, so a connection may have begun or ended since. Of a server \
-                that died, connections stay in the list until their devices connect again. NOTED says how old a line is.
+                All servers are asked first, and write down which devices are connected now. LIVE is yes if the connection's \
+                server has answered. It is no if that server is not there any more, or cannot reach the database: then the \
+                connection stays in the list until its device connects again. It is empty if the server did not answer within \
+                3 seconds. NOTED is the time at which the server wrote the line.
                 """,
             examples: "tidemark admin connections list", "tidemark admin connections list alice -o json")
         static let role = OperatorRole.viewer
@@ -29,20 +31,36 @@ struct AdminConnections: ParsableCommand {
         func run(_ console: Console) async throws {
             var id: AccountID?
             if let account { id = try await console.account(account) }
+            let inquiry = ServerInquiry(console)
+            defer { inquiry.close() }
+            // Of one account too, only the connections are wanted.
+            var remarks = ServerRemarks(try await inquiry.ask(about: nil))
             var last: AccountDevice?
             repeat {
                 let page = try await console.store.links(of: id, after: last, countMax: Self.pageMax)
-                let open = page.compactMap { kept in
-                    kept.link.flatMap { link in link.endedAt == nil ? Open(kept: kept, link: link) : nil }
+                let open = page.compactMap { kept -> Open? in
+                    guard let link = kept.link, link.endedAt == nil else { return nil }
+                    return Open(kept: kept, link: link, standing: remarks.add(link, notedAt: kept.notedAt))
                 }
                 try await console.show(open, as: Self.columns)
                 last = page.count == Self.pageMax ? page.last?.of : nil
             } while last != nil
+            for text in remarks.texts(at: console.now) { console.say(text) }
         }
 
         private struct Open: Sendable {
             let kept: AdminStore.KeptLink
             let link: DeviceLink
+            let standing: ServerRoll.Standing
+
+            /// Nil: not known.
+            var isLive: Bool? {
+                switch standing {
+                case .answered: true
+                case .gone: false
+                case .silent, .unknown: nil
+                }
+            }
         }
 
         private static let columns: [Column<Open>] = [
@@ -52,6 +70,7 @@ struct AdminConnections: ParsableCommand {
             Column("SERVER", key: "server") { .text($0.link.server) },
             Column("SINCE", key: "since") { .date($0.link.since) },
             Column("NOTED", key: "noted") { .date($0.kept.notedAt) },
+            Column("LIVE", key: "live") { .optional($0.isLive) },
             Column("CREDENTIAL", key: "credential", wide: true) { .number(Int($0.link.credential.rawValue)) },
         ]
     }

@@ -38,7 +38,9 @@ extension Console {
 extension AdminFailure {
     package static func noAccount(_ name: String) -> AdminFailure {
         AdminFailure(
-            .refused, "There is no account named \(name). Create it: tidemark admin accounts create \(name)")
+            .refused,
+            "There is no account named \(name). See: tidemark admin accounts list. To create it: tidemark admin accounts "
+                + "create \(name)")
     }
 
     package static func noContainer(_ key: ContainerKey) -> AdminFailure {

@@ -10,7 +10,7 @@ struct AdminDatabases: ParsableCommand {
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(
-            "list", abstract: "List the databases of a container that hold most, the largest first.",
+            "list", abstract: "List a container's databases, the largest first.",
             discussion: """
                 The records and the assets count: of a record its fields, its name, type and parent's name, and \
                 \(RecordState.overheadBytes) bytes more. Deleted records count nothing.

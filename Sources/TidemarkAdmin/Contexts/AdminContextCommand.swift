@@ -131,7 +131,7 @@ struct AdminContextCommand: ParsableCommand {
 
     struct Select: ContextCommand {
         static let configuration = CommandConfiguration(
-            "select", abstract: "Let commands go where the context says.",
+            "select", abstract: "Select a context. Commands go there from now on.",
             examples: "tidemark admin context select home")
 
         @Argument(help: "The context's name.", completion: .live(.contexts)) var name: String

@@ -8,7 +8,7 @@ internal import TidemarkStore
 
 struct AdminDebug: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "debug", abstract: "What helps somebody else to find a mistake.", subcommands: [Bundle.self])
+        commandName: "debug", abstract: "What a bug report needs.", subcommands: [Bundle.self])
 
     struct Bundle: AdminCommand {
         static let configuration = CommandConfiguration(

@@ -21,7 +21,7 @@ struct DeviceArgument: ExpressibleByArgument, CustomStringConvertible, Sendable 
 extension AdminDevices {
     struct Revoke: AdminCommand {
         static let configuration = CommandConfiguration(
-            "revoke", abstract: "Let a device sign in no more, and close its sessions.",
+            "revoke", abstract: "Stop a device from signing in, and close its sessions.",
             discussion: """
                 Servers refuse it with whichever credential of the account. Whoever has the device can make it another \
                 device: if it was lost, revoke its credential too. Delete the device from the list to let it in again.

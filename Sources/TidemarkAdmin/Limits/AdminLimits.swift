@@ -6,7 +6,7 @@ internal import TidemarkStore
 
 struct AdminLimits: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "limits", abstract: "What may be how large and how many.", subcommands: [Show.self])
+        commandName: "limits", abstract: "Limits: the sizes and counts that servers accept.", subcommands: [Show.self])
 
     static let columns: [Column<LimitRow>] = [
         Column("LIMIT", key: "limit", isName: true) { .text($0.name) },

@@ -8,7 +8,7 @@ internal import TidemarkStore
 struct AdminOperators: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "operators",
-        abstract: "Operators: who gives commands over a server, without a right in PostgreSQL.",
+        abstract: "Operators: people who give commands over a server, without access to PostgreSQL.",
         subcommands: [
             List.self, Create.self, SetRole.self, Delete.self, Credentials.self, Issue.self, Revoke.self,
         ])

@@ -22,6 +22,10 @@ package enum OutputValue: Sendable {
         number.map { OutputValue.number($0) } ?? OutputValue.none
     }
 
+    package static func optional(_ flag: Bool?) -> OutputValue {
+        flag.map { OutputValue.flag($0) } ?? OutputValue.none
+    }
+
     package static func optional(_ date: Timestamp?) -> OutputValue {
         date.map { OutputValue.date($0) } ?? OutputValue.none
     }

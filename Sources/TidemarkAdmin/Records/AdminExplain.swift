@@ -52,6 +52,13 @@ struct AdminExplain: AdminCommand {
         let rights: [(role: Role, permissions: Permissions)]
     }
 
+    private var databaseText: String {
+        switch database {
+        case .public: "the public database"
+        case .private(let owner): "the private database of \(owner)"
+        }
+    }
+
     private func explain(_ console: Console) async throws -> Explained {
         let storage = console.storage
         let place = try await console.place(database)
@@ -64,7 +71,9 @@ struct AdminExplain: AdminCommand {
             named: [record], in: key, bytesMax: 0, sharing: access.scope == .shared ? .whole : .nothing)
         guard snapshot.zone != nil else {
             throw AdminFailure(
-                .refused, "There is no zone \(zone) in this database. Name the record's zone with --zone.")
+                .refused,
+                "There is no zone \(zone) in \(databaseText). Name the record's database with --database, and its zone "
+                    + "with --zone.")
         }
         let recordPlace = try recordPlace(in: snapshot)
         // an invitation of an address is for whoever has it verified.

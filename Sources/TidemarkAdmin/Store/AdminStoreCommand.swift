@@ -38,7 +38,7 @@ struct AdminStoreCommand: ParsableCommand {
     struct Mend: AdminCommand {
         static let configuration = CommandConfiguration(
             "mend",
-            abstract: "Compute anew the digests of zones in which a server of an older version has written.",
+            abstract: "Recompute the digests of zones in which a server of an older version has written.",
             discussion: """
                 Without it such a zone's digest and number of records stay unknown: devices that compare the zone read all of \
                 its names, and commands count its records. Stop the older servers first. Writers of a zone wait while its \

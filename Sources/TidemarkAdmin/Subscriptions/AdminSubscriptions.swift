@@ -6,7 +6,7 @@ internal import TidemarkStore
 
 struct AdminSubscriptions: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "subscriptions", abstract: "Of which changes an account's devices are told.",
+        commandName: "subscriptions", abstract: "Which changes an account's devices are told of.",
         subcommands: [List.self, Delete.self])
 
     /// A scope on a command line.
@@ -50,7 +50,7 @@ struct AdminSubscriptions: ParsableCommand {
 
     struct Delete: AdminCommand {
         static let configuration = CommandConfiguration(
-            "delete", abstract: "Delete a subscription: the account's devices are told of its changes no more.",
+            "delete", abstract: "Delete a subscription. The account's devices are no longer told of its changes.",
             discussion: "Servers know it within half a minute. An app that misses it may save it again.",
             examples: "tidemark admin subscriptions delete alice notes-changed --container iCloud.org.example.notes")
         static let role = OperatorRole.editor

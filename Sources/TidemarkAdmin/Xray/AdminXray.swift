@@ -8,8 +8,9 @@ struct AdminXray: AdminCommand {
     static let configuration = CommandConfiguration(
         "xray", abstract: "Show which device of an account is behind, and why.",
         discussion: """
-            What servers know of the account's devices, as they last wrote it down: a minute old at most (NOTED says how \
-            old). Each finding has a code, a sentence and what to do.
+            All servers are asked first, and write down what they know of the account's devices now. If one does not answer \
+            within 3 seconds, a message names it, and NOTED says how old its facts are. Each finding has a code, a sentence \
+            and what to do.
 
             With -o json each line has a "kind": finding, device, feed, request, quota or subscription.
             """,
@@ -24,9 +25,18 @@ struct AdminXray: AdminCommand {
 
     func run(_ console: Console) async throws {
         let id = try await console.account(account)
+        let inquiry = ServerInquiry(console)
+        defer { inquiry.close() }
         var shown: XrayPicture?
+        var said: [String] = []
         repeat {
-            let picture = try await XrayPicture.take(of: id, console)
+            let servers = try await inquiry.ask(about: id)
+            let picture = try await XrayPicture.take(of: id, servers, console)
+            let remarks = picture.remarks(on: servers)
+            // Without ages, which change by themselves.
+            let topics = remarks.texts(at: Timestamp(milliseconds: 0))
+            if topics != said { remarks.texts(at: console.now).forEach(console.say) }
+            said = topics
             if picture != shown {
                 try await picture.show(at: console.now, of: account, on: console)
                 shown = picture

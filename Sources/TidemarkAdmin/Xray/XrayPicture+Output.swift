@@ -6,8 +6,17 @@ internal import TidemarkDomain
 extension XrayPicture {
     /// Shows the picture as one screen: the reasons first, then what they come from.
     func show(at now: Timestamp, of account: String, on console: Console) async throws {
-        if devices.isEmpty { console.say("No device of \(account) has ever connected.") }
-        try await console.show(findings(at: now), as: Self.findingColumns)
+        if devices.isEmpty {
+            console.say(
+                "No device of \(account) has ever connected. To see sign-ins that were refused: tidemark admin audit "
+                    + "list --failures")
+        }
+        let findings = findings(at: now)
+        if console.output == .table {
+            try await console.write(Self.text(of: findings))
+        } else {
+            try await console.show(findings, as: Self.findingColumns)
+        }
         try await console.show(devices, as: Self.deviceColumns(at: now))
         let places = devices.flatMap { device in device.places.map { XrayPlace(device: device, place: $0) } }
         if !places.isEmpty { try await console.show(places, as: Self.placeColumns) }
@@ -17,6 +26,17 @@ extension XrayPicture {
         if !requests.isEmpty { try await console.show(requests, as: Self.requestColumns) }
         if !self.account.uses.isEmpty { try await console.show(self.account.uses, as: Self.quotaColumns) }
         if !subscriptions.isEmpty { try await console.show(subscriptions, as: Self.subscriptionColumns) }
+    }
+
+    /// The reasons for people. A table of them would be far wider than a terminal.
+    static func text(of findings: [XrayFinding]) -> String {
+        findings.map { found in
+            let (device, finding) = (found.device, found.finding)
+            let who = device.map { "\($0.mark)  \($0.name)" } ?? "all devices"
+            return "\(who.inOneLine)  \(finding.code.rawValue)\n"
+                + "    \(finding.sentence.inOneLine)\n    \(finding.remedy.inOneLine)\n"
+        }
+        .joined() + (findings.isEmpty ? "" : "\n")
     }
 
     private static let findingColumns: [Column<XrayFinding>] = [
@@ -73,7 +93,7 @@ extension XrayPicture {
         Column("READ", key: "read") { .number(Int($0.place.progress.told)) },
         Column("READ AT", key: "readAt") { .date($0.place.progress.toldAt) },
         Column("ASKED FROM", key: "asked", wide: true) { .optional($0.place.progress.asked.map { Int($0) }) },
-        Column("OWN", key: "own", wide: true) { .number(Int($0.place.progress.own)) },
+        Column("OWN", key: "own") { .number(Int($0.place.progress.own)) },
         Column("BEHIND BY", key: "behind") { place in
             place.place.zone == nil ? .none : .number(Int(place.place.missing))
         },

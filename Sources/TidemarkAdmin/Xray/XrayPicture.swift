@@ -16,16 +16,33 @@ struct XrayPicture: Sendable, Equatable {
     var devices: [DeviceFacts] = []
     var subscriptions: [Subscribed] = []
 
-    static func take(of account: AccountID, _ console: Console) async throws -> XrayPicture {
+    /// - Parameter servers: those that have just been asked.
+    static func take(of account: AccountID, _ servers: ServerRoll, _ console: Console) async throws -> XrayPicture {
         var picture = XrayPicture()
         picture.account = try await console.store.accountFacts(of: account)
-        picture.devices = try await console.store.deviceFacts(of: account)
+        picture.devices = try await console.store.deviceFacts(of: account).map { device in
+            var device = device
+            device.isServerGone = device.progress?.link.map { servers.standing(of: $0) == .gone } ?? false
+            return device
+        }
         for user in try await console.store.users(of: account) {
             picture.subscriptions += try await console.storage.subscriptions(of: user.user).map {
                 Subscribed(container: user.container, subscription: $0)
             }
         }
         return picture
+    }
+}
+
+extension XrayPicture {
+    /// What to say about the servers of the account's open connections.
+    func remarks(on servers: ServerRoll) -> ServerRemarks {
+        var remarks = ServerRemarks(servers)
+        for device in devices {
+            guard let link = device.progress?.link, link.endedAt == nil, let notedAt = device.notedAt else { continue }
+            _ = remarks.add(link, notedAt: notedAt)
+        }
+        return remarks
     }
 }
 

@@ -42,6 +42,8 @@ package struct DeviceFacts: Sendable, Equatable {
     package let progress: DeviceProgress?
     /// How far the device is in each feed of which that is known.
     package var places: [PlaceFacts]
+    /// Whether the server of its last connection was asked just now, and is not there any more.
+    package var isServerGone = false
 
     package init(
         device: DeviceID, name: String, firstSeenAt: Timestamp, lastSeenAt: Timestamp, notedAt: Timestamp?,
@@ -61,7 +63,7 @@ package struct DeviceFacts: Sendable, Equatable {
 
     /// Whether the device is connected, as far as that is known.
     package func isConnected(at now: Timestamp) -> Bool {
-        guard let link = progress?.link, link.endedAt == nil, let notedAt else { return false }
+        guard let link = progress?.link, link.endedAt == nil, let notedAt, !isServerGone else { return false }
         return now.milliseconds - notedAt.milliseconds <= Self.linkAgeMax
     }
 

@@ -90,20 +90,20 @@ extension DeviceFacts {
     private func notKnown(at now: Timestamp) -> SyncFinding {
         SyncFinding(
             .notKnown, "Nothing is known of the device but that it connected \(age(lastSeenAt, now)) ago.",
-            "Servers write down what they know within a minute. Look again when the device has connected.")
+            "Let the device connect, and look again.")
     }
 
     private func nothingWrong(at now: Timestamp) -> SyncFinding {
         guard missing == 0 else {
             return SyncFinding(
                 .nothingWrong,
-                "Nothing is wrong yet. It is connected, and behind by \(changes)\(since(now)). To fetch may take a minute.",
+                "Nothing is wrong yet. It is connected, and behind by \(changes)\(since(now)). A fetch may take a minute.",
                 "Look again in a minute.")
         }
         let connected =
             isConnected(at: now) ? "It is connected" : "It was connected \(age(lastConnectedAt, now)) ago"
         return SyncFinding(
-            .nothingWrong, "Nothing is wrong. \(connected), and it has read all that is known of.",
+            .nothingWrong, "Nothing is wrong. \(connected), and it has read every change that servers know of.",
             "If the user misses something, look whether it was saved: tidemark admin records query.")
     }
 
@@ -128,9 +128,10 @@ extension DeviceFacts {
         guard let link = progress.link, link.isDeviceTaken else { return nil }
         return SyncFinding(
             .deviceTaken,
-            "Two devices have this identity: one is a copy of the other. \(age(link.since, now)) ago the newer one was "
-                + "told to take another identity.",
-            "Let both connect once more. If it goes on, delete the app's sync state on one of them.")
+            "Two devices have this identity: one is a copy of the other, or two programs of one user share it. "
+                + "\(age(link.since, now)) ago the newer one was told to take another, and does so when it connects again.",
+            "Nothing is lost. If it is still so after both have connected again, delete the app's sync state on one of them."
+        )
     }
 
     private func throttlingFinding(_ progress: DeviceProgress, at now: Timestamp) -> SyncFinding? {
@@ -179,7 +180,7 @@ extension DeviceFacts {
         guard !isConnected(at: now), missing > 0 || (progress.pending?.count ?? 0) > 0 else { return nil }
         let behind = missing > 0 ? " It is behind by \(changes)\(since(now))." : ""
         return SyncFinding(
-            .notConnected, "It has not connected since \(age(lastConnectedAt, now)) ago.\(behind)",
+            .notConnected, "It was last connected \(age(lastConnectedAt, now)) ago.\(behind)",
             "Open the app on the device, with a network that reaches the server.")
     }
 
@@ -197,10 +198,19 @@ extension DeviceFacts {
 
     private var changes: String { missing == 1 ? "1 change" : "\(missing) changes" }
 
-    private func since(_ now: Timestamp) -> String { behindSince.map { " for \(age($0, now))" } ?? "" }
+    private func since(_ now: Timestamp) -> String {
+        guard let behindSince else { return "" }
+        return missing == 1
+            ? ", made \(age(behindSince, now)) ago" : ", the first of them made \(age(behindSince, now)) ago"
+    }
+
+    /// A device reports once a minute at most. What it was about to send it may have sent since.
+    private static let reportPatience: Int64 = 75_000
 
     private func sendFinding(_ progress: DeviceProgress, at now: Timestamp) -> SyncFinding? {
-        guard let pending = progress.pending, pending.count > 0, isConnected(at: now) else { return nil }
+        guard let pending = progress.pending, pending.count > 0, isConnected(at: now),
+            !pending.wait.passes || now.milliseconds - pending.at.milliseconds > Self.reportPatience
+        else { return nil }
         let changes = pending.count == 1 ? "1 change" : "\(pending.count) changes"
         let error = pending.lastError == 0 ? "" : " Its last error was CKError \(pending.lastError)."
         return SyncFinding(
@@ -210,6 +220,14 @@ extension DeviceFacts {
 }
 
 extension PendingReport.Obstacle {
+    /// Whether the device goes on by itself, and then soon.
+    fileprivate var passes: Bool {
+        switch self {
+        case .nothing, .connection, .delay: true
+        case .account, .quota, .app: false
+        }
+    }
+
     fileprivate var sentence: String {
         switch self {
         case .nothing: "It waits for nothing."

@@ -13,6 +13,10 @@ package enum ServerNotice: Sendable, Hashable {
     case containerClosed(ContainerID)
     /// An operator chose other limits for an account. Nil: for a container.
     case limitsChanged(AccountID?)
+    /// An operator wants to see what servers know of devices.
+    case devicesAsked(DeviceQuestion)
+    /// What a server answers. Only whoever asked needs it.
+    case devicesWritten(DeviceAnswer)
 }
 
 /// An operator's wish to close connections, for servers that may not have heard of it.

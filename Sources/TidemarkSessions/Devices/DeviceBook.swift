@@ -3,6 +3,7 @@
 internal import Synchronization
 package import TidemarkDomain
 internal import TidemarkFairness
+internal import TidemarkScheduling
 internal import TidemarkService
 
 /// What one server knows of devices, for operators who ask why sync is stuck. The hubs of one process share it.
@@ -12,12 +13,16 @@ internal import TidemarkService
 /// no account has many, the one goes that was used longest ago of all.
 ///
 /// No request waits for the store. What has changed is written in one statement for many devices, at most once in an
-/// ``interval``.
+/// ``interval``, and when an operator asks.
 package final class DeviceBook: Sendable {
     private struct State {
         var trails: FairCache<AccountDevice, DeviceTrail>
         /// When writing last began.
         var writtenAt: Duration?
+        var questions = DeviceQuestions()
+        var isWriting = false
+        /// Those who write next, one after the other.
+        var writers: [CheckedContinuation<Void, Never>] = []
     }
 
     /// This server, as operators know it: its host and process.
@@ -82,24 +87,93 @@ package final class DeviceBook: Sendable {
     ///
     /// - Parameter isLast: the server stops, so it is written now.
     func write(by service: CloudService, at now: Duration, isLast: Bool = false) async {
-        let all = state.withLock { state -> [DeviceTrail] in
+        let isDue = state.withLock { state in
             // Each hub of the process comes at each interval.
-            if !isLast, let writtenAt = state.writtenAt, now - writtenAt < interval / 2 { return [] }
+            if !isLast, let writtenAt = state.writtenAt, now - writtenAt < interval / 2 { return false }
             state.writtenAt = now
-            return state.trails.values
+            return true
         }
-        let due = all.filter { $0.isDue(at: now) }
+        guard isDue else { return }
+        await beginWriting()
+        defer { endWriting() }
+        let all = state.withLock { $0.trails.values }
+        guard await write(all.filter { $0.isDue(at: now) }, by: service, at: now) else { return }
+        for trail in all where trail.isAtRest { leave(trail, at: now) }
+    }
+
+    /// - Returns: whether the store has all of it.
+    private func write(_ due: [DeviceTrail], by service: CloudService, at now: Duration) async -> Bool {
         for start in stride(from: 0, to: due.count, by: Self.devicesPerStatement) {
             let some = due[start..<min(start + Self.devicesPerStatement, due.count)]
             // Another server may know what this one does not.
-            guard case .success(let kept) = await service.deviceProgress(of: some.map(\.of)) else { return }
+            guard case .success(let kept) = await service.deviceProgress(of: some.map(\.of)) else { return false }
             var progress: [AccountDevice: DeviceProgress] = [:]
             for trail in some { progress[trail.of] = trail.takeForWriting(kept[trail.of], at: now) }
             let isKept = await service.keepProgress(progress)
             some.forEach { $0.written(isKept) }
-            guard isKept else { return }
+            guard isKept else { return false }
         }
-        for trail in all where trail.isAtRest { leave(trail, at: now) }
+        return true
+    }
+
+    /// One writing at a time: of two at once, the one with older facts might come last.
+    private func beginWriting() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.isWriting { state.writers.append(continuation) }
+                defer { state.isWriting = true }
+                return !state.isWriting
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func endWriting() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.isWriting = !state.writers.isEmpty
+            return state.isWriting ? state.writers.removeFirst() : nil
+        }
+        next?.resume()
+    }
+
+    // MARK: Questions of operators
+
+    /// An operator asks. What is known now is written, and then the answer is posted.
+    ///
+    /// - Parameter since: when this server began.
+    func heard(
+        _ question: DeviceQuestion, by service: CloudService, on scheduler: any Scheduler, since: Timestamp
+    ) {
+        let delay = state.withLock { $0.questions.ask(question, at: scheduler.now) }
+        if let delay { answer(after: delay, by: service, on: scheduler, since: since) }
+    }
+
+    private func answer(
+        after delay: Duration, by service: CloudService, on scheduler: any Scheduler, since: Timestamp
+    ) {
+        _ = scheduler.schedule(after: delay) { [weak self] in
+            scheduler.run { [weak self] in
+                guard let self else { return }
+                await answer(by: service, on: scheduler, since: since)
+                let next = state.withLock { $0.questions.ended(at: scheduler.now) }
+                if let next { answer(after: next, by: service, on: scheduler, since: since) }
+            }
+        }
+    }
+
+    private func answer(by service: CloudService, on scheduler: any Scheduler, since: Timestamp) async {
+        await beginWriting()
+        let now = scheduler.now
+        // Who asked before this moment gets this answer, so the facts are taken after it.
+        let (questions, all) = state.withLock { ($0.questions.begin(at: now), $0.trails.values) }
+        let wishes = DeviceWishes(questions)
+        let due = all.filter { trail in wishes.wish(of: trail.of.account).map { trail.isDue(for: $0) } ?? false }
+        let isWritten = await write(due, by: service, at: now)
+        endWriting()
+        // Without an answer the operator is told that what this server has noted is old.
+        guard isWritten else { return }
+        let answers = questions.map { DeviceAnswer(question: $0.number, server: server, serverSince: since) }
+        _ = await service.post(answers.map { .devicesWritten($0) })
     }
 
     /// The store has what is known of a device that is gone. If the device comes back, its next writing takes that over.

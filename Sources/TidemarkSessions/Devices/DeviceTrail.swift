@@ -12,6 +12,10 @@ final class DeviceTrail: Sendable {
         var progress = DeviceProgress()
         /// Whether something is known that the store does not have.
         var hasNews = false
+        /// Whether anything is known that the store does not have, also what is not worth a write of its own.
+        var hasChanged = false
+        /// Whether a connection began or ended of which the store does not know.
+        var hasLinkNews = false
         /// When it was last written to the store; nil: never.
         var writtenAt: Duration?
         /// Whether the store is being told what is known.
@@ -59,6 +63,7 @@ final class DeviceTrail: Sendable {
     ) -> Standing {
         state.withLock { state in
             event(&state.progress)
+            state.hasChanged = true
             if isNews { state.hasNews = true }
             if let forgottenAt = state.forgottenAt { return .forgotten(forgottenAt) }
             guard let usedAt else { return .kept }
@@ -76,7 +81,7 @@ final class DeviceTrail: Sendable {
         state.withLock { state in
             state.openCount += 1
             state.progress.link = link
-            state.hasNews = true
+            (state.hasNews, state.hasLinkNews) = (true, true)
         }
     }
 
@@ -84,9 +89,14 @@ final class DeviceTrail: Sendable {
     func closed(at now: Timestamp) {
         state.withLock { state in
             state.openCount -= 1
+            // Only one device has the identity from now on, whichever of them is gone.
+            if state.openCount == 1, state.progress.link?.isDeviceTaken == true {
+                state.progress.link?.isDeviceTaken = false
+                (state.hasNews, state.hasLinkNews) = (true, true)
+            }
             guard state.openCount == 0 else { return }
             state.progress.link?.endedAt = now
-            state.hasNews = true
+            (state.hasNews, state.hasLinkNews) = (true, true)
         }
     }
 
@@ -103,11 +113,30 @@ final class DeviceTrail: Sendable {
         }
     }
 
+    /// What an operator wants to see of a device.
+    enum Wish {
+        case all
+        /// Whether it is connected.
+        case link
+    }
+
+    /// Whether something is wanted that the store does not have.
+    func isDue(for wish: Wish) -> Bool {
+        state.withLock { state in
+            guard state.forgottenAt == nil else { return false }
+            return switch wish {
+            case .all: state.hasNews || state.hasChanged
+            case .link: state.hasLinkNews
+            }
+        }
+    }
+
     /// What to write, together with what another server has kept.
     func takeForWriting(_ kept: DeviceProgress?, at now: Duration) -> DeviceProgress {
         state.withLock { state in
             if let kept { state.progress.merge(kept) }
             (state.hasNews, state.isBeingWritten, state.writtenAt) = (false, true, now)
+            (state.hasChanged, state.hasLinkNews) = (false, false)
             return state.progress
         }
     }
@@ -116,7 +145,7 @@ final class DeviceTrail: Sendable {
     func written(_ isKept: Bool) {
         state.withLock { state in
             state.isBeingWritten = false
-            if !isKept { state.hasNews = true }
+            if !isKept { (state.hasNews, state.hasLinkNews) = (true, true) }
         }
     }
 

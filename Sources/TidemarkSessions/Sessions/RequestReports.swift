@@ -148,14 +148,3 @@ struct RequestReports: Sendable {
         return "\(microseconds / 1_000).\(places)"
     }
 }
-
-/// A hash of a statement's text, so that lines about equal statements can be found and counted. PostgreSQL's own query id
-/// is another one, which it does not tell with an answer.
-enum StatementHash {
-    /// FNV-1a with 64 bits. It is the same on all servers, unlike Swift's hashes.
-    static func text(of sql: String) -> String {
-        let hash = sql.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }
-}

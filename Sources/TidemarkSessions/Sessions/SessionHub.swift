@@ -37,12 +37,14 @@ package final class SessionHub: Sendable {
     let reports: RequestReports
     private let poster: NoticePoster
     private let siblings: HubSiblings
+    private let start: ServerStart
     private let state = Mutex(State())
 
     package init(service: CloudService, scheduler: any Scheduler, settings: SessionSettings) {
         self.service = service
         self.scheduler = scheduler
         self.settings = settings
+        start = ServerStart(on: scheduler)
         bounds = SessionBounds(settings)
         gates = RequestGates(settings, scheduler)
         lanes = OwnerLanes(scheduler)
@@ -114,6 +116,9 @@ package final class SessionHub: Sendable {
             case .connectionsClosed(let account, let device): closed.append((account, device))
             case .containerClosed(let container): revoked.containers.insert(container)
             case .limitsChanged(let account): limited.insert(account)
+            case .devicesAsked(let question):
+                settings.devices?.heard(question, by: service, on: scheduler, since: start.earliest(on: scheduler))
+            case .devicesWritten: break
             }
         }
         if !limited.isEmpty {

@@ -30,6 +30,21 @@ extension AdminStore {
             sql.devices.links((start, account?.rawValue ?? .min, account?.rawValue ?? .max, countMax)))
     }
 
+    /// The most servers that are listed.
+    private static let serversMax = 10_000
+
+    /// The servers that are connected to the database and note devices, by the ``ListenerName/part(of:)`` of their names. A
+    /// name is there as often as there are servers of that name.
+    package func listeningServers() async throws(StorageError) -> [String] {
+        try await storage.read(sql.notices.listeners((ListenerName.prefix, Self.serversMax)))
+            .map { String($0.dropFirst(ListenerName.prefix.count)) }
+    }
+
+    /// Asks all servers to write down what they know of devices. They answer by notices.
+    package func ask(_ question: DeviceQuestion) async throws(StorageError) {
+        try await storage.post([.devicesAsked(question)])
+    }
+
     /// Tells all servers to close the connections of an account, or of one device of it. The devices may come back.
     package func closeConnections(of account: AccountID, _ device: DeviceID?) async throws(StorageError) {
         try await storage.post([.connectionsClosed(account, device)])

@@ -14,6 +14,8 @@ internal import TidemarkService
 ///     x <account> <device in hexadecimal digits, or nothing for all>
 ///     k <container>
 ///     l <account, or 0 for all>
+///     q <account, or 0 for all> <number of the question in hexadecimal digits>
+///     a <when the server began> <number of the question in hexadecimal digits> <name of the server>
 enum NoticePayload {
     /// PostgreSQL accepts less than 8,000 bytes in a notification.
     private static let bytesMax = 7_900
@@ -47,6 +49,10 @@ enum NoticePayload {
             "k\t\(container.rawValue)\n"
         case .limitsChanged(let account):
             "l\t\(account?.rawValue ?? 0)\n"
+        case .devicesAsked(let question):
+            "q\t\(question.account?.rawValue ?? 0)\t\(String(question.number, radix: 16))\n"
+        case .devicesWritten(let answer):
+            "a\t\(answer.serverSince.milliseconds)\t\(String(answer.question, radix: 16))\t\(answer.server)\n"
         }
     }
 
@@ -72,6 +78,14 @@ enum NoticePayload {
                 return .deviceRevoked(AccountDevice(account: AccountID(id), device: device))
             case ("l", 2):
                 return .limitsChanged(id == 0 ? nil : AccountID(id))
+            case ("q", 3):
+                guard let number = UInt64(text(parts[2]), radix: 16) else { return nil }
+                return .devicesAsked(DeviceQuestion(number: number, account: id == 0 ? nil : AccountID(id)))
+            case ("a", 4):
+                guard let number = UInt64(text(parts[2]), radix: 16) else { return nil }
+                return .devicesWritten(
+                    DeviceAnswer(
+                        question: number, server: text(parts[3]), serverSince: Timestamp(milliseconds: id)))
             case ("x", 3) where parts[2].isEmpty:
                 return .connectionsClosed(AccountID(id), nil)
             case ("x", 3):

@@ -164,9 +164,7 @@ final class QueryConnections: Sendable {
     /// One transaction: the settings hold until its end.
     private func batch(_ query: CompiledQuery, isCached: Bool, for owner: WorkOwner) -> [BoundStatement] {
         let statement =
-            isCached
-            ? statements.statement(query, for: owner)
-            : Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
+            isCached ? statements.statement(query, for: owner) : QueryStatementCache.statementForOnce(query)
         return query.settings.map { sql.queries.set(($0.name, $0.value)).bound }
             + [statement.bind(query.parameters.values)]
     }

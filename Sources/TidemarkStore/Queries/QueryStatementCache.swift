@@ -3,6 +3,7 @@
 internal import Synchronization
 internal import TidemarkFairness
 internal import TidemarkPostgres
+internal import TidemarkTelemetry
 
 /// Caches the statements of queries by their text and parameter types, so that each connection parses and plans a shape
 /// of query once.
@@ -51,7 +52,7 @@ final class QueryStatementCache: Sendable {
     /// - Parameter owner: whose query it is.
     func statement(_ query: CompiledQuery, for owner: WorkOwner = .nobody) -> Statement {
         guard query.sql.utf8.count <= Self.textBytesMax else {
-            return Statement(.read, "query", query.sql, query.parameters.types, isPrepared: false)
+            return Self.statementForOnce(query)
         }
         let shape = Shape(sql: query.sql, types: query.parameters.types)
         return state.withLock { state in
@@ -66,9 +67,16 @@ final class QueryStatementCache: Sendable {
                 state.entries[other.key] = nil
                 place = other.value.place
             }
-            let statement = Statement(.read, "query", shape.sql, shape.types, place: place)
+            let statement = Statement(.read, "query", StatementHash.marked(shape.sql), shape.types, place: place)
             state.entries[shape] = Entry(statement: statement, place: place, lastUse: state.time, owner: owner)
             return statement
         }
+    }
+
+    /// A statement that no connection keeps. Texts that are too long for the cache have no hash in them: a client can make
+    /// them hundreds of kilobytes long.
+    static func statementForOnce(_ query: CompiledQuery) -> Statement {
+        let text = query.sql.utf8.count <= textBytesMax ? StatementHash.marked(query.sql) : query.sql
+        return Statement(.read, "query", text, query.parameters.types, isPrepared: false)
     }
 }

@@ -138,7 +138,7 @@ import TidemarkWire
             try await writer.fetch("Notes")
             let why = try await finding("not-connected", of: 1, in: place)
             let sentence = try #require(why["sentence"] as? String)
-            #expect(sentence.contains("It has not connected since") && sentence.contains("behind by 3 changes"))
+            #expect(sentence.contains("It was last connected") && sentence.contains("behind by 3 changes"))
             _ = try await finding("nothing-wrong", of: 2, in: place)
 
             var refused = try await RawDevice(place, 3)
@@ -163,6 +163,72 @@ import TidemarkWire
             let request = try #require(json.first { $0["kind"] as? String == "request" })
             #expect((request["uuid"] as? String)?.firstMatch(of: /^[0-9A-F]{8}-[0-9A-F]{4}-8/) != nil)
             for client in [writer.client, refused.client] { client.disconnect() }
+        }
+    }
+
+    // MARK: Asking servers
+
+    /// A server with these writes by itself once in an hour.
+    private static let seldom = ["--create-containers", "--device-seconds", "3600"]
+
+    private func connections(_ place: OperatorPlace) async throws -> (
+        rows: [(name: String, live: Bool?)], output: String
+    ) {
+        let listed = try await place.admin("connections", "list", "alice", "-o", "json")
+        #expect(listed.status == 0, "\(listed.output)")
+        let rows = lines(listed.output).map { (name: $0["name"] as? String ?? "", live: $0["live"] as? Bool) }
+        return (rows.sorted { $0.name < $1.name }, listed.output)
+    }
+
+    @Test func `R-965: xray and the list of connections show what is so now`() async throws {
+        try await OperatorPlace.with(Self.seldom) { place in
+            var device = try await RawDevice(place, 1)
+            try await device.makeZone("Notes")
+            let list = try await connections(place)
+            #expect(list.rows.map(\.name) == ["device-1 (test)"] && list.rows.map(\.live) == [true], "\(list.output)")
+            try await device.save("a", in: "Notes")
+            let xray = lines(try await place.admin("xray", "alice", "-o", "json").output)
+            let requests = xray.filter { $0["kind"] as? String == "request" }.compactMap { $0["request"] as? String }
+            #expect(Set(requests) == ["modify_zones", "modify_records"])
+            #expect(xray.contains { $0["kind"] as? String == "device" && $0["connected"] as? Bool == true })
+            device.client.disconnect()
+            try await eventually("the connection is gone") { try await connections(place).rows.isEmpty }
+        }
+    }
+
+    @Test func `R-965: a server that does not answer is named, and one that died has no live connection`() async throws
+    {
+        try await OperatorPlace.with(Self.seldom) { place in
+            let (server, port) = try await OperatorPlace.serve(
+                Self.seldom + ["--plain"], on: place.database.url, in: place.directory)
+            var site = Site(url: "ws://127.0.0.1:\(port)", authorityFile: "", tokens: place.site.tokens)
+            site.container = place.site.container
+            let other = OperatorPlace(
+                directory: place.directory, database: place.database, server: server, site: site)
+            let here = try await RawDevice(place, 1)
+            let there = try await RawDevice(other, 2)
+            let names = ["device-1 (test)", "device-2 (test)"]
+            let both = try await connections(place)
+            #expect(both.rows.map(\.name) == names && both.rows.map(\.live) == [true, true], "\(both.output)")
+
+            server.signal(SIGSTOP)
+            let silent = try await connections(place)
+            server.signal(SIGCONT)
+            #expect(silent.rows.map(\.name) == names && silent.rows.map(\.live) == [true, nil], "\(silent.output)")
+            let remark = silent.output.split(separator: "\n").first { $0.contains("did not answer within 3 seconds") }
+            #expect(remark?.contains("/\(server.id) ") == true && remark?.contains("Its newest line is") == true)
+
+            try await server.killNow()
+            try await eventually("PostgreSQL has noticed") {
+                try await connections(place).rows.map(\.live) == [true, false]
+            }
+            let dead = try await connections(place)
+            #expect(dead.output.contains("1 connection is of a server that died") && dead.rows.map(\.name) == names)
+            let xray = lines(try await place.admin("xray", "alice", "-o", "json").output)
+            let connected = xray.filter { $0["kind"] as? String == "device" }
+                .compactMap { device in (device["connected"] as? Bool).map { (device["name"] as? String ?? "", $0) } }
+            #expect(Set(connected.filter(\.1).map(\.0)) == ["device-1 (test)"] && connected.count == 2)
+            for client in [here.client, there.client] { client.disconnect() }
         }
     }
 

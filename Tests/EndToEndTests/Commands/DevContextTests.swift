@@ -68,14 +68,15 @@ import TidemarkTestSupport
         try await leaveBehind(server.site)
         let look = try #require(commands.last)
         var screen = ""
-        // dev writes down every two seconds what it knows of devices.
-        var line: Substring?
+        // The finding, why, and what to do.
+        var why = ""
         try await eventually("the screen tells of the phone", within: .seconds(60)) {
             screen = try await Program.run("tidemark", look, directory: directory.path).output
-            line = screen.split(separator: "\n").first { $0.contains("not-connected") }
-            return line != nil
+            let lines = screen.split(separator: "\n")
+            guard let finding = lines.firstIndex(where: { $0.hasSuffix("not-connected") }) else { return false }
+            why = lines[finding...].prefix(3).joined(separator: "\n")
+            return true
         }
-        let why = try #require(line)
         #expect(why.contains("It is behind by 3 changes") && why.contains("Open the app on the device"), "\(screen)")
         #expect(try await server.program.stop() == 0)
     }

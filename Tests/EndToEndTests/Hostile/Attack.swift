@@ -5,7 +5,6 @@ import Testing
 import TidemarkBytes
 import TidemarkFields
 import TidemarkKit
-import TidemarkSockets
 import TidemarkWire
 
 /// Who attacks.
@@ -203,16 +202,6 @@ struct Attack: CustomTestStringConvertible, Sendable {
         if let fillKnowing { fillKnowing(&envelope, known) } else { fill(&envelope, scope) }
         envelope.id = 0
         return envelope.encoded
-    }
-}
-
-extension EventLoop {
-    /// Attackers have machines of their own. Here they share one with the server, so their thread leaves it the processors.
-    static func ofAttackers(_ name: String) throws -> EventLoop {
-        let loop = try EventLoop(name: name)
-        // On Linux it is of the thread that asks.
-        loop.execute { _ = setpriority(PRIO_PROCESS, 0, 10) }
-        return loop
     }
 }
 

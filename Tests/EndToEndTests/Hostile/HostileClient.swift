@@ -47,7 +47,7 @@ final class HostileClient: AttackingClient, MessageHandler, @unchecked Sendable 
     }
 
     static let helloID: UInt64 = 1
-    private static let loop: Result<EventLoop, any Error> = Result { try .ofAttackers("hostile clients") }
+    private static let loop: Result<EventLoop, any Error> = Result { try EventLoop(name: "hostile clients") }
     /// Long enough that the attack is on the server, and not on the loop that all attackers share.
     private static let pauseBeforeReturn = Duration.milliseconds(20)
 

@@ -30,7 +30,11 @@ struct GoldenPlace: Sendable {
             try await TestPostgres.database(GoldenStore.template), try await TestPostgres.database(GoldenStore.template)
         )
         let server = try await OperatorPlace.serve(
-            ["--plain", "--operators-listen", "127.0.0.1:0", "--master-key-file", "\(directory.path)/master.key"],
+            // It notes no devices, so that it is not asked, as nobody is over the database.
+            [
+                "--plain", "--operators-listen", "127.0.0.1:0", "--master-key-file", "\(directory.path)/master.key",
+                "--device-seconds", "0",
+            ],
             on: served.url, in: directory
         ).server
         let contexts = "\(directory.path)/contexts"

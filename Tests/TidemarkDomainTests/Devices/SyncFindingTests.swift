@@ -46,8 +46,10 @@ import TidemarkDomain
         }
     }
 
-    private static func pending(_ wait: PendingReport.Obstacle, error: UInt32 = 0) -> PendingReport {
-        PendingReport(saves: 2, deletes: 1, databaseChanges: 0, wait: wait, lastError: error, at: ago(2))
+    private static func pending(
+        _ wait: PendingReport.Obstacle, error: UInt32 = 0, minutes: Int64 = 2
+    ) -> PendingReport {
+        PendingReport(saves: 2, deletes: 1, databaseChanges: 0, wait: wait, lastError: error, at: ago(minutes))
     }
 
     /// The facts of a device, the code that must be found first, and words that its sentence must have.
@@ -113,19 +115,19 @@ import TidemarkDomain
         ),
         (
             device(disconnected(), head: 13, behindSince: ago(29)), account, .notConnected,
-            ["has not connected since 30 min ago", "behind by 3 changes for 29 min"]
+            ["was last connected 30 min ago", "behind by 3 changes, the first of them made 29 min ago."]
         ),
         (
-            device(disconnected { $0.pending = pending(.connection) }), account, .notConnected, ["has not connected"]
+            device(disconnected { $0.pending = pending(.connection) }), account, .notConnected, ["was last connected"]
         ),
         // What nobody has written down for long is not believed.
         (
             device(progress(), head: 11, behindSince: ago(50), notedAt: ago(40)), account, .notConnected,
-            ["has not connected since 40 min ago", "behind by 1 change"]
+            ["was last connected 40 min ago", "behind by 1 change, made 50 min ago."]
         ),
         (
             device(progress(), head: 11, behindSince: ago(2)), account, .notFetching,
-            ["is connected, and behind by 1 change for 2 min"]
+            ["is connected, and behind by 1 change, made 2 min ago."]
         ),
         // It may take a minute.
         (
@@ -137,6 +139,12 @@ import TidemarkDomain
             device(progress { $0.pending = pending(.app, error: 25) }), account, .notSending,
             ["2 min ago it had 3 changes to send", "waits for the app", "CKError 25"]
         ),
+        // What it reported when it connected is sent by now. It reports once a minute.
+        (device(progress { $0.pending = pending(.nothing, minutes: 1) }), account, .nothingWrong, ["is connected"]),
+        (device(progress { $0.pending = pending(.delay, minutes: 0) }), account, .nothingWrong, ["is connected"]),
+        (device(progress { $0.pending = pending(.nothing) }), account, .notSending, ["waits for nothing"]),
+        (device(progress { $0.pending = pending(.app, minutes: 0) }), account, .notSending, ["0 s ago"]),
+        (device(progress { $0.pending = pending(.quota, minutes: 0) }), account, .notSending, ["room in the quota"]),
     ]
 
     @Test func `R-855: each reason why a device is behind is said in words, with what to do`() {
@@ -149,6 +157,17 @@ import TidemarkDomain
         let found = Set(Self.cases.map(\.2))
         let ofAccounts: Set<SyncFinding.Code> = [.accountDisabled, .noCredential]
         #expect(found.union(ofAccounts) == Set(SyncFinding.Code.allCases), "each code has a case")
+    }
+
+    @Test func `R-965: a device whose server is gone is not connected, whatever that server noted last`() {
+        var device = Self.device(
+            Self.progress { $0.pending = Self.pending(.app) }, head: 14, behindSince: Self.ago(9), notedAt: Self.ago(1))
+        let here = device.findings(in: Self.account, at: Self.now).map(\.code)
+        #expect(here == [.notFetching, .notSending] && device.isConnected(at: Self.now))
+        device.isServerGone = true
+        let gone = device.findings(in: Self.account, at: Self.now)
+        #expect(gone.map(\.code) == [.notConnected] && !device.isConnected(at: Self.now))
+        #expect(gone[0].sentence.contains("It was last connected 1 min ago"))
     }
 
     @Test func `R-855: an account that is locked out or full is the reason for all its devices`() {

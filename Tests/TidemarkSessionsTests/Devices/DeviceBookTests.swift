@@ -202,6 +202,25 @@ import TidemarkWire
         #expect(trail.isAtRest && trail.leave(at: .seconds(16 * 60)))
     }
 
+    @Test func `R-355, R-850: when one of two devices with one identity is gone, the other one has it alone`() {
+        let trail = DeviceTrail(of: device(1, of: AccountID(1)))
+        func link(_ time: Int64, isDeviceTaken: Bool) -> DeviceLink {
+            DeviceLink(
+                server: "one", since: Timestamp(milliseconds: time), credential: CredentialID(1),
+                isDeviceTaken: isDeviceTaken)
+        }
+        trail.opened(link(1, isDeviceTaken: false))
+        trail.opened(link(2, isDeviceTaken: true))
+        let kept = trail.takeForWriting(nil, at: .zero)
+        trail.written(true)
+        #expect(kept.link?.isDeviceTaken == true)
+        trail.closed(at: Timestamp(milliseconds: 3))
+        #expect(trail.isDue(at: .zero))
+        // What the store has does not bring it back.
+        let link = trail.takeForWriting(kept, at: .zero).link
+        #expect(link?.isDeviceTaken == false && link?.endedAt == nil && link?.since == Timestamp(milliseconds: 2))
+    }
+
     @Test func `R-851: what the store has of devices that are gone leaves, and comes back with the device`() throws {
         let book = Self.book()
         let world = SessionWorld { $0.devices = book }

@@ -131,13 +131,9 @@ import TidemarkWire
         #expect(!Self.lines(process.standardErrorContent).contains { $0.contains("slow") })
     }
 
-    @Test func `R-824: milliseconds have three places, and a hash of a statement is the same everywhere`() {
+    @Test func `R-824: milliseconds have three places`() {
         #expect(RequestReports.milliseconds(.zero) == "0.000")
         #expect(RequestReports.milliseconds(.microseconds(7)) == "0.007")
         #expect(RequestReports.milliseconds(.seconds(61) + .microseconds(20_450)) == "61020.450")
-        // Published values of FNV-1a.
-        #expect(StatementHash.text(of: "") == "cbf29ce484222325")
-        #expect(StatementHash.text(of: "a") == "af63dc4c8601ec8c")
-        #expect(StatementHash.text(of: "foobar") == "85944171f73967e8")
     }
 }

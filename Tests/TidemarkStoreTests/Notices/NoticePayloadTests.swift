@@ -3,6 +3,7 @@
 import Synchronization
 import Testing
 import TidemarkDomain
+import TidemarkPostgres
 import TidemarkService
 import TidemarkTestSupport
 
@@ -24,6 +25,10 @@ import TidemarkTestSupport
                 .zone(ZoneNotice(database: DatabaseID(1), life: .nobody, zoneName: "a", changesShares: true)),
                 .limitsChanged(AccountID(7)), .limitsChanged(nil), .connectionsClosed(AccountID(7), nil),
                 .connectionsClosed(AccountID(7), DeviceID(high: 1, low: .max)), .containerClosed(ContainerID(7)),
+                .devicesAsked(DeviceQuestion(number: .max, account: nil)),
+                .devicesAsked(DeviceQuestion(number: 0, account: AccountID(7))),
+                .devicesWritten(
+                    DeviceAnswer(question: .max, server: "host/7", serverSince: Timestamp(milliseconds: -5))),
             ]
         let payloads = NoticePayload.encode(notices + notices)
         #expect(payloads.allSatisfy { $0.utf8.count < 8_000 })
@@ -35,10 +40,49 @@ import TidemarkTestSupport
     @Test(arguments: [
         "", "x", "z\t1\n", "z\t1\tzz\tname\n", "z\tone\t00\tname\n", "c\tx\n", "\t\t\t\n", "c\n", "d\t1\n",
         "d\t1\tzz\n", "l\tx\n", "l\t1\t2\n", "x\t1\n", "x\t1\tzz\n", "x\tone\t\n", "k\n", "k\tone\n",
-        "k\t1\t2\n",
+        "k\t1\t2\n", "q\t1\n", "q\tone\t1\n", "q\t1\tg\n", "q\t1\t11111111111111111\n", "a\t1\t1\n",
+        "a\t1\tg\thost/1\n", "a\tone\t1\thost/1\n",
     ])
     func `I-4: what cannot be understood is passed over`(_ payload: String) {
         #expect(NoticePayload.decode(payload).isEmpty)
+    }
+
+    @Test func `R-965: the name of a server's connection fits into PostgreSQL, and tells long names apart`() {
+        #expect(ListenerName.part(of: "host/7") == "host/7")
+        let whole = String(repeating: "h", count: 47)
+        #expect(ListenerName.part(of: whole) == whole)
+        let long = String(repeating: "h", count: 70)
+        let names = (1...9).map { ListenerName.part(of: "\(long)/\($0)") }
+        #expect(Set(names).count == 9)
+        #expect(names.allSatisfy { (ListenerName.prefix + $0).utf8.count <= 63 && $0.hasPrefix("hhhhhhhhhh") })
+    }
+
+    @Test(arguments: [[:], ["application_name": "prod"]])
+    func `R-965: operators find the servers that listen, whatever the URL calls them`(
+        _ name: [String: String]
+    ) async throws {
+        try await StoreFixture.run { fixture in
+            let storage = try fixture.storage()
+            let store = AdminStore(storage)
+            #expect(try await store.listeningServers().isEmpty, "there is none of another database either")
+            let url = PostgresURL.replacing(name, in: fixture.database.url)
+            let long = String(repeating: "h", count: 64) + "/1"
+            var listeners: [NoticeListener] = []
+            let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+            for server in ["b/2", "a/1", "a/1", long, nil] {
+                listeners.append(
+                    try NoticeListener(
+                        url: try #require(url), loop: fixture.loop, server: server, onNotices: { _ in },
+                        onListening: { listens.yield() }))
+            }
+            var connected = listening.makeAsyncIterator()
+            for _ in listeners { _ = await connected.next() }
+            let servers = try await store.listeningServers()
+            #expect(Set(servers) == ["a/1", "b/2", ListenerName.part(of: long)] && servers.count == 4)
+            for listener in listeners { listener.stop() }
+            try await eventually(within: .seconds(60)) { try await store.listeningServers().isEmpty }
+            await storage.stop()
+        }
     }
 
     @Test func `two servers on one database tell each other`() async throws {

@@ -2,6 +2,7 @@
 
 import Testing
 import TidemarkFairness
+import TidemarkTelemetry
 
 @testable import TidemarkPostgres
 @testable import TidemarkStore
@@ -41,6 +42,16 @@ import TidemarkFairness
             let bound = cache.statement(query).bind(query.parameters.values)
             #expect(bound.statement.parameterTypes == parameters.map(\.1))
         }
+    }
+
+    @Test func `R-824: a query's statement has its hash, kept or not, unless it is too long to be hashed each time`() {
+        let short = query("SELECT 1")
+        let marked = StatementHash.marked("SELECT 1")
+        #expect(QueryStatementCache().statement(short).sql == marked)
+        #expect(QueryStatementCache.statementForOnce(short).sql == marked)
+        let long = query("SELECT " + String(repeating: "1", count: QueryStatementCache.textBytesMax))
+        #expect(QueryStatementCache().statement(long).sql == long.sql)
+        #expect(QueryStatementCache.statementForOnce(long).sql == long.sql)
     }
 
     @Test func `I-7: what is long is not kept, and takes nobody's place`() {

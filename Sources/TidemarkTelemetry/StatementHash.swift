@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A hash of a statement's text, by which lines about equal statements are found and counted (R-824).
+///
+/// PostgreSQL has an id of its own for a statement. It does not tell it with an answer, and whoever asks it for the id of the
+/// statement before gets that of the question. So the hash goes to PostgreSQL, in a comment: it is in the log of
+/// PostgreSQL, beside the plan of `auto_explain`, and beside the query id in `pg_stat_statements`.
+package enum StatementHash {
+    /// In hexadecimal digits.
+    package static func text(of sql: String) -> String {
+        // FNV-1a with 64 bits. It is the same on all servers, unlike Swift's hashes.
+        let hash = sql.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
+    /// The statement with its hash in a comment before it.
+    package static func marked(_ sql: String) -> String { "/* sql_id=\(text(of: sql)) */ \(sql)" }
+}
