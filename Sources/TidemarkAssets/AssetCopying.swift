@@ -62,7 +62,7 @@ package final class AssetCopying {
         var failure: AssetStoreError?
         let count = buffer.withUnsafeMutableBytes { bytes -> Int in
             do throws(AssetStoreError) {
-                let count = try FileCalls.read(from, into: bytes, at: offset)
+                let count = try read(from, into: bytes)
                 let piece = UnsafeRawBufferPointer(rebasing: bytes[..<count])
                 hash?.update(piece)
                 if let target, !isClone { try FileCalls.write(target.descriptor, piece, at: offset) }
@@ -76,6 +76,17 @@ package final class AssetCopying {
         offset += Int64(count)
         guard offset <= content.byteCount else { throw damaged }
         return count
+    }
+
+    /// What a disk does not give back is damaged, whoever looks for it. A disk that is full is another thing.
+    private func read(
+        _ descriptor: Int32, into bytes: UnsafeMutableRawBufferPointer
+    ) throws(AssetStoreError) -> Int {
+        do {
+            return try FileCalls.read(descriptor, into: bytes, at: offset)
+        } catch {
+            throw AssetStoreError(.modified, detail: "it cannot be read (\(error.detail))")
+        }
     }
 
     /// Checks what was read, and gives the copy its name.

@@ -211,11 +211,15 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         } catch {
             PostgresMetrics.shared.failedConnects.increment(kind)
             FailureLog.shared.note(
-                .warning, "PostgreSQL cannot be reached", cause: error.kind, ["error": error.textForLog], request: nil)
+                .warning, "PostgreSQL cannot be reached", cause: error.kind,
+                ["error": error.textForLog, "advice": Self.advice], request: nil)
             lastFailure = error
             connectLater(place)
         }
     }
+
+    /// For whoever reads of a connection that failed.
+    private static let advice = "look whether PostgreSQL runs and can be reached; it is connected again by itself"
 
     private func closed(_ place: Int, _ error: PostgresError) {
         PostgresMetrics.shared.open.add(-1, kind)
@@ -227,8 +231,8 @@ final class PostgresConnectionGroup: @unchecked Sendable {
         if !isStopped {
             PostgresMetrics.shared.lost.increment(kind)
             FailureLog.shared.note(
-                .warning, "a connection to PostgreSQL was lost", cause: error.kind, ["error": error.textForLog],
-                request: nil)
+                .warning, "a connection to PostgreSQL was lost", cause: error.kind,
+                ["error": error.textForLog, "advice": Self.advice], request: nil)
         }
         connections[place] = nil
         table.closed(place)

@@ -305,6 +305,7 @@ package final class Server: Sendable {
         do {
             let migrator = Migrator(url: configuration.databaseURL, loop: loop)
             try await migrator.checkVersion()
+            try await migrator.checkRestore()
             isCurrent = try await migrator.isCurrent()
         } catch {
             throw ServerError(error)

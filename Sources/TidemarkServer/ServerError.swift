@@ -14,6 +14,8 @@ package struct ServerError: Error, CustomStringConvertible {
         /// A newer version of the program has migrated it, or something else has.
         case databaseForeign
         case databaseTooOld
+        /// A backup is being restored into it, or a restore was cut off.
+        case databaseRestoring
         case cannotListen
         case resourcesExhausted
         case assetDirectoryUnusable
@@ -38,15 +40,15 @@ package struct ServerError: Error, CustomStringConvertible {
     package var description: String {
         switch code {
         case .plainBeyondLoopback:
-            "\(detail) is not a loopback address. Without TLS only this machine may connect. Give a certificate and its "
-                + "private key."
+            "\(detail) is not a loopback address. Without TLS only this machine may connect. Give --certificate and "
+                + "--private-key, or listen on 127.0.0.1 behind a proxy."
         case .certificateUnusable:
             "The certificate or its private key cannot be used. Check the PEM files. \(detail)"
         case .databaseUnreachable:
             "The database cannot be used. Check its URL, and that PostgreSQL runs. \(detail)"
         case .databaseNotMigrated:
             "The database does not have this version's tables. Run `tidemark migrate` with the same database URL first."
-        case .databaseTooOld, .databaseForeign: detail
+        case .databaseTooOld, .databaseForeign, .databaseRestoring: detail
         case .cannotListen:
             "Cannot listen: \(detail). Is another server running there? Choose another address or port."
         case .assetDirectoryUnusable:
@@ -61,7 +63,8 @@ package struct ServerError: Error, CustomStringConvertible {
         case .issuersUnusable:
             "The file of --issuers cannot be used. \(detail)"
         case .resourcesExhausted:
-            "The system has no threads or file descriptors left for the server. Raise its limits. \(detail)"
+            "The system has no threads or file descriptors left for the server. Raise its limits (ulimit -n, LimitNOFILE, "
+                + "TasksMax). \(detail)"
         }
     }
 }
@@ -73,7 +76,7 @@ extension ServerError {
             switch error.code {
             case .tooOld: .databaseTooOld
             case .newer, .different: .databaseForeign
-            case .restoring: .databaseNotMigrated
+            case .restoring: .databaseRestoring
             case .database, .step, .locked, .unanswered: .databaseUnreachable
             }
         self.init(code, detail: error.description, underlying: error)

@@ -242,6 +242,37 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-962: an app reads how much of its quota is used, as of its last connection`() async throws {
+        try await place { place in
+            func limits() async throws -> TidemarkLimits {
+                let container = place.site.makeContainer()
+                #expect(try await container.accountStatus() == .available)
+                return try #require(container.limits)
+            }
+            let none = try await limits()
+            #expect(none.quotaBytes == nil && none.quotaUsedBytes == nil)
+            let database = place.site.makeContainer().privateCloudDatabase
+            try await database.save(note("first", byteCount: 300_000))
+            _ = try await setQuota(place, "--private-megabytes", "2")
+            let half = try await limits()
+            #expect(half.quotaBytes == 2_097_152, "\(half)")
+            let used = try #require(half.quotaUsedBytes)
+            #expect((300_000...301_000).contains(used), "\(half)")
+            try await database.save(note("second", byteCount: 300_000))
+            let more = try #require(try await limits().quotaUsedBytes)
+            #expect((600_000...602_000).contains(more))
+            // A quota that leaves less room is told in place of the container's, with what counts in it.
+            let set = try await place.admin("accounts", "set-quota", "alice", "--megabytes", "1")
+            #expect(set.status == 0, "\(set.output)")
+            let ofAccount = try await limits()
+            #expect(ofAccount.quotaBytes == 1_048_576 && ofAccount.quotaUsedBytes == more, "\(ofAccount)")
+            // What an operator lowers is told as it is.
+            _ = try await setQuota(place, "--private-megabytes", "0")
+            let full = try await limits()
+            #expect(full.quotaBytes == 0 && full.quotaUsedBytes == more, "\(full)")
+        }
+    }
+
     @Test func `R-751: an account's quota holds over all containers`() async throws {
         try await place { place in
             let other = "iCloud.test.other"

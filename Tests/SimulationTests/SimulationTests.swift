@@ -18,7 +18,7 @@ import TidemarkTestSupport
     }
 
     private static let first = setting("TIDEMARK_SEED") ?? UInt64.random(in: 0...(.max / 2))
-    private static let count = setting("TIDEMARK_SEEDS") ?? 300
+    private static let count = setting("TIDEMARK_SEEDS") ?? 200
     private static let planted = setting("TIDEMARK_PLANTED")
 
     /// In two parts that run side by side.

@@ -68,11 +68,12 @@ extension StorageConformance {
             try expect(
                 try await store.first.setQuota(StorageQuota(privateBytes: 500), of: container), "and it has a quota")
             try expect(try await store.first.setAccountQuota(400, of: alice.account), "and alice another one")
-            let hers = AccountLimits(
-                requests: .atMost(fast), requestsInContainer: .atMost(slow), quotaBytes: 400)
-            let his = AccountLimits(requestsInContainer: .atMost(slow), quotaBytes: 500)
+            let hers = AccountLimits(requests: .atMost(fast), requestsInContainer: .atMost(slow))
+            let his = AccountLimits(requestsInContainer: .atMost(slow))
             try expectEqual(try await store.alice().limits, hers, "hers")
             try expectEqual(try await store.bob().limits, his, "his")
+            let quotas = [try await store.alice(), try await store.bob()].map(\.storageUse?.bytesMax)
+            try expectEqual(quotas, [400, 500], "the quota that leaves less room")
             try expectEqual(
                 try await store.second.limits(of: [alice.user, bob.user, UserID(999_999)]),
                 [alice.user: hers, bob.user: his], "the same for who asks")
@@ -87,7 +88,10 @@ extension StorageConformance {
             let elsewhere = try await store.first.identity(
                 credentialHash: Credentials.alice, container: "iCloud.other", environment: .development,
                 containersMax: .max, now: StorageFixture.now)
-            try expectEqual(elsewhere?.limits, AccountLimits(quotaBytes: 400), "another container has its own")
+            try expectEqual(elsewhere?.limits, AccountLimits(), "another container has its own")
+            try expectEqual(
+                elsewhere?.storageUse, StorageUse(byteCount: 0, bytesMax: 400, isOfAccount: true), "the account's quota"
+            )
         },
         Scenario("R-008: users have the roles that they were given, as long as the schema has them") { store in
             let (alice, bob) = (try await store.alice(), try await store.bob())

@@ -133,8 +133,7 @@ extension StorageConformance {
             try await store.createZones("a", in: world.database)
             try expectEqual(try await world.tombstoneBytes(), 0, "with a zone its tombstones go")
         },
-        Scenario("R-751: an account's quota holds over all containers, beside the container's, also at the same moment")
-        {
+        Scenario("R-751, R-962: an account's quota holds over all containers, beside the container's, also at once") {
             store in
             let alice = try await store.alice()
             let other = try require(
@@ -190,6 +189,15 @@ extension StorageConformance {
             try expect(try await store.first.setQuota(StorageQuota(privateBytes: 5_000), of: container), "chosen")
             _ = try await uses(databases[0], on: store.second)
             try expectEqual(try await store.second.storageUse(of: databases[0]), use, "the one with less room")
+            try expectEqual(try await store.alice().storageUse, use, "who connects is told of it")
+            let none = StorageUse(byteCount: 0, bytesMax: 5_000)
+            try expectEqual(try await store.bob().storageUse, none, "bob has the container's alone")
+            try expect(try await store.first.setQuota(StorageQuota(privateBytes: 100), of: container), "chosen")
+            _ = try await uses(databases[0], on: store.second)
+            let own = try await uses(databases[0], on: store.second).0
+            try expectEqual(own?.bytesMax, 100, "the container's")
+            try expectEqual(try await store.alice().storageUse, own, "now the container's leaves less")
+            try expect(try await store.first.setQuota(StorageQuota(privateBytes: 5_000), of: container), "and back")
             // That of all accounts is for those that have none of their own.
             try expect(try await store.second.setAccountQuota(300, of: nil), "chosen")
             _ = try await uses(databases[0], on: store.second)

@@ -113,6 +113,21 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-960: a file that the disk does not give back is damaged, and not another failure`() throws {
+        try with { directory in
+            // As a broken disk does, a directory opens and cannot be read.
+            let source = "\(directory)/source"
+            try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
+            for target in ["\(directory)/target", nil] {
+                let error = #expect(throws: AssetStoreError.self) {
+                    try Self.copy(source, to: target, Self.content([1]))
+                }
+                #expect(error?.code == .modified && error?.detail.contains("cannot be read") == true, "\(error as Any)")
+            }
+            #expect(FileCalls.names(in: directory) == ["source"])
+        }
+    }
+
     @Test func `R-957: a link shares the file, and there is none to a file that exists`() throws {
         try with { directory in
             try Self.write([1], to: "\(directory)/file")

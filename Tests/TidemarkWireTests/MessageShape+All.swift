@@ -57,6 +57,7 @@ extension MessageShape {
                 FieldShape(8, "requests_per_second", .uint32),
                 FieldShape(9, "request_burst", .uint32),
                 FieldShape(10, "quota_bytes", .uint64, isOptional: true),
+                FieldShape(11, "quota_used_bytes", .uint64, isOptional: true),
             ]),
         MessageShape(
             "WirePrepareAssetUpload", TidemarkWire.WirePrepareAssetUpload.self, WireJudge.WirePrepareAssetUpload.self,

@@ -295,7 +295,8 @@ package nonisolated struct WireServerLimits: Sendable {
   /// Requests that it may send at once, after it has sent none for a while. 0: as before.
   package var requestBurst: UInt32 = 0
 
-  /// Bytes that the private database may hold. Absent: any number, nobody is signed in, or an older server.
+  /// Bytes that the private database may hold, or all private databases of the account together: of two quotas the one that leaves less
+  /// room. Absent: any number, nobody is signed in, or an older server.
   package var quotaBytes: UInt64 {
     get {_quotaBytes ?? 0}
     set {_quotaBytes = newValue}
@@ -305,11 +306,22 @@ package nonisolated struct WireServerLimits: Sendable {
   /// Clears the value of `quotaBytes`. Subsequent reads from it will return its default value.
   package mutating func clearQuotaBytes() {self._quotaBytes = nil}
 
+  /// Bytes of that quota that were used when the connection began. Absent: there is no quota, or the server is older.
+  package var quotaUsedBytes: UInt64 {
+    get {_quotaUsedBytes ?? 0}
+    set {_quotaUsedBytes = newValue}
+  }
+  /// Returns true if `quotaUsedBytes` has been explicitly set.
+  package var hasQuotaUsedBytes: Bool {self._quotaUsedBytes != nil}
+  /// Clears the value of `quotaUsedBytes`. Subsequent reads from it will return its default value.
+  package mutating func clearQuotaUsedBytes() {self._quotaUsedBytes = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _quotaBytes: UInt64? = nil
+  fileprivate var _quotaUsedBytes: UInt64? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -574,7 +586,7 @@ nonisolated extension WirePendingReport: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerLimits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}items_max\0\u{3}request_bytes_max\0\u{3}record_bytes_max\0\u{3}requests_in_flight_max\0\u{3}message_bytes_max\0\u{3}asset_bytes_max\0\u{3}asset_chunk_bytes_max\0\u{3}requests_per_second\0\u{3}request_burst\0\u{3}quota_bytes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}items_max\0\u{3}request_bytes_max\0\u{3}record_bytes_max\0\u{3}requests_in_flight_max\0\u{3}message_bytes_max\0\u{3}asset_bytes_max\0\u{3}asset_chunk_bytes_max\0\u{3}requests_per_second\0\u{3}request_burst\0\u{3}quota_bytes\0\u{3}quota_used_bytes\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -592,6 +604,7 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.requestsPerSecond) }()
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.requestBurst) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self._quotaBytes) }()
+      case 11: try { try decoder.decodeSingularUInt64Field(value: &self._quotaUsedBytes) }()
       default: break
       }
     }
@@ -632,6 +645,9 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
     try { if let v = self._quotaBytes {
       try visitor.visitSingularUInt64Field(value: v, fieldNumber: 10)
     } }()
+    try { if let v = self._quotaUsedBytes {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 11)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -646,6 +662,7 @@ nonisolated extension WireServerLimits: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.requestsPerSecond != rhs.requestsPerSecond {return false}
     if lhs.requestBurst != rhs.requestBurst {return false}
     if lhs._quotaBytes != rhs._quotaBytes {return false}
+    if lhs._quotaUsedBytes != rhs._quotaUsedBytes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import TidemarkBytes
 internal import TidemarkDomain
+internal import TidemarkFields
+internal import TidemarkService
 internal import TidemarkStore
 
 struct AdminBackup: ParsableCommand {
@@ -16,7 +19,9 @@ struct AdminBackup: ParsableCommand {
                 The backup has the database at one moment, by pg_dump, and the content of each asset that a record names \
                 then. Servers remove no assets meanwhile. A backup that was cut off has no manifest.jsonl, and no command \
                 takes it for one. The master key file is not in it: keep a copy elsewhere. With --previous, files of an \
-                earlier backup are linked and take no room. They are not read again, which `backup verify` does.
+                earlier backup are linked and take no room. They are not read again, which `backup verify` does. If files of \
+                assets are missing or damaged, the rest is backed up and the status is 1. Once you know that they are lost, \
+                give --without-lost-assets; not in a script, which would not notice further ones.
                 """,
             examples: "tidemark admin backup create /backup/monday --asset-directory /var/lib/tidemark/assets",
             "tidemark admin backup create /backup/tuesday --previous /backup/monday --asset-directory "
@@ -32,6 +37,8 @@ struct AdminBackup: ParsableCommand {
         @Flag(help: "Link assets of the servers' directory instead of copying them, where both are on one file system.")
         var linkAssets = false
         @Flag(help: "Begin although there may be too little room.") var skipSpaceCheck = false
+        @Flag(help: "Back up the rest, with status 0, although files of assets are lost. The manifest lists them.")
+        var withoutLostAssets = false
         @OptionGroup var assets: AssetOptions
         @OptionGroup var tools: BackupToolOptions
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
@@ -50,6 +57,7 @@ struct AdminBackup: ParsableCommand {
             let creation = BackupCreation(
                 console: console, directory: place, assetDirectory: try assets.directory(on: console.screen),
                 previous: earlier, linksAssets: linkAssets, checksSpace: !skipSpaceCheck,
+                acceptsLoss: withoutLostAssets,
                 tool: try tools.tool("pg_dump", atLeast: version.major),
                 connection: try BackupToolOptions.connection(to: console.storage.databaseURL),
                 timeMax: .seconds(within?.seconds ?? 86_400))
@@ -58,11 +66,15 @@ struct AdminBackup: ParsableCommand {
             if manifest.head.masterKey != nil {
                 console.say("The master key file is not in it. Without that file nobody can read encrypted values.")
             }
-            guard manifest.lostCount == 0 else {
+            guard manifest.lostCount > 0 else { return }
+            console.say(
+                "It lacks \(Amount.text(manifest.lostCount, "asset")). \(place.manifest) lists them, in lines that begin with "
+                    + "{\"lost\".")
+            guard withoutLostAssets else {
                 throw AdminFailure(
                     .failedCheck,
-                    "\(Amount.text(manifest.lostCount, "asset")) could not be backed up. See: tidemark admin store verify "
-                        + "--deep")
+                    "\(Amount.text(manifest.lostCount, "asset")) could not be backed up. Restore the files from an earlier "
+                        + "backup, or accept their loss with --without-lost-assets.")
             }
         }
     }
@@ -85,7 +97,7 @@ struct AdminBackup: ParsableCommand {
                     .failedCheck, "\(Amount.text(count, "finding")). Make another backup, and look after the disk.")
             }
             screen.say("The backup of \(manifest.head.time) is whole: \(manifest.summary).")
-            if manifest.lostCount > 0 { screen.say(AdminBackup.lost(manifest)) }
+            for line in AdminBackup.lost(manifest) { screen.say(line) }
         }
     }
 
@@ -140,7 +152,22 @@ struct AdminBackup: ParsableCommand {
         Column("FINDING", key: "finding") { .text($0.text) },
     ]
 
-    static func lost(_ manifest: BackupManifest) -> String {
-        "It lacks \(Amount.text(manifest.lostCount, "asset")) whose files were missing or damaged when it was made."
+    /// Lost assets beyond which only their number is told.
+    static let lostToldMax = 20
+
+    /// What a backup lacks, in lines. None if it lacks nothing.
+    static func lost(_ manifest: BackupManifest) -> [String] {
+        guard manifest.lostCount > 0 else { return [] }
+        let count = Amount.text(manifest.lostCount, "asset")
+        var lines = ["It lacks \(count) whose files were missing or damaged when it was made:"]
+        lines += manifest.firstLost.map { "  \(name(of: $0)), \(Amount.bytes($0.content.byteCount))" }
+        if manifest.lostCount > manifest.firstLost.count {
+            lines.append("  and \(manifest.lostCount - manifest.firstLost.count) more, which manifest.jsonl lists.")
+        }
+        return lines
+    }
+
+    static func name(of asset: AssetKey) -> String {
+        "\(Hex.encode(asset.content.sha256)) of the database \(asset.database.rawValue)"
     }
 }

@@ -82,8 +82,7 @@ struct BackupCheck {
             try copying.finish()
             return nil
         } catch let error as AssetStoreError {
-            return error.code == .modified
-                ? "It is damaged: its content is not what its name says." : "It cannot be read: \(error)."
+            return error.code == .modified ? "It is damaged: \(error.detail)." : "It cannot be read: \(error)."
         }
     }
 

@@ -21,13 +21,14 @@ struct BackupCreation {
     /// Whether files are shared with the servers' directory, where that is possible.
     let linksAssets: Bool
     let checksSpace: Bool
+    /// Whether the operator knows that files of assets are lost.
+    let acceptsLoss: Bool
     let tool: PostgresTool
     let connection: ProgramConnection
     /// No backup takes longer: while it runs, nothing is removed.
     let timeMax: Duration
 
     private static let assetsOfPage = 500
-    private static let lostToldMax = 20
     /// Below the time after which PostgreSQL ends an idle transaction.
     private static let keepAlivePause = Duration.seconds(30)
 
@@ -57,13 +58,14 @@ struct BackupCreation {
             for container in containers { try writer.put(BackupLine(container: container)) }
             let file = try await dump(facts, snapshot, clock)
             try writer.put(BackupLine(file: file))
-            let lostCount = try await copyAssets(snapshot, facts, writer, clock)
+            let (lostCount, firstLost) = try await copyAssets(snapshot, facts, writer, clock)
             // If the snapshot was lost meanwhile, assets may have been removed: then this is no backup.
             try await snapshot.keepAlive()
             try writer.finish()
             return BackupManifest(
                 head: head, migrations: migrations, containers: containers, files: [file],
-                assetCount: writer.assetCount, assetBytes: writer.assetBytes, lostCount: lostCount)
+                assetCount: writer.assetCount, assetBytes: writer.assetBytes, lostCount: lostCount,
+                firstLost: firstLost)
         }
     }
 
@@ -94,8 +96,8 @@ struct BackupCreation {
         guard let error = error as? AssetStoreError else { return error }
         return AdminFailure(
             .refused,
-            "The backup cannot be written, and \(directory.path) is none: \(error). Make room, or check who may write there."
-        )
+            "The backup could not be completed, and \(directory.path) is none: \(error). Make room, or check who may read "
+                + "and write there.")
     }
 
     // MARK: Before it begins
@@ -124,17 +126,25 @@ struct BackupCreation {
         while let last = page.last {
             let named = page.filter(\.isNamed).map(\.asset)
             guard named.isEmpty else {
-                guard named.contains(where: { AssetFiles.byteCount(of: AssetFiles.path(of: $0, in: assets)) != nil })
-                else {
-                    throw AdminFailure(
-                        .refused,
-                        "\(assets) has none of the assets that were looked for. Is its disk mounted? Name the servers' "
-                            + "directory.")
-                }
+                let isThere = named.contains { AssetFiles.byteCount(of: AssetFiles.path(of: $0, in: assets)) != nil }
+                guard isThere else { return try await acceptLoss(in: assets) }
                 return
             }
             page = try await snapshot.assets(after: last.asset, countMax: Self.assetsOfPage)
         }
+    }
+
+    private func acceptLoss(in assets: String) async throws {
+        let finding = "\(assets) has none of the assets that were looked for."
+        guard acceptsLoss else {
+            throw AdminFailure(
+                .refused,
+                "\(finding) Is its disk mounted? Name the servers' directory. If their files are lost for good, back up the "
+                    + "rest with --without-lost-assets.")
+        }
+        try await console.confirm(
+            "write a backup into \(directory.path) without them",
+            loss: "\(finding) If its disk is only not mounted, a backup without them is of no use.")
     }
 
     /// A dump is compressed and has no indexes, so it is smaller than the tables. Files that are shared need no room.
@@ -182,12 +192,13 @@ struct BackupCreation {
 
     // MARK: Assets
 
-    /// - Returns: how many are missing or damaged.
+    /// - Returns: how many are missing or damaged, and the first of them.
     private func copyAssets(
         _ snapshot: BackupSnapshot, _ facts: BackupFacts, _ writer: ManifestWriter, _ clock: BackupClock
-    ) async throws -> Int {
+    ) async throws -> (lostCount: Int, firstLost: [AssetKey]) {
         let progress = BackupProgress(console.screen, "Copying assets", of: facts.assetBytes)
         var (lostCount, shelf) = (0, "")
+        var firstLost: [AssetKey] = []
         var last: AssetKey?
         repeat {
             let page = try await snapshot.assets(after: last, countMax: Self.assetsOfPage)
@@ -199,7 +210,10 @@ struct BackupCreation {
                 progress.add(asset.content.byteCount)
                 if !isThere {
                     lostCount += 1
-                    if lostCount <= Self.lostToldMax { console.say(Self.lost(asset)) }
+                    if lostCount <= AdminBackup.lostToldMax {
+                        firstLost.append(asset)
+                        console.say("The asset \(AdminBackup.name(of: asset)) is missing or damaged.")
+                    }
                 }
                 try writer.put(asset, isLost: !isThere)
                 let next = AssetFiles.parent(of: directory.file(of: asset.content))
@@ -213,11 +227,7 @@ struct BackupCreation {
             try AssetFiles.synchronizeDirectory(shelf)
             try AssetFiles.synchronizeDirectory(directory.assets)
         }
-        return lostCount
-    }
-
-    private static func lost(_ asset: AssetKey) -> String {
-        "The asset \(Hex.encode(asset.content.sha256)) of the database \(asset.database.rawValue) is missing or damaged."
+        return (lostCount, firstLost)
     }
 
     /// - Returns: false if the servers' directory does not have it, or has it damaged.

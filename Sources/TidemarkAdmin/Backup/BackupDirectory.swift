@@ -55,7 +55,8 @@ struct BackupDirectory: Sendable {
         guard let head = reader.head else { throw ManifestFault(description: "The manifest has no beginning.") }
         return BackupManifest(
             head: head, migrations: reader.migrations, containers: reader.containers, files: reader.files,
-            assetCount: reader.assetCount, assetBytes: reader.assetBytes, lostCount: reader.lostCount)
+            assetCount: reader.assetCount, assetBytes: reader.assetBytes, lostCount: reader.lostCount,
+            firstLost: reader.firstLost)
     }
 
     /// The size and the SHA-256 of a file; nil if it cannot be read.
@@ -103,6 +104,8 @@ struct BackupManifest: Sendable {
     let assetBytes: Int64
     /// Assets whose files were missing or damaged when the backup was made.
     let lostCount: Int
+    /// The first of them.
+    let firstLost: [AssetKey]
 
     /// Without what was lost.
     var summary: String {

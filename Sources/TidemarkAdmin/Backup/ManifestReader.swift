@@ -28,6 +28,7 @@ struct ManifestReader {
     private(set) var assetCount = 0
     private(set) var assetBytes: Int64 = 0
     private(set) var lostCount = 0
+    private(set) var firstLost: [AssetKey] = []
 
     private var place = Place.beginning
     private var lineNumber = 0
@@ -112,6 +113,7 @@ struct ManifestReader {
         lastAsset = key
         guard line.lost == nil else {
             lostCount += 1
+            if lostCount <= AdminBackup.lostToldMax { firstLost.append(key) }
             return (key, false)
         }
         let (sum, overflow) = assetBytes.addingReportingOverflow(key.content.byteCount)

@@ -55,6 +55,8 @@ struct RestoreCommand {
             throw AdminFailure(
                 .failedCheck, "The backup is damaged (\(Amount.text(count, "finding"))). Restore another one.")
         }
+        // Before anything changes: another backup may have them.
+        for line in AdminBackup.lost(manifest) { console.say(line) }
         return manifest
     }
 
@@ -197,7 +199,11 @@ struct RestoreCommand {
 
     private func tell(_ outcome: BackupRestore.Outcome, _ manifest: BackupManifest) {
         console.say("Restored \(manifest.summary), of \(manifest.head.time).")
-        if manifest.lostCount > 0 { console.say(AdminBackup.lost(manifest)) }
+        if manifest.lostCount > 0 {
+            console.say(
+                "\(Amount.text(manifest.lostCount, "asset")) that records name had no file in the backup. Devices get "
+                    + "assetNotAvailable for them. tidemark admin store verify --asset-directory tells which they are.")
+        }
         if outcome.presentCount > 0 {
             console.say("Assets that were there already: \(outcome.presentCount).")
         }

@@ -161,8 +161,8 @@ extension ServeSetting {
         ServeSetting(
             "requests-per-second", .number(0...1_000_000), "count", default: "0",
             "Requests that an account may send to this server in a second, for a long time.",
-            "Default: 0, for no limit. Parts of files do not count. An account's own limit takes its place: "
-                + "`tidemark admin accounts set-limit`."),
+            "Default: 0, for no limit. Parts of files do not count. The limit of a container or of an account takes its "
+                + "place: `tidemark admin containers set-limit`, `tidemark admin accounts set-limit`."),
         ServeSetting(
             "request-burst", .number(0...1_000_000), "count", default: "0",
             "Requests that an account may send at once, after it has sent none for a while.",

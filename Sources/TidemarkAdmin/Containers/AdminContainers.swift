@@ -130,7 +130,8 @@ extension AdminContainers {
             "set-limit", abstract: "Set a container's own limits.",
             discussion: """
                 They hold from the next request on. The limit of requests is of each account in this container, at each \
-                server. That of the account holds as well.
+                server. It takes the place of what serve allows each account (--requests-per-second), and none is any number. \
+                A limit of the account's own holds as well.
                 """,
             examples: "tidemark admin containers set-limit iCloud.com.example.notes --references 2000",
             "tidemark admin containers set-limit iCloud.com.example.notes --requests-per-second 20")
@@ -162,7 +163,7 @@ extension AdminContainers {
                 parts.append("\(referencesMax.map { "\($0)" } ?? "the server's limit of") references to one record")
             }
             if let choice = try rate.choice() {
-                parts.append("\(choice.words(standard: "any number of requests")) of each account")
+                parts.append("\(choice.words(standard: "as many requests as its servers allow")) of each account")
             }
             let words = parts.joined(separator: ", ")
             try console.plan("let \(identifier), \(key.environment.name), have \(words)")

@@ -99,8 +99,9 @@ extension ServerError {
         switch code {
         case .databaseUnreachable: .unreachable
         case .plainBeyondLoopback, .adminUnprotected: .usage
-        case .certificateUnusable, .databaseNotMigrated, .databaseForeign, .databaseTooOld, .cannotListen,
-            .assetDirectoryUnusable, .masterKeyUnusable, .adminTokenUnusable, .issuersUnusable, .resourcesExhausted:
+        case .certificateUnusable, .databaseNotMigrated, .databaseForeign, .databaseTooOld, .databaseRestoring,
+            .cannotListen, .assetDirectoryUnusable, .masterKeyUnusable, .adminTokenUnusable, .issuersUnusable,
+            .resourcesExhausted:
             .refused
         }
     }

@@ -55,10 +55,9 @@ struct AdminLimits: ParsableCommand {
                         name: "accountQuota of \(account)", value: own, unit: "bytes",
                         setting: "admin accounts set-quota \(account)"))
                 let choice = try await console.store.requestRate(of: try await console.account(account))
-                let limits = console.serverLimits
                 rows += LimitRow.of(
                     choice, of: account, setting: "admin accounts set-limit \(account)",
-                    standard: ((limits ?? .standard).requestRate, limits == nil ? .default : .server))
+                    standard: Self.standardRate(console))
             }
             try await console.show(rows, as: AdminLimits.columns)
             guard console.serverLimits == nil else { return }
@@ -85,7 +84,13 @@ struct AdminLimits: ParsableCommand {
             ]
                 + LimitRow.of(
                     choice, of: "each account in the container", setting: "admin containers set-limit",
-                    standard: (nil, .store))
+                    standard: standardRate(console))
+        }
+
+        /// What holds for requests where nothing was chosen.
+        private static func standardRate(_ console: Console) -> (rate: RequestRate?, source: LimitRow.Source) {
+            let limits = console.serverLimits
+            return ((limits ?? .standard).requestRate, limits == nil ? .default : .server)
         }
     }
 }

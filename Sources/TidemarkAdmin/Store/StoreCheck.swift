@@ -27,8 +27,20 @@ struct StoreCheck {
     private static let roundsAllowed = Duration.seconds(3 * 3_600)
 
     func run(_ report: ([DoctorFinding]) async throws -> Void) async throws {
-        defer { console.screen.showProgress(nil) }
-        try await zones(report)
+        let series = try SnapshotSeries(console.storage)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await run(series, report))
+        } catch {
+            result = .failure(error)
+        }
+        console.screen.showProgress(nil)
+        await series.close()
+        try result.get()
+    }
+
+    private func run(_ series: SnapshotSeries, _ report: ([DoctorFinding]) async throws -> Void) async throws {
+        try await zones(series, report)
         for (database, counted, sum) in try await console.store.wrongAssetTotals(Self.toldMax) {
             try await report([Diagnosis.finding(assetsOf: database, counted: counted, sum: sum)])
         }
@@ -40,17 +52,17 @@ struct StoreCheck {
                     remedy: "Check the path, or restore it from a backup.")
             ])
         }
-        try await files(of: directory, report)
+        try await files(of: directory, series, report)
         try await orphans(in: directory, report)
     }
 
     /// Each page is of one snapshot, so a zone that servers write in meanwhile does not differ.
-    private func zones(_ report: ([DoctorFinding]) async throws -> Void) async throws {
+    private func zones(_ series: SnapshotSeries, _ report: ([DoctorFinding]) async throws -> Void) async throws {
         var place: (database: DatabaseID, zone: ZoneID)?
         var count = 0
         while true {
             let after = place
-            let page = try await withSnapshot { try await $0.zones(after: after) }
+            let page = try await series.look { try await $0.zones(after: after) }
             guard let last = page.last else { return }
             try await report(page.flatMap { Diagnosis.findings(of: $0.sums) + Self.findings(of: $0) })
             place = (last.sums.key.database, last.sums.id)
@@ -58,18 +70,6 @@ struct StoreCheck {
             console.screen.showProgress("Comparing zones: \(count)")
             try Task.checkCancellation()
         }
-    }
-
-    private func withSnapshot<Value>(_ body: (BackupSnapshot) async throws -> Value) async throws -> Value {
-        let snapshot = try await BackupSnapshot.open(console.storage, holdsAssets: false)
-        let result: Result<Value, any Error>
-        do {
-            result = .success(try await body(snapshot))
-        } catch {
-            result = .failure(error)
-        }
-        await snapshot.close()
-        return try result.get()
     }
 
     static func findings(of zone: ZoneCheck) -> [DoctorFinding] {
@@ -102,14 +102,16 @@ struct StoreCheck {
         var uncollected = 0
     }
 
-    private func files(of directory: String, _ report: ([DoctorFinding]) async throws -> Void) async throws {
+    private func files(
+        of directory: String, _ series: SnapshotSeries, _ report: ([DoctorFinding]) async throws -> Void
+    ) async throws {
         var counts = Counts()
         let progress = BackupProgress(console.screen, isDeep ? "Reading assets" : "Looking at assets")
         let deadline = console.now.milliseconds - (grace + Self.roundsAllowed).components.seconds * 1_000
         var last: AssetKey?
         repeat {
             let after = last
-            let page = try await withSnapshot { try await $0.assets(after: after, countMax: Self.assetsOfPage) }
+            let page = try await series.look { try await $0.assets(after: after, countMax: Self.assetsOfPage) }
             for (asset, isNamed, touchedAt) in page {
                 progress.add(asset.content.byteCount)
                 guard isNamed else {
@@ -118,7 +120,7 @@ struct StoreCheck {
                 }
                 guard let finding = try await finding(of: asset, in: directory) else { continue }
                 // It may have been released and collected since the page was read.
-                guard try await isNamedStill(asset) else { continue }
+                guard try await series.look({ try await $0.isNamed(asset) }) else { continue }
                 let isMissing = finding.code == .assetFileMissing
                 if isMissing { counts.missing += 1 } else { counts.damaged += 1 }
                 if (isMissing ? counts.missing : counts.damaged) <= Self.toldMax { try await report([finding]) }
@@ -169,15 +171,10 @@ struct StoreCheck {
             return nil
         } catch let error as AssetStoreError where error.code == .modified {
             return DoctorFinding(
-                .assetFileDamaged, .error, "\(name) is damaged: its content is not what its name says.",
-                remedy: Self.remedy)
+                .assetFileDamaged, .error, "\(name) is damaged: \(error.detail).", remedy: Self.remedy)
         } catch let error as AssetStoreError {
             return DoctorFinding(.assetFileDamaged, .error, "\(name) cannot be read: \(error).", remedy: Self.remedy)
         }
-    }
-
-    private func isNamedStill(_ asset: AssetKey) async throws -> Bool {
-        try await withSnapshot { try await $0.isNamed(asset) }
     }
 
     /// Files that the database does not know. One that is being completed is known a moment later, so each is looked for

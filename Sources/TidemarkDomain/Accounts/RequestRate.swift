@@ -56,18 +56,26 @@ package enum RateChoice: Sendable, Hashable {
 package struct AccountLimits: Sendable, Equatable {
     /// Of all requests of the account, in whichever containers.
     package var requests: RateChoice
-    /// Of the requests of the account in this container. Beside ``requests``, which holds as well.
+    /// Of the requests of the account in this container. It takes the place of the server's default, and a choice in
+    /// ``requests`` holds as well.
     package var requestsInContainer: RateChoice
-    /// The smaller quota of the private database: the account's or the container's. Nil: there is none.
-    package var quotaBytes: Int64?
 
-    package init(
-        requests: RateChoice = .standard, requestsInContainer: RateChoice = .standard, quotaBytes: Int64? = nil
-    ) {
+    package init(requests: RateChoice = .standard, requestsInContainer: RateChoice = .standard) {
         self.requests = requests
         self.requestsInContainer = requestsInContainer
-        self.quotaBytes = quotaBytes
     }
+
+    /// What bounds all requests of the account, in whichever containers. A choice for the container takes the place of the
+    /// server's default there, so nil is any number.
+    ///
+    /// - Parameter standard: the server's default.
+    package func rate(standard: RequestRate?) -> RequestRate? {
+        guard requestsInContainer == .standard || requests != .standard else { return nil }
+        return requests.rate(standard: standard)
+    }
+
+    /// What bounds the account's requests in this container, beside ``rate(standard:)``.
+    package var rateInContainer: RequestRate? { requestsInContainer.rate(standard: nil) }
 }
 
 extension Limits {

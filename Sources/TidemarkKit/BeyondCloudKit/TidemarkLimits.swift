@@ -5,7 +5,8 @@ internal import TidemarkWire
 /// What a server accepts from the user of a container (R-936). CloudKit has no such type: its limits are in its documentation.
 ///
 /// A property is nil if the server does not say it, or if there is no limit. Whatever passes a limit fails with the error of
-/// its property, so nobody has to look here first.
+/// its property, so nobody has to look here first. An app that shows how full the storage is (R-962) compares ``quotaUsedBytes``
+/// with ``quotaBytes``.
 public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
     /// Records that one request may save, delete or fetch. More: `limitExceeded`.
     public let itemsPerRequest: Int?
@@ -22,8 +23,12 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
     public let requestsPerSecond: Int?
     /// Requests of the account at once, after it has sent none for a while.
     public let requestBurst: Int?
-    /// Bytes that the user's private database may hold, with assets. More: `quotaExceeded`.
+    /// Bytes that the user's private database may hold, with assets. More: `quotaExceeded`. If all private databases of the
+    /// account together have a quota too, it is the one of the two that leaves less room.
     public let quotaBytes: Int64?
+    /// Bytes of ``quotaBytes`` that were used when the container connected. They may be more than the quota, if an operator
+    /// has lowered it. The server does not tell of changes on an open connection.
+    public let quotaUsedBytes: Int64?
 
     init(_ wire: WireServerLimits, isSignedIn: Bool) {
         func known(_ value: UInt32) -> Int? { value == 0 ? nil : Int(value) }
@@ -36,6 +41,7 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
         requestsPerSecond = isSignedIn ? known(wire.requestsPerSecond) : nil
         requestBurst = isSignedIn ? known(wire.requestBurst) : nil
         quotaBytes = isSignedIn ? wire.quotaBytes.map { Int64(clamping: $0) } : nil
+        quotaUsedBytes = isSignedIn ? wire.quotaUsedBytes.map { Int64(clamping: $0) } : nil
     }
 
     /// For logs.
@@ -45,6 +51,7 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
             ("record bytes", recordBytes.map { Int64($0) }), ("message bytes", messageBytes.map { Int64($0) }),
             ("asset bytes", assetBytes), ("requests per second", requestsPerSecond.map { Int64($0) }),
             ("request burst", requestBurst.map { Int64($0) }), ("quota bytes", quotaBytes),
+            ("quota used bytes", quotaUsedBytes),
         ]
         let known = parts.compactMap { name, value in value.map { "\(name): \($0)" } }
         return "TidemarkLimits(\(known.joined(separator: ", ")))"

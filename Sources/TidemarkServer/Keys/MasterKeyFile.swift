@@ -23,7 +23,7 @@ package struct MasterKeyFile: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw failure("cannot be read")
+            throw failure("cannot be read", "Let the user of the server read it.")
         }
         defer { close(descriptor) }
         var status = stat()
@@ -34,7 +34,9 @@ package struct MasterKeyFile: Sendable {
         var bytes = [UInt8](repeating: 0, count: 1_024)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0, let key = MasterKey(text: String(decoding: bytes[..<max(0, count)], as: UTF8.self)) else {
-            throw failure("does not hold a key of 64 hexadecimal digits")
+            throw failure(
+                "does not hold a key of 64 hexadecimal digits",
+                "Put back the copy that you keep of it. Another key does not open what this one has encrypted.")
         }
         return key
     }
@@ -49,14 +51,14 @@ package struct MasterKeyFile: Sendable {
         let secret = MasterKey.random()
         let draft = "\(path).\(Hex.encode(SecureRandom.bytes(8))).new"
         guard let key = MasterKey(secret), write(MasterKey.text(of: secret) + "\n", to: draft) else {
-            throw failure("cannot be made")
+            throw failure("cannot be made", Self.roomAdvice)
         }
         defer { unlink(draft) }
         guard link(draft, path) == 0 else {
             if errno == EEXIST, let key = try read() { return (key, false) }
-            throw failure("cannot be made")
+            throw failure("cannot be made", Self.roomAdvice)
         }
-        guard syncDirectory() else { throw failure("cannot be made durable") }
+        guard syncDirectory() else { throw failure("cannot be made durable", Self.roomAdvice) }
         return (key, true)
     }
 
@@ -82,8 +84,11 @@ package struct MasterKeyFile: Sendable {
         return fsync(descriptor) == 0
     }
 
-    private func failure(_ what: String) -> ServerError {
-        ServerError(.masterKeyUnusable, detail: "\(path) \(what).")
+    private static let roomAdvice =
+        "Let the user of the server write to its directory, or make the file with tidemark setup."
+
+    private func failure(_ what: String, _ advice: String) -> ServerError {
+        ServerError(.masterKeyUnusable, detail: "\(path) \(what). \(advice)")
     }
 
     // MARK: At a server's start
@@ -93,7 +98,7 @@ package struct MasterKeyFile: Sendable {
     /// If the key is not the database's, it is used all the same: then requests for keys fail, and nothing else does.
     ///
     /// - Returns: nil if the file is missing and the database has a master key.
-    /// - Throws: ``ServerError``: `masterKeyUnusable`, `databaseUnreachable`, `databaseNotMigrated`.
+    /// - Throws: ``ServerError``: `masterKeyUnusable`, `databaseUnreachable`, `databaseNotMigrated`, `databaseRestoring`.
     func prepare(databaseURL: String) async throws(ServerError) -> MasterKey? {
         let loop: EventLoop
         do {
@@ -104,7 +109,9 @@ package struct MasterKeyFile: Sendable {
         defer { loop.stop() }
         let storage: PostgresStorage
         do {
-            guard try await Migrator(url: databaseURL, loop: loop).isCurrent() else {
+            let migrator = Migrator(url: databaseURL, loop: loop)
+            try await migrator.checkRestore()
+            guard try await migrator.isCurrent() else {
                 throw ServerError(.databaseNotMigrated, detail: "")
             }
             storage = try PostgresStorage(url: databaseURL, loop: loop, connections: 1, queryTimes: .patient)

@@ -19,7 +19,7 @@ struct AdminToken: Sendable {
     /// - Throws: ``ServerError`` with `adminTokenUnusable`.
     init(file: String) throws(ServerError) {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw ServerError(.adminTokenUnusable, detail: "\(file) cannot be read.") }
+        guard descriptor >= 0 else { throw ServerError(.adminTokenUnusable, detail: Self.unreadable(file)) }
         defer { close(descriptor) }
         var status = stat()
         // A file that root keeps for a group, or gives to a service as a credential, is meant for us.
@@ -32,9 +32,15 @@ struct AdminToken: Sendable {
         guard line.count >= Self.charactersMin, line.count < Self.fileBytesMax, line.allSatisfy(Self.isAllowed) else {
             throw ServerError(
                 .adminTokenUnusable,
-                detail: "Its first line must be \(Self.charactersMin) or more letters, digits and -._~+/=: \(file).")
+                detail:
+                    "Its first line must be \(Self.charactersMin) or more letters, digits and -._~+/=: \(file). Make "
+                    + "one with: openssl rand -base64 32")
         }
         hash = SHA256.hash(Array(line))
+    }
+
+    private static func unreadable(_ file: String) -> String {
+        "\(file) cannot be read. Let the user of the server read it, or make it: openssl rand -base64 32 > \(file)"
     }
 
     /// RFC 6750 §2.1: `b64token`.

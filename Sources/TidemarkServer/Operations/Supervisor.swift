@@ -19,12 +19,20 @@ package final class Supervisor: Sendable {
         var isOverdue = false
     }
 
+    private enum Stage {
+        case starting
+        case serving
+        case stopping
+    }
+
     private static let stopTime = Duration.seconds(60)
 
     private let sender: DatagramSender
     private let watchdogTime: Duration?
     private let thread: EventLoop
     private let state = Mutex(State())
+    /// What was told last. It is held while that is told, so nothing is told in another order.
+    private let stage = Mutex(Stage.starting)
     private static let log = Log("operations")
 
     /// Nil if there is none that wants to hear.
@@ -50,22 +58,38 @@ package final class Supervisor: Sendable {
         watchdogTime = settings.watchdogTime
     }
 
-    /// The server serves. From now on its loops are asked whether they work, if the supervisor wants to know.
+    /// The server serves: all its addresses take connections. From now on its loops are asked whether they work, if the
+    /// supervisor wants to know. Only the first call counts, and none after ``stop(drainTime:)``.
     ///
     /// - Parameter status: what operators see of the server.
     func serve(on loops: [EventLoop], status: @escaping @Sendable () -> String) {
         state.withLock { state in
+            guard state.loops.isEmpty else { return }
             (state.loops, state.pulses, state.status) = (loops, LoopPulses(count: loops.count), status)
         }
-        tell(.ready, status: status())
-        if let watchdogTime { watch(every: watchdogTime / 2) }
+        let isFirst = stage.withLock { stage in
+            guard stage == .starting else { return false }
+            stage = .serving
+            tell(.ready, status: status())
+            return true
+        }
+        if isFirst, let watchdogTime { watch(every: watchdogTime / 2) }
     }
 
-    /// Tells that the configuration is being read again, and when that has ended, whether it worked or not.
+    /// Tells that the configuration is being read again, and when that has ended, whether it worked or not. Before the server
+    /// serves nothing is told: `READY=1` would say that it does. Nor is it when the server stops.
     package func reload(_ body: () -> Void) {
-        tell(.reloading(at: thread.now))
+        let isTold = tellWhileServing(.reloading(at: thread.now))
         body()
-        tell(.ready)
+        if isTold { _ = tellWhileServing(.ready) }
+    }
+
+    /// - Returns: whether the server serves.
+    private func tellWhileServing(_ message: SupervisorMessage) -> Bool {
+        stage.withLock { stage in
+            if stage == .serving { tell(message) }
+            return stage == .serving
+        }
     }
 
     /// The server will end. From now on the supervisor's time for that is the only bound.
@@ -73,7 +97,10 @@ package final class Supervisor: Sendable {
     /// - Parameter drainTime: how long it serves on. The supervisor waits for that, and a minute for the stop itself.
     package func stop(drainTime: Duration = .zero) {
         state.withLock { $0.isStopping = true }
-        tell(.stopping(within: drainTime + Self.stopTime), status: "Stopping.")
+        stage.withLock { stage in
+            stage = .stopping
+            tell(.stopping(within: drainTime + Self.stopTime), status: "Stopping.")
+        }
     }
 
     private func watch(every interval: Duration) {

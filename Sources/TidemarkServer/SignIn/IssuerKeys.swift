@@ -119,7 +119,8 @@ final class IssuerKeys: Sendable {
                 .warning, "the keys of an identity provider were not fetched", cause: issuer.name,
                 [
                     "why": error.text,
-                    "advice": "tokens whose keys are known go on to be taken; look at the provider, and at --issuers",
+                    "advice": "tokens whose keys are known go on to be taken; look whether the provider answers this "
+                        + "machine, and whether --issuers names it rightly; the server tries again by itself",
                 ], request: nil)
             actions = state.withLock { $0.machine.failed(now: loop.now) }
         }

@@ -25,7 +25,10 @@ package enum IssuersFile {
     /// The providers of a file.
     package static func load(_ path: String) throws(Mistake) -> [Issuer] {
         guard let bytes = SmallFile.read(path, bytesMax: bytesMax) else {
-            throw Mistake(line: 0, text: "\(path) cannot be read, or has more than \(bytesMax) bytes.")
+            throw Mistake(
+                line: 0,
+                text:
+                    "The file cannot be read, or has more than \(bytesMax) bytes. Check its name, and who may read it.")
         }
         return try read(bytes)
     }

@@ -38,7 +38,9 @@ enum TokenRefusal: Int, Error, MetricLabel {
         case .expired: "The token has expired. Get a new one from the identity provider."
         case .notYetValid: "The token is not valid yet. Correct the clocks of the identity provider and the server."
         case .subjectInvalid: "The token's subject must have 1 to 255 bytes and no control characters."
-        case .keysUnavailable: "The identity provider's keys cannot be fetched at the moment."
+        case .keysUnavailable:
+            "The server cannot get the identity provider's keys at the moment. Try again after the delay. If it stays so, tell "
+                + "the server's operator."
         }
     }
 }

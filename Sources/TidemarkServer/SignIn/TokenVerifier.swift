@@ -38,7 +38,9 @@ final class TokenVerifier: Sendable {
             return try TLSContext(client: .init(additionalRootsFile: issuer.authorityFile))
         } catch {
             throw ServerError(
-                .issuersUnusable, detail: "ca of \(issuer.name): \(error.debugDescription)", underlying: error)
+                .issuersUnusable,
+                detail: "The ca of \(issuer.name) must be a PEM file that the user of the server can read. "
+                    + error.debugDescription, underlying: error)
         }
     }
 

@@ -78,6 +78,23 @@ extension StorageError {
         }
         FailureLog.shared.note(
             level, "the store failed", cause: kind.isEmpty ? code.rawValue : "\(code.rawValue), \(kind)",
-            requestCount == 1 ? ["error": detail] : ["error": detail, "requests": "\(requestCount)"], request: request)
+            requestCount == 1
+                ? ["error": detail, "advice": advice]
+                : ["error": detail, "advice": advice, "requests": "\(requestCount)"], request: request)
+    }
+
+    /// What an operator does about it.
+    private var advice: String {
+        switch code {
+        case .unavailable, .commitUnknown:
+            "look whether PostgreSQL runs and can be reached; devices keep their changes and try again"
+        case .zoneBusy: "look for long transactions in pg_stat_activity; devices try again"
+        case .tooSlow: "look in pg_stat_activity for what statements wait for; devices try again"
+        case .rejected:
+            "look into PostgreSQL's own log at this time; if nobody changed the tables beside the servers, report it"
+        case .outdated, .groupTooLarge, .containerUnknown, .containerClosed, .notMarked, .queryTooSlow, .crowded,
+            .stopped:
+            ""
+        }
     }
 }

@@ -215,8 +215,8 @@ final class Authentication: Sendable {
             userRecordName: member.identity?.userRecordName ?? "", now: now(), memoryEpoch: store.memoryEpoch,
             store: store.incarnation, limits: settings.limits,
             messageBytesMax: settings.messageBytesMax(isAnonymous: member.identity == nil),
-            keepsAssets: settings.keepsAssets, of: member.identity?.limits, serverName: settings.serverName,
-            warnings: warning.map { [$0] } ?? [])
+            keepsAssets: settings.keepsAssets, of: member.identity?.limits, use: member.identity?.storageUse,
+            serverName: settings.serverName, warnings: warning.map { [$0] } ?? [])
     }
 }
 

@@ -20,7 +20,13 @@ extension Refusal {
         "This page may not connect without a credential. The server's operator names the pages that may: "
             + "--allowed-origins.")
 
-    static let tooManyOfAccount = Refusal(.tooManyRequests, "The account has too many connections.")
+    static func tooManyOfAccount(_ settings: SessionSettings) -> Refusal {
+        Refusal(
+            .tooManyRequests,
+            "The account has too many connections: this server takes \(settings.sessionsPerAccountMax) of one account "
+                + "(--connections-per-account). Close another one, or try again later.",
+            retryAfter: settings.noPlaceRetrySeconds)
+    }
 
     static func crowded(retryAfter delay: Duration) -> Refusal {
         Refusal(

@@ -30,8 +30,8 @@ package final class RequestRates: Sendable {
     /// - Parameter standard: what accounts may send for which nothing was chosen; nil: any number.
     /// - Returns: why it is refused; nil: it may be answered.
     func take(for identity: Identity, standard: RequestRate?, now: Duration) -> Refusal? {
-        let ofAccount = identity.limits.requests.rate(standard: standard)
-        let ofUser = identity.limits.requestsInContainer.rate(standard: nil)
+        let ofAccount = identity.limits.rate(standard: standard)
+        let ofUser = identity.limits.rateInContainer
         // The usual case takes no lock.
         guard ofAccount != nil || ofUser != nil else { return nil }
         var wants: [TokenBuckets<Key>.Want] = []

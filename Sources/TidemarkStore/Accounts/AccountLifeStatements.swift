@@ -149,13 +149,7 @@ struct AccountLifeStatements: Sendable {
         WITH locked AS MATERIALIZED (
             SELECT id FROM zone WHERE database_id = \(\.database) AND removal IS NULL
              ORDER BY id LIMIT \(\.countMax) FOR UPDATE),
-        ended AS (
-            UPDATE zone SET removal = 1, removed_at = now()
-             WHERE database_id = \(\.database) AND removal IS NULL AND id IN (SELECT id FROM locked)
-         RETURNING database_id, id, name),
-        forgotten AS (
-            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
-        SELECT name FROM ended
+        \(ZoneStatements.endingLocked(of: \.database, .purged))
         """
     ) { row throws(PostgresError) in try row["name"] }
 

@@ -8,8 +8,7 @@ struct RateStatements: Sendable {
     /// The columns of ``AccountLimits``, of account `a` in container `k`.
     static let columns = """
         a.request_rate AS account_rate, a.request_burst AS account_burst, k.request_rate AS container_rate,
-               k.request_burst AS container_burst,
-               least(k.private_quota_bytes, \(QuotaStatements.accountBytesMax)) AS quota_bytes
+               k.request_burst AS container_burst
         """
 
     let ofUsers = DeclaredStatement<[UserID], (user: UserID, limits: AccountLimits)>(
@@ -50,8 +49,7 @@ extension AccountLimits {
     init(_ row: PostgresRow) throws(PostgresError) {
         self.init(
             requests: RateChoice(rate: try row["account_rate"], burst: try row["account_burst"]),
-            requestsInContainer: RateChoice(rate: try row["container_rate"], burst: try row["container_burst"]),
-            quotaBytes: try row["quota_bytes"])
+            requestsInContainer: RateChoice(rate: try row["container_rate"], burst: try row["container_burst"]))
     }
 }
 

@@ -27,7 +27,13 @@ package final class BackupSnapshot: Sendable {
     /// - Throws: `zoneBusy` if another backup holds the assets.
     package static func open(_ storage: PostgresStorage, holdsAssets: Bool) async throws(StorageError) -> BackupSnapshot
     {
-        let connection = try await LongConnection(storage, name: "tidemark-backup")
+        try await open(on: try await LongConnection(storage, name: "tidemark-backup"), holdsAssets: holdsAssets)
+    }
+
+    /// - Parameter connection: is closed with the snapshot.
+    static func open(
+        on connection: LongConnection, holdsAssets: Bool
+    ) async throws(StorageError) -> BackupSnapshot {
         do throws(StorageError) {
             // Before the snapshot: what was removed until then is not in it.
             if holdsAssets { _ = try await connection.run(sql.backup.holdAssets()) }

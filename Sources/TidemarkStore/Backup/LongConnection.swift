@@ -9,6 +9,8 @@ final class LongConnection: Sendable {
     let connection: PostgresConnection
     private let pool: PostgresPool
     private let lease: PostgresLease
+    /// Whether the pool ends with this.
+    private let ownsPool: Bool
 
     /// The longest wait for one answer.
     private static let answerTimeMax = Duration.seconds(6 * 3_600)
@@ -22,15 +24,8 @@ final class LongConnection: Sendable {
 
     /// - Parameter name: of the connection in `pg_stat_activity`.
     init(_ storage: PostgresStorage, name: String) async throws(StorageError) {
-        do {
-            var limits = PostgresPoolLimits()
-            limits.requestTimeout = Self.answerTimeMax
-            pool = try PostgresPool(
-                url: storage.url, connections: 1, sharedConnections: 0, loop: storage.loop,
-                sessionSettings: Self.settings, applicationName: name, limits: limits)
-        } catch {
-            throw StorageError(error, duringCommit: false)
-        }
+        pool = try Self.pool(storage, name: name)
+        ownsPool = true
         do {
             lease = try await pool.acquire()
         } catch {
@@ -40,10 +35,35 @@ final class LongConnection: Sendable {
         connection = lease.connection
     }
 
-    /// An open transaction is rolled back, and locks of the session are released.
+    /// Borrows the connection of a pool that others use afterwards.
+    init(of pool: PostgresPool) async throws(StorageError) {
+        self.pool = pool
+        ownsPool = false
+        do {
+            lease = try await pool.acquire()
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+        connection = lease.connection
+    }
+
+    /// A pool of one such connection.
+    static func pool(_ storage: PostgresStorage, name: String) throws(StorageError) -> PostgresPool {
+        do {
+            var limits = PostgresPoolLimits()
+            limits.requestTimeout = Self.answerTimeMax
+            return try PostgresPool(
+                url: storage.url, connections: 1, sharedConnections: 0, loop: storage.loop,
+                sessionSettings: Self.settings, applicationName: name, limits: limits)
+        } catch {
+            throw StorageError(error, duringCommit: false)
+        }
+    }
+
+    /// An open transaction is rolled back. If the connection ends, locks of the session are released.
     func close() async {
         pool.release(lease)
-        await pool.stop()
+        if ownsPool { await pool.stop() }
     }
 
     func run<each Row>(

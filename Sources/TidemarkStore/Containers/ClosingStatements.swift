@@ -127,13 +127,7 @@ struct ClosingStatements: Sendable {
             SELECT id FROM zone
              WHERE database_id = \(\.database) AND removal IS NULL AND name <> '_defaultZone' AND \(isHeld(\.closed))
              ORDER BY id LIMIT \(\.rowsMax) FOR UPDATE),
-        ended AS (
-            UPDATE zone SET removal = 0, removed_at = now()
-             WHERE database_id = \(\.database) AND removal IS NULL AND id IN (SELECT id FROM locked)
-         RETURNING database_id, id, name),
-        forgotten AS (
-            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
-        SELECT name FROM ended
+        \(ZoneStatements.endingLocked(of: \.database, .deleted))
         """
     ) { row throws(PostgresError) in try row["name"] }
 

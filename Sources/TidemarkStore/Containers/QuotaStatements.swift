@@ -29,6 +29,25 @@ struct QuotaStatements: Sendable {
     /// The bytes of database `d` that count in a quota.
     static let heldBytes = "\(recordBytes) + \(assetBytes)"
 
+    /// Bytes in all private databases of account `a`.
+    private static let accountBytes = """
+        (SELECT coalesce(sum(\(heldBytes)), 0)::bigint
+                   FROM container_user u JOIN database d ON d.user_id = u.id AND d.scope = 2
+                  WHERE u.account_id = a.id)
+        """
+
+    /// One row `q` for private database `d` of account `a` in container `k`, if it has a quota: of the container's and the
+    /// account's the one that leaves less room (``StorageUse/tighter(_:_:)``). Without a quota no zone is read.
+    static let tighterUse = """
+        SELECT o.* FROM (
+                 SELECT k.private_quota_bytes AS bytes_max, \(heldBytes) AS byte_count, false AS of_account
+                  WHERE k.private_quota_bytes IS NOT NULL
+                  UNION ALL
+                 SELECT \(accountBytesMax), \(accountBytes), true
+                  WHERE \(accountBytesMax) IS NOT NULL) AS o
+                ORDER BY o.bytes_max - o.byte_count, o.of_account LIMIT 1
+        """
+
     /// Before databases, in the order of the list.
     let lockAccounts = DeclaredStatement<[AccountID], Void>(
         .read, "quota_lock_accounts",
@@ -42,13 +61,9 @@ struct QuotaStatements: Sendable {
     let accountUses = DeclaredStatement<[AccountID], AccountUse>(
         .read, "quota_account_uses",
         """
-        SELECT a.id, \(accountBytesMax) AS bytes_max, n.byte_count
+        SELECT a.id, \(accountBytesMax) AS bytes_max, \(accountBytes) AS byte_count
           FROM unnest(\(\.self)) AS k (id)
           JOIN account a ON a.id = k.id
-         CROSS JOIN LATERAL (
-               SELECT coalesce(sum(\(recordBytes) + \(assetBytes)), 0)::bigint AS byte_count
-                 FROM container_user u JOIN database d ON d.user_id = u.id AND d.scope = 2
-                WHERE u.account_id = a.id) AS n
          WHERE \(accountBytesMax) IS NOT NULL
         """
     ) { row throws(PostgresError) in

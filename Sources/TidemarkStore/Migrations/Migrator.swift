@@ -36,7 +36,7 @@ package struct Migrator: Sendable {
     /// - Returns: the names of the steps that were applied now; empty if none was missing.
     package func migrate() async throws(MigrationError) -> [String] {
         try await checkVersion()
-        if try await isRestoredInto() { throw MigrationError(.restoring) }
+        try await checkRestore()
         try await withConnection { connection throws(PostgresError) in
             try await connection.executeScript(
                 "BEGIN; \(Self.lock); \(Self.create); COMMIT", timeout: Self.stepTimeMax)
@@ -59,6 +59,13 @@ package struct Migrator: Sendable {
         if let version, PostgresVersion(version) < oldestVersion {
             throw MigrationError(.tooOld(PostgresVersion(version), oldest: oldestVersion))
         }
+    }
+
+    /// A server asks before it serves.
+    ///
+    /// - Throws: `restoring` if a restore into the database has begun, and has not come to its end.
+    package func checkRestore() async throws(MigrationError) {
+        if try await isRestoredInto() { throw MigrationError(.restoring) }
     }
 
     /// Whether the schema is the one that this program needs. A server asks before it serves.
@@ -256,7 +263,8 @@ package struct MigrationError: Error, CustomStringConvertible {
         case .database:
             "The database cannot be reached or read: check --database-url. \(detail)"
         case .step(let name):
-            "Migration \(name) failed and was rolled back. \(detail)"
+            "Migration \(name) failed and was rolled back, so the database is as it was before it. Mend the cause, and run "
+                + "`tidemark migrate` again. \(detail)"
         case .locked(let name):
             "Migration \(name) was rolled back: another program, such as a backup, uses a table that it changes. Run "
                 + "`tidemark migrate` again when that has ended. \(detail)"
@@ -271,7 +279,8 @@ package struct MigrationError: Error, CustomStringConvertible {
             "A restore into this database has not come to its end. Wait for it, or repeat it: tidemark admin backup "
                 + "restore."
         case .different(let name):
-            "Migration \(name) was applied to this database in another form: it is not a tidemark release's database."
+            "Migration \(name) was applied to this database in another form: it is not a tidemark release's database. Check "
+                + "--database-url, or run the version that applied it."
         }
     }
 }

@@ -99,6 +99,22 @@ struct ZoneStatements: Sendable {
           FROM unnest(\(\.zones, \.name), \(\.zones, \.isPerZone)) WITH ORDINALITY AS k (name, is_per_zone, ordinal) ORDER BY k.ordinal
         """)
 
+    /// Ends the zones of a database whose numbers are in `locked`, and forgets their keys. It goes on after `WITH locked AS …,`
+    /// and gives their names.
+    static func endingLocked<Input>(
+        of database: any KeyPath<Input, DatabaseID> & Sendable, _ reason: ZoneRemovalReason
+    ) -> SQL<Input> {
+        """
+        ended AS (
+            UPDATE zone SET removal = \(String(reason.rawValue)), removed_at = now()
+             WHERE database_id = \(database) AND removal IS NULL AND id IN (SELECT id FROM locked)
+         RETURNING database_id, id, name),
+        forgotten AS (
+            DELETE FROM zone_key k USING ended WHERE k.database_id = ended.database_id AND k.zone_id = ended.id)
+        SELECT name FROM ended
+        """
+    }
+
     /// Ends a zone by name, as an operator does; never the default zone, which always exists (R-022).
     let endNamed = DeclaredStatement<(zone: ZoneKey, reason: ZoneRemovalReason), Void>(
         .write, "end_named_zone",

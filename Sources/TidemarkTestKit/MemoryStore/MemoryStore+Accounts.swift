@@ -225,7 +225,7 @@ extension MemoryTables {
             account: credential.account, credential: credential.id, credentialExpiresAt: credential.expiresAt,
             container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database,
             sharedDatabase: user.sharedDatabase, feedsEverywhere: feedsEverywhere.contains(container),
-            limits: limits(of: userKey))
+            limits: limits(of: userKey), storageUse: tighterUse(of: user.database))
     }
 
     /// The schema counts on, so that servers ask for it again and find it closed.

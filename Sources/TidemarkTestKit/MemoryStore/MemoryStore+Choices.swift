@@ -20,7 +20,7 @@ extension MemoryStore {
     package func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
         // Without a quota, nothing is read.
         guard self.database.withTables({ !$0.quotaRows(of: database).isEmpty }) else { return nil }
-        return try await call { StorageUse.tighter($0.storageUse(of: database), $0.accountUse(of: database)?.use) }
+        return try await call { $0.tighterUse(of: database) }
     }
 
     package func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {
@@ -97,11 +97,9 @@ extension MemoryTables {
 
     /// What operators chose for an account in a container.
     func limits(of user: UserKey) -> AccountLimits {
-        let quotas = [quotas[user.container]?.privateBytes, accountQuotas[user.account] ?? accountQuota]
-        return AccountLimits(
+        AccountLimits(
             requests: accountRates[user.account] ?? .standard,
-            requestsInContainer: containerRates[user.container] ?? .standard, quotaBytes: quotas.compactMap { $0 }.min()
-        )
+            requestsInContainer: containerRates[user.container] ?? .standard)
     }
 
     /// The quota, if there is one.
@@ -144,6 +142,11 @@ extension MemoryTables {
 
     func storageUse(of database: DatabaseID) -> StorageUse? {
         bytesMax(of: database).map { StorageUse(byteCount: byteCount(of: database), bytesMax: $0) }
+    }
+
+    /// Of both quotas.
+    func tighterUse(of database: DatabaseID) -> StorageUse? {
+        StorageUse.tighter(storageUse(of: database), accountUse(of: database)?.use)
     }
 
     private func byteCount(of database: DatabaseID) -> Int64 {

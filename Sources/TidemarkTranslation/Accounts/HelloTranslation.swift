@@ -68,11 +68,13 @@ package struct Greeting: Sendable, Equatable {
 }
 
 extension WireHelloAnswer {
-    /// - Parameter accountLimits: what operators chose for the account; nil: nobody is signed in.
+    /// - Parameters:
+    ///   - accountLimits: what operators chose for the account; nil: nobody is signed in.
+    ///   - use: of the private database, if it has a quota.
     package init(
         userRecordName: String, now: Timestamp, memoryEpoch: Int64, store: StoreIncarnation, limits: Limits,
-        messageBytesMax: Int, keepsAssets: Bool, of accountLimits: AccountLimits? = nil, serverName: String,
-        warnings: [String] = []
+        messageBytesMax: Int, keepsAssets: Bool, of accountLimits: AccountLimits? = nil, use: StorageUse? = nil,
+        serverName: String, warnings: [String] = []
     ) {
         self.init()
         self.warnings = warnings
@@ -91,10 +93,10 @@ extension WireHelloAnswer {
         guard let accountLimits else { return }
         // Of two limits of requests the tighter one is told. The other one may still be met first by a burst.
         let rate = RequestRate.tighter(
-            accountLimits.requests.rate(standard: limits.requestRate),
-            accountLimits.requestsInContainer.rate(standard: nil))
+            accountLimits.rate(standard: limits.requestRate), accountLimits.rateInContainer)
         self.limits.requestsPerSecond = UInt32(clamping: rate?.perSecond ?? 0)
         self.limits.requestBurst = UInt32(clamping: rate?.burst ?? 0)
-        self.limits.quotaBytes = accountLimits.quotaBytes.map { UInt64(clamping: $0) }
+        self.limits.quotaBytes = use.map { UInt64(clamping: $0.bytesMax) }
+        self.limits.quotaUsedBytes = use.map { UInt64(clamping: $0.byteCount) }
     }
 }

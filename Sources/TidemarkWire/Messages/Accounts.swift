@@ -353,8 +353,11 @@ package struct WireServerLimits: WireMessage {
     package var requestsPerSecond: UInt32 = 0
     /// Requests that it may send at once, after it has sent none for a while. 0: as before.
     package var requestBurst: UInt32 = 0
-    /// Bytes that the private database may hold. Absent: any number, nobody is signed in, or an older server.
+    /// Bytes that the private database may hold, or all private databases of the account together: of two quotas the
+    /// one that leaves less room. Absent: any number, nobody is signed in, or an older server.
     package var quotaBytes: UInt64?
+    /// Bytes of that quota that were used when the connection began. Absent: there is no quota, or the server is older.
+    package var quotaUsedBytes: UInt64?
 
     @usableFromInline package init() {}
 }
@@ -374,7 +377,8 @@ extension WireServerLimits {
             case 64: self.requestsPerSecond = try reader.uint32()
             case 72: self.requestBurst = try reader.uint32()
             case 80: self.quotaBytes = try reader.uint64()
-            default: try reader.skip(tag, known: 0x7FE)
+            case 88: self.quotaUsedBytes = try reader.uint64()
+            default: try reader.skip(tag, known: 0xFFE)
             }
         }
     }
@@ -411,6 +415,9 @@ extension WireServerLimits {
         }
         if let quotaBytes {
             size += 1 + WireSize.uint64(quotaBytes)
+        }
+        if let quotaUsedBytes {
+            size += 1 + WireSize.uint64(quotaUsedBytes)
         }
         return size
     }
@@ -456,6 +463,10 @@ extension WireServerLimits {
         if let quotaBytes {
             writer.number(80)
             writer.uint64(quotaBytes)
+        }
+        if let quotaUsedBytes {
+            writer.number(88)
+            writer.uint64(quotaUsedBytes)
         }
     }
 }

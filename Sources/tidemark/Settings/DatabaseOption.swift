@@ -31,7 +31,10 @@ struct DatabaseOption: ParsableArguments {
     static func password(in file: String) throws(AdminFailure) -> String? {
         guard let handle = FileHandle(forReadingAtPath: file),
             let bytes = try? handle.read(upToCount: passwordBytesMax + 1) ?? Data()
-        else { throw AdminFailure(.usage, "The file of --database-password-file cannot be read: \(file).") }
+        else {
+            throw AdminFailure(
+                .usage, "The file of --database-password-file cannot be read: \(file). Check who may read it.")
+        }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard line.count <= passwordBytesMax, !line.contains(0), let text = String(validating: line, as: UTF8.self)
         else {

@@ -41,13 +41,14 @@ struct TraceOptions: ParsableArguments {
         do {
             return try TraceEndpoint(url)
         } catch {
-            throw AdminFailure(.usage, "--trace-endpoint takes the URL of a collector.")
+            throw AdminFailure(.usage, "--trace-endpoint takes the URL of a collector, such as http://127.0.0.1:4318.")
         }
     }
 
     /// Whoever can read the file can speak for the server to its collector.
     private static func authorization(_ file: String) throws(AdminFailure) -> String {
-        let unreadable = AdminFailure(.usage, "The file of --trace-authorization-file cannot be read: \(file).")
+        let unreadable = AdminFailure(
+            .usage, "The file of --trace-authorization-file cannot be read: \(file). Check who may read it.")
         guard let handle = FileHandle(forReadingAtPath: file) else { throw unreadable }
         let bytes: Data
         do { bytes = try handle.read(upToCount: authorizationBytesMax + 1) ?? Data() } catch { throw unreadable }

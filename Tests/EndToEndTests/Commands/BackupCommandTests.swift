@@ -165,7 +165,8 @@ import TidemarkTestSupport
                 ["CREATE TABLE tidemark_restore_under_way ()"], url: place.database.url)
             let served = try await OperatorPlace.tidemark(
                 ["serve", "--listen", "127.0.0.1:0", "--plain"], place.database, place.directory, within: .seconds(60))
-            #expect(served.status == 5 && served.output.contains("tidemark migrate"), "\(served.output)")
+            #expect(served.status == 5 && served.output.contains("backup restore"), "\(served.output)")
+            #expect(!served.output.contains("tidemark migrate"), "\(served.output)")
             let migrated = try await OperatorPlace.tidemark(
                 ["migrate"], place.database, place.directory, within: .seconds(60))
             #expect(migrated.status == 5 && migrated.output.contains("backup restore"), "\(migrated.output)")

@@ -2,7 +2,10 @@
 
 import Foundation
 import Testing
+import TidemarkDomain
+import TidemarkFields
 import TidemarkPostgres
+import TidemarkService
 import TidemarkTestSupport
 
 @testable import TidemarkAdmin
@@ -145,6 +148,77 @@ import TidemarkTestSupport
             let (restored, last) = try await place.restore(to: url)
             #expect(restored == .ok && last.messages.contains { $0.contains("It lacks 1 asset") }, "\(last.messages)")
         }
+    }
+
+    @Test
+    func `R-960: a store whose only asset is lost is backed up if somebody says so, and each command names the asset`()
+        async throws
+    {
+        try await BackupPlace.with { place in
+            try FileManager.default.removeItem(atPath: try place.assetFile(in: place.assets))
+            let (refused, why) = try await place.create()
+            #expect(
+                refused == .refused && why.messages.last?.contains("--without-lost-assets") == true, "\(why.messages)")
+            // A disk that is not mounted looks the same, so somebody is asked, and a script is not enough.
+            let cases: [([String], [String]?, TidemarkAdmin.ExitStatus)] = [
+                ([], nil, .usage), ([], ["n"], .refused), (["--dry-run"], nil, .ok),
+            ]
+            let words = [
+                "backup", "create", place.backup, "--asset-directory", place.assets, "--without-lost-assets",
+            ]
+            for (more, answers, status) in cases {
+                let (ended, said) = try await place.run(words + more, answers: answers)
+                #expect(
+                    ended == status && said.messages.contains { $0.contains("is only not mounted") }, "\(said.messages)"
+                )
+                #expect(!FileManager.default.fileExists(atPath: place.backup))
+            }
+            let (created, said) = try await place.run(words, answers: ["y"])
+            #expect(created == .ok, "\(said.messages)")
+            let name = try #require(
+                BackupPlace.assetName.split(whereSeparator: { "/.".contains($0) }).dropFirst().first)
+            #expect(said.messages.contains { $0.contains(name) }, "\(said.messages)")
+            let manifest = try String(contentsOfFile: "\(place.backup)/manifest.jsonl", encoding: .utf8)
+            let lost = manifest.split(separator: "\n").filter { $0.hasPrefix("{\"lost\"") }
+            #expect(lost.count == 1 && lost.first?.contains(name) == true, "\(manifest)")
+            let (verified, found) = try await place.verify()
+            #expect(verified == .ok && found.messages.contains { $0.contains(name) }, "\(found.messages)")
+            let url = try await TestPostgres.database().url
+            let (restored, told) = try await place.restore(to: url)
+            #expect(restored == .ok, "\(told.messages)")
+            let before = told.messages.prefix { !$0.hasPrefix("Restored ") }
+            #expect(before.contains { $0.contains(name) }, "\(told.messages)")
+            #expect(told.messages.contains { $0.hasPrefix("1 asset that records name had no file") })
+            // The record is as it was, and whoever looks finds that its file is missing.
+            try check(
+                "(SELECT count(*) FROM asset) = 1", "(SELECT count(*) FROM asset_use) = 1",
+                "(SELECT count(*) FROM record WHERE name IN ('r1', 'r2')) = 2", url: url)
+            try FileManager.default.createDirectory(atPath: place.path("restored"), withIntermediateDirectories: true)
+            let (state, comparison) = try await place.run(
+                "store", "verify", "--ci", "-o", "name", "--asset-directory", place.path("restored"), url: url)
+            #expect(state == .failedCheck && comparison.data == "asset-file-missing\n", "\(comparison.data)")
+        }
+    }
+
+    @Test func `R-960: of very many lost assets the first are told one by one, and how many more there are`() {
+        func manifest(_ count: Int) -> BackupManifest {
+            let first = (0..<min(count, AdminBackup.lostToldMax)).map { number in
+                AssetKey(
+                    database: DatabaseID(Int64(number)),
+                    content: FieldAsset(sha256: [UInt8](repeating: UInt8(number), count: 32), byteCount: 3))
+            }
+            return BackupManifest(
+                head: BackupLine.Head(
+                    version: 1, time: "T", tidemark: "0.1.0", postgres: 150_006, dumpedBy: 15, incarnation: "00"),
+                migrations: [], containers: [], files: [], assetCount: 0, assetBytes: 0, lostCount: count,
+                firstLost: first)
+        }
+        #expect(AdminBackup.lost(manifest(0)) == [])
+        let one = AdminBackup.lost(manifest(1))
+        #expect(one.count == 2 && one[0].hasPrefix("It lacks 1 asset ") && one[1].contains("of the database 0"))
+        #expect(AdminBackup.lost(manifest(20)).count == 21)
+        let many = AdminBackup.lost(manifest(1_000_000))
+        #expect(many.count == 22 && many.last == "  and 999980 more, which manifest.jsonl lists.")
     }
 
     @Test func `R-950: a backup that could not be whole, or is in the wrong place, does not begin`() async throws {
@@ -300,7 +374,8 @@ import TidemarkTestSupport
             let head = BackupLine.Head(
                 version: 1, time: "", tidemark: "9.9.9", postgres: 150_000, dumpedBy: 15, incarnation: "")
             return BackupManifest(
-                head: head, migrations: steps, containers: [], files: [], assetCount: 0, assetBytes: 0, lostCount: 0)
+                head: head, migrations: steps, containers: [], files: [], assetCount: 0, assetBytes: 0, lostCount: 0,
+                firstLost: [])
         }
         let known = RestoreCommand.knownMigrations
         try RestoreCommand.checkVersion(manifest(known))

@@ -65,7 +65,7 @@ import TidemarkFields
             reader.migrations.count, reader.containers.count, reader.assetBytes
         )
         #expect(reader.head?.postgres == 150_006 && reader.assetCount == read.assets.count)
-        #expect(reader.lostCount == read.lost.count)
+        #expect(reader.lostCount == read.lost.count && reader.firstLost == read.lost)
         return read
     }
 

@@ -10,7 +10,8 @@ import TidemarkDomain
                 account: AccountID(1), credential: CredentialID(2), credentialExpiresAt: end, container: ContainerID(3),
                 user: UserID(4), userRecordName: "_5", privateDatabase: DatabaseID(6), sharedDatabase: DatabaseID(7),
                 feedsEverywhere: true,
-                limits: AccountLimits(requests: .unlimited, requestsInContainer: .unlimited, quotaBytes: 8))
+                limits: AccountLimits(requests: .unlimited, requestsInContainer: .unlimited),
+                storageUse: StorageUse(byteCount: 8, bytesMax: 9))
         }
         let end = Timestamp(milliseconds: 9)
         for earlier in [nil, Timestamp(milliseconds: 1)] {

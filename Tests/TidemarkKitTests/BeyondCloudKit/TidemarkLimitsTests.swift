@@ -27,4 +27,21 @@ import TidemarkWire
         wire.quotaBytes = .max
         #expect(TidemarkLimits(wire, isSignedIn: true).quotaBytes == .max)
     }
+
+    @Test func `R-962: what is used of a quota is nil if a server does not say it, and may be nothing or too much`() {
+        var wire = WireServerLimits()
+        wire.quotaBytes = 1_000
+        let old = TidemarkLimits(wire, isSignedIn: true)
+        #expect(old.quotaBytes == 1_000 && old.quotaUsedBytes == nil)
+        #expect("\(old)".contains("quota bytes: 1000") && !"\(old)".contains("used"))
+        for used: UInt64 in [0, 999, 2_000] {
+            wire.quotaUsedBytes = used
+            let limits = TidemarkLimits(wire, isSignedIn: true)
+            #expect(limits.quotaUsedBytes == Int64(used) && limits != old)
+            #expect("\(limits)".hasSuffix("quota bytes: 1000, quota used bytes: \(used))"))
+        }
+        wire.quotaUsedBytes = .max
+        #expect(TidemarkLimits(wire, isSignedIn: true).quotaUsedBytes == .max)
+        #expect(TidemarkLimits(wire, isSignedIn: false).quotaUsedBytes == nil)
+    }
 }

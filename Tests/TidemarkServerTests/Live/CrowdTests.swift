@@ -67,6 +67,44 @@ import TidemarkWire
         }
     }
 
+    @Test func `R-721: an account has as many connections as the operator wants, and others have theirs`() async throws
+    {
+        try await withLiveWorld { world in
+            let two = { (configuration: inout ServerConfiguration) in
+                configuration.connectionsPerAccountMax = 2
+                configuration.loopCount = 2
+            }
+            try await world.withServer(two) { server in
+                let own = [
+                    try await world.enter(device: 1, server: server), try await world.enter(device: 2, server: server),
+                ]
+                func another() async throws -> LiveClient {
+                    let hello = SessionWorld.hello(world.alice.text, device: 3)
+                    return try await world.connect(to: server, greeting: .hello(hello))
+                }
+                let refused = try await another()
+                guard case .failure(let failure)? = try await refused.answer(to: 1).answer else {
+                    throw LiveError("the third connection was not refused")
+                }
+                #expect(failure.code == .requestRateLimited && failure.retryAfterSeconds > 0)
+                #expect(failure.message.contains("2 of one account (--connections-per-account)"), "\(failure.message)")
+                #expect(try await refused.closeCode() == 4429)
+                // Those that have a place keep it, and another account gets one.
+                try await own[0].makeZone("notes")
+                try await world.enter(world.bob, device: 4, server: server).makeZone("notes")
+                own[1].disconnect()
+                var next: LiveClient?
+                // The server hears of the end a moment later.
+                try await eventually(within: .seconds(60)) {
+                    next = try await another()
+                    guard case .hello? = try await next?.answer(to: 1).answer else { return false }
+                    return true
+                }
+                #expect(own[0].closeReason == nil && next?.closeReason == nil)
+            }
+        }
+    }
+
     @Test func `R-721: in all there are as many without a credential as the operator wants`() async throws {
         try await withLiveWorld { world in
             let few = { (configuration: inout ServerConfiguration) in

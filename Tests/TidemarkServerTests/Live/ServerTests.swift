@@ -250,4 +250,50 @@ import TidemarkWire
             #expect(await code { $0.certificate = nil } == nil)
         }
     }
+
+    @Test func `R-964: whatever keeps a server from starting is told with what to do`() async throws {
+        try await withLiveWorld { world in
+            func text(_ change: (inout ServerConfiguration) -> Void) async -> String {
+                var configuration = world.configuration
+                change(&configuration)
+                do throws(ServerError) {
+                    let server = try await Server.start(configuration)
+                    await server.stop()
+                    return "it started"
+                } catch {
+                    return error.description
+                }
+            }
+            func expect(_ advice: String, _ change: (inout ServerConfiguration) -> Void) async {
+                let text = await text(change)
+                #expect(text.contains(advice), "\(text)")
+            }
+            let wrong = try world.write("no key", to: "wrong")
+            await expect("Put back the copy") { $0.masterKeyFile = wrong }
+            await expect("Let the user of the server write") { $0.masterKeyFile = "/nowhere/master.key" }
+            await expect("openssl rand") { $0.admin.tokenFile = "/nowhere" }
+            await expect("openssl rand") { $0.admin.tokenFile = wrong }
+            await expect("Check the PEM files") { $0.certificate?.privateKeyFile = "/nowhere" }
+            await expect("Check who may write to it") { $0.assetDirectory = "/proc/nowhere" }
+            await expect("Check its URL") { $0.databaseURL = "postgresql:///none?host=/nowhere&connect_timeout=1" }
+            let provider = #"[{"issuer": "https://login.example.org", "audience": "notes", "ca": "/nowhere"}]"#
+            let issuers = try IssuersFile.read(Array(provider.utf8))
+            await expect("must be a PEM file") { $0.issuers = issuers }
+            let empty = try await TestPostgres.database()
+            await expect("Run `tidemark migrate`") { $0.databaseURL = empty.url }
+            // With a master key file the database is looked at before.
+            let restored = try await TestPostgres.database(LiveWorld.template)
+            try PostgresAdministration.execute(["CREATE TABLE tidemark_restore_under_way ()"], url: restored.url)
+            for file in [nil, "\(world.directory.path)/new.key"] {
+                await expect("tidemark admin backup restore") {
+                    $0.databaseURL = restored.url
+                    $0.masterKeyFile = file
+                }
+            }
+            try await world.withServer({ $0.admin.addresses = [.loopback(port: 0)] }) { server in
+                let taken = server.adminAddresses
+                await expect("Choose another address") { $0.admin.addresses = taken }
+            }
+        }
+    }
 }

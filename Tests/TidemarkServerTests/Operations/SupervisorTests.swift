@@ -11,48 +11,11 @@ import TidemarkTestSupport
 
 /// What systemd hears of a server (R-940, R-941).
 @Suite struct SupervisorTests {
-    /// A supervisor's socket.
-    private final class Ear: Sendable {
-        let place: String
-        private let descriptor: Int32
-
-        /// - Parameter name: a path, or a name of the abstract namespace after `@`.
-        init(at name: String) throws {
-            place = name
-            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            var bytes = Array(name.utf8)
-            if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 } else { bytes.append(0) }
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-            let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-            let result = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
-            }
-            try #require(result == 0, "errno \(errno)")
-            // A test that hears nothing fails instead of waiting for ever.
-            var time = timeval(tv_sec: 60, tv_usec: 0)
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-        }
-
-        deinit { close(descriptor) }
-
-        /// The next datagram; nil after a minute without one.
-        func hear() -> String? {
-            var bytes = [UInt8](repeating: 0, count: 4_096)
-            let count = recv(descriptor, &bytes, bytes.count, 0)
-            return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
-        }
-
-        /// Says something itself, to see that nothing was said before.
-        func mark() throws { try DatagramSender(to: place).send("mark") }
-    }
-
     @Test func `R-940: a datagram reaches a path and a name of the abstract namespace`() throws {
         let directory = try TestDirectory()
         defer { directory.remove() }
         for name in ["\(directory.path)/notify", "@tidemark-test-\(UUID().uuidString)"] {
-            let ear = try Ear(at: name)
+            let ear = try SupervisorEar(at: name)
             try DatagramSender(to: name).send("READY=1\nSTATUS=ä")
             #expect(ear.hear() == "READY=1\nSTATUS=ä")
         }
@@ -130,7 +93,7 @@ import TidemarkTestSupport
     {
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let ear = try Ear(at: "\(directory.path)/notify")
+        let ear = try SupervisorEar(at: "\(directory.path)/notify")
         let loops = try (0..<2).map { try EventLoop(name: "supervised-\($0)") }
         defer { for loop in loops { loop.stop() } }
         let variables = ["NOTIFY_SOCKET": ear.place]
@@ -177,7 +140,7 @@ import TidemarkTestSupport
     {
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let ear = try Ear(at: "\(directory.path)/notify")
+        let ear = try SupervisorEar(at: "\(directory.path)/notify")
         let loop = try EventLoop(name: "supervised")
         defer { loop.stop() }
         let variables = ["NOTIFY_SOCKET": ear.place, "WATCHDOG_USEC": "20000"]
@@ -186,6 +149,38 @@ import TidemarkTestSupport
         #expect(ear.hear() == "READY=1\nSTATUS=Serving.")
         for _ in 0..<3 { #expect(ear.hear() == "WATCHDOG=1\nSTATUS=Serving.") }
         supervisor.stop()
+    }
+
+    @Test func `R-940: a supervisor hears once that a server serves, and of no reload before that or when it stops`()
+        throws
+    {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        let ear = try SupervisorEar(at: "\(directory.path)/notify")
+        let loop = try EventLoop(name: "supervised")
+        defer { loop.stop() }
+        func heard() throws -> [String] {
+            try ear.mark()
+            var all: [String] = []
+            while let text = ear.hear(), text != "mark" { all.append(text) }
+            return all
+        }
+        let supervisor = try #require(try Supervisor(variables: ["NOTIFY_SOCKET": ear.place], processID: 1))
+        // SIGHUP came before the server served.
+        var reloads = 0
+        supervisor.reload { reloads += 1 }
+        #expect(try heard() == [] && reloads == 1)
+        // It came before, and takes longer than the start.
+        supervisor.reload { supervisor.serve(on: [loop]) { "Serving." } }
+        #expect(try heard() == ["READY=1\nSTATUS=Serving."])
+        supervisor.serve(on: [loop]) { "Serving again." }
+        #expect(try heard() == [])
+        supervisor.reload { supervisor.stop() }
+        let last = try heard()
+        #expect(last.count == 2 && last[0].hasPrefix("RELOADING=1") && last[1].hasPrefix("STOPPING=1"), "\(last)")
+        supervisor.reload { reloads += 1 }
+        supervisor.serve(on: [loop]) { "Serving." }
+        #expect(try heard() == [] && reloads == 2)
     }
 
     @Test func `R-940: without a supervisor, or with one whose socket is unknown, a server runs as ever`() throws {

@@ -132,6 +132,31 @@ import TidemarkWire
         #expect(!world.database.setRequestRate(.standard, account: "nobody"))
     }
 
+    @Test func `R-963: a container's choice takes the place of the server's default there, at once`() throws {
+        let world = world(1, burst: 1)
+        let alice = try world.enter()
+        #expect(try refusal(alice) == nil && refusal(alice) != nil)
+        #expect(world.database.setRequestRate(.atMost(try Self.rate(5, burst: 7)), in: Self.container))
+        world.scheduler.runUntilIdle()
+        for _ in 0..<7 { #expect(try refusal(alice) == nil) }
+        #expect(try refusal(alice)?.message.contains("5 requests a second (at once: 7)") == true)
+        #expect(world.database.setRequestRate(.unlimited, in: Self.container))
+        world.scheduler.runUntilIdle()
+        for _ in 0..<100 { #expect(try refusal(alice) == nil) }
+        // What was chosen for the account holds as well, once what it took of the default has come back.
+        world.scheduler.advance(by: .seconds(2))
+        #expect(world.database.setRequestRate(.atMost(try Self.rate(2, burst: 3)), account: "alice"))
+        world.scheduler.runUntilIdle()
+        for _ in 0..<3 { #expect(try refusal(alice) == nil) }
+        #expect(try refusal(alice)?.message.contains("2 requests a second (at once: 3)") == true)
+        // Without any choice the default holds again.
+        #expect(world.database.setRequestRate(.standard, in: Self.container))
+        #expect(world.database.setRequestRate(.standard, account: "alice"))
+        world.scheduler.runUntilIdle()
+        world.scheduler.advance(by: .seconds(60))
+        #expect(try refusal(alice) == nil && refusal(alice) != nil)
+    }
+
     @Test func `R-935: a container's limit is of each account in it, beside that of the account`() throws {
         let world = world(10, burst: 10)
         let (alice, bob) = (try world.enter(), try world.enter("bob", device: 2))
@@ -163,16 +188,22 @@ import TidemarkWire
         }
         #expect(try limits().requestsPerSecond == 10)
         #expect(try limits().requestBurst == 100)
-        #expect(try limits().quotaBytes == nil)
+        #expect(try limits().quotaBytes == nil && limits().quotaUsedBytes == nil)
         #expect(world.database.setRequestRate(.atMost(try Self.rate(3)), in: Self.container))
         #expect(world.database.setQuota(StorageQuota(privateBytes: 0), of: Self.container))
         #expect(try limits().requestsPerSecond == 3)
         #expect(try limits().requestBurst == 30)
         #expect(try limits().quotaBytes == 0)
+        #expect(try limits().quotaUsedBytes == 0)
         #expect(world.database.setRequestRate(.atMost(try Self.rate(2)), account: "alice"))
         #expect(try limits().requestsPerSecond == 2)
+        #expect(world.database.setRequestRate(.standard, account: "alice"))
+        #expect(world.database.setRequestRate(.atMost(try Self.rate(500)), in: Self.container))
+        #expect(try limits().requestsPerSecond == 500, "in place of the server's")
+        #expect(world.database.setRequestRate(.unlimited, in: Self.container))
+        #expect(try limits().requestsPerSecond == 0 && limits().requestBurst == 0)
         #expect(try limits("").requestsPerSecond == 0)
-        #expect(try limits("").quotaBytes == nil)
+        #expect(try limits("").quotaBytes == nil && limits("").quotaUsedBytes == nil)
     }
 
     @Test func `R-934: a client that goes on however often it is refused is cut off`() throws {

@@ -216,6 +216,8 @@ import TidemarkWire
         let refused = world.connect()
         _ = try refused.ask(.hello(SessionWorld.hello("alice", device: 4)))
         #expect(refused.failures.map(\.code) == [.requestRateLimited])
+        #expect(refused.failures.first?.message.contains("3 of one account (--connections-per-account)") == true)
+        #expect(refused.failures.first.map { $0.retryAfterSeconds > 0 } == true)
         #expect(refused.closeCode == 4429)
         _ = try world.enter("bob")
         clients[0].disconnect()

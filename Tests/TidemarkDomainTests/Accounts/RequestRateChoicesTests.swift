@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TidemarkDomain
+
+@Suite struct RequestRateChoicesTests {
+    @Test func `R-963: a choice for a container or an account takes the place of the default, and both choices hold`()
+        throws
+    {
+        let (standard, own, ofContainer) = (
+            try #require(RequestRate(perSecond: 1)), try #require(RequestRate(perSecond: 2)),
+            try #require(RequestRate(perSecond: 3))
+        )
+        // The choices for account and container; what holds of all requests, and of those in the container.
+        let cases: [(RateChoice, RateChoice, RequestRate?, RequestRate?)] = [
+            (.standard, .standard, standard, nil), (.standard, .unlimited, nil, nil),
+            (.standard, .atMost(ofContainer), nil, ofContainer), (.unlimited, .standard, nil, nil),
+            (.unlimited, .unlimited, nil, nil), (.unlimited, .atMost(ofContainer), nil, ofContainer),
+            (.atMost(own), .standard, own, nil), (.atMost(own), .unlimited, own, nil),
+            (.atMost(own), .atMost(ofContainer), own, ofContainer),
+        ]
+        for (account, container, all, inContainer) in cases {
+            let limits = AccountLimits(requests: account, requestsInContainer: container)
+            #expect(limits.rate(standard: standard) == all && limits.rateInContainer == inContainer, "\(limits)")
+            // A server without a default adds nothing.
+            #expect(limits.rate(standard: nil) == (account == .standard ? nil : all), "\(limits)")
+        }
+    }
+}
