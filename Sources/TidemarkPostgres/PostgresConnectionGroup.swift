@@ -219,7 +219,7 @@ final class PostgresConnectionGroup: @unchecked Sendable {
     }
 
     /// For whoever reads of a connection that failed.
-    private static let advice = "look whether PostgreSQL runs and can be reached; it is connected again by itself"
+    private static let advice = "check that PostgreSQL runs and can be reached; tidemark reconnects by itself"
 
     private func closed(_ place: Int, _ error: PostgresError) {
         PostgresMetrics.shared.open.add(-1, kind)

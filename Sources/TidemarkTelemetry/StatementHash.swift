@@ -14,6 +14,13 @@ package enum StatementHash {
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    /// The statement with its hash in a comment before it.
-    package static func marked(_ sql: String) -> String { "/* sql_id=\(text(of: sql)) */ \(sql)" }
+    /// The statement with its hash in a comment after its first word.
+    ///
+    /// NB: since version 18, `pg_stat_statements` leaves out what is before the first word. `pg_stat_activity` leaves out the
+    /// end of a long statement.
+    package static func marked(_ sql: String) -> String {
+        let utf8 = sql.utf8
+        let end = utf8.firstIndex { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") } ?? utf8.endIndex
+        return "\(sql[..<end]) /* sql_id=\(text(of: sql)) */\(sql[end...])"
+    }
 }

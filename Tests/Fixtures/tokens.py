@@ -109,7 +109,7 @@ cases = [
     ("a subject that is a number", token(body=claims(sub=42)), "malformed"),
     ("unknown key id", token(key=other), "keysUnavailable"),
     ("another's key under a known id", token(key=other, header={"kid": "ec"}), "signatureWrong"),
-    ("another's key without an id", token(key=other, kid=False), "keysUnavailable"),
+    ("another's key without an id", token(key=other, kid=False), "signerUnknown"),
     ("an embedded key that signed it", token(
         key=other, header={"kid": "ec", "jwk": other.as_dict(private=False)}), "signatureWrong"),
     ("an address of keys", token(key=other, header={"kid": "ec", "jku": "https://evil/keys"}), "signatureWrong"),

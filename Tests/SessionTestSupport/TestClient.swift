@@ -26,9 +26,12 @@ package final class TestClient: SessionPeer {
 
     private let state = Mutex(State())
     private let scheduler: ManualScheduler
+    package let network: String
 
-    package init(_ hub: SessionHub, _ scheduler: ManualScheduler) {
+    /// - Parameter network: as ``SessionPeer/network``.
+    package init(_ hub: SessionHub, _ scheduler: ManualScheduler, network: String = "") {
         self.scheduler = scheduler
+        self.network = network
         let session = hub.makeSession(peer: self)
         state.withLock { $0.session = session }
     }

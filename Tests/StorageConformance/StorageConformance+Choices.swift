@@ -72,7 +72,7 @@ extension StorageConformance {
             let his = AccountLimits(requestsInContainer: .atMost(slow))
             try expectEqual(try await store.alice().limits, hers, "hers")
             try expectEqual(try await store.bob().limits, his, "his")
-            let quotas = [try await store.alice(), try await store.bob()].map(\.storageUse?.bytesMax)
+            let quotas = [try await store.alice(), try await store.bob()].map(\.quota?.bytesMax)
             try expectEqual(quotas, [400, 500], "the quota that leaves less room")
             try expectEqual(
                 try await store.second.limits(of: [alice.user, bob.user, UserID(999_999)]),
@@ -90,8 +90,7 @@ extension StorageConformance {
                 containersMax: .max, now: StorageFixture.now)
             try expectEqual(elsewhere?.limits, AccountLimits(), "another container has its own")
             try expectEqual(
-                elsewhere?.storageUse, StorageUse(byteCount: 0, bytesMax: 400, isOfAccount: true), "the account's quota"
-            )
+                elsewhere?.quota, QuotaStanding(bytesMax: 400, byteCount: 0), "the account's quota")
         },
         Scenario("R-008: users have the roles that they were given, as long as the schema has them") { store in
             let (alice, bob) = (try await store.alice(), try await store.bob())

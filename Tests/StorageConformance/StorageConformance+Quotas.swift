@@ -189,14 +189,17 @@ extension StorageConformance {
             try expect(try await store.first.setQuota(StorageQuota(privateBytes: 5_000), of: container), "chosen")
             _ = try await uses(databases[0], on: store.second)
             try expectEqual(try await store.second.storageUse(of: databases[0]), use, "the one with less room")
-            try expectEqual(try await store.alice().storageUse, use, "who connects is told of it")
-            let none = StorageUse(byteCount: 0, bytesMax: 5_000)
-            try expectEqual(try await store.bob().storageUse, none, "bob has the container's alone")
+            let told = QuotaStanding(bytesMax: 1_000, byteCount: 800)
+            try expectEqual(try await store.alice().quota, told, "who connects is told of it")
+            let none = QuotaStanding(bytesMax: 5_000, byteCount: 0)
+            try expectEqual(try await store.bob().quota, none, "bob has the container's alone")
             try expect(try await store.first.setQuota(StorageQuota(privateBytes: 100), of: container), "chosen")
             _ = try await uses(databases[0], on: store.second)
             let own = try await uses(databases[0], on: store.second).0
             try expectEqual(own?.bytesMax, 100, "the container's")
-            try expectEqual(try await store.alice().storageUse, own, "now the container's leaves less")
+            try expectEqual(
+                try await store.alice().quota, QuotaStanding(bytesMax: 100, byteCount: own?.byteCount),
+                "now the container's leaves less")
             try expect(try await store.first.setQuota(StorageQuota(privateBytes: 5_000), of: container), "and back")
             // That of all accounts is for those that have none of their own.
             try expect(try await store.second.setAccountQuota(300, of: nil), "chosen")
@@ -204,6 +207,28 @@ extension StorageConformance {
             try expectEqual(try await uses(bob.privateDatabase, on: store.second).1?.use.bytesMax, 300, "bob's")
             try expectEqual(try await uses(databases[1], on: store.second).1?.use.bytesMax, 1_000, "alice's own")
             try expect(try await !keep(asset(9, in: bob.privateDatabase), on: store.second), "bob has no room")
+        },
+        Scenario("R-962: who signs in is told of a quota, and not what is used if there are very many zones") { store in
+            let container = ContainerKey(identifier: "iCloud.test", environment: .development)
+            let bob = try await store.bob()
+            try expect(try await store.first.setQuota(StorageQuota(privateBytes: 5_000), of: container), "chosen")
+            // The default zone is there.
+            let names = (1..<QuotaStanding.zonesMax).map { "z\($0)" }
+            try await store.changeZones(in: bob.privateDatabase, create: names)
+            let known = QuotaStanding(bytesMax: 5_000, byteCount: 0)
+            try expectEqual(try await store.bob().quota, known, "as many as are counted")
+            try await store.createZones("more", in: bob.privateDatabase)
+            let unknown = QuotaStanding(bytesMax: 5_000, byteCount: nil)
+            try expectEqual(try await store.bob().quota, unknown, "one more")
+            try expect(try await store.first.setAccountQuota(7_000, of: bob.account), "chosen")
+            try expectEqual(try await store.bob().quota, unknown, "the smaller of both")
+            // In another container there are few, and in all of them too many.
+            let elsewhere = try await store.first.identity(
+                credentialHash: Credentials.bob, container: "iCloud.other", environment: .development,
+                containersMax: .max, now: StorageFixture.now)
+            try expectEqual(elsewhere?.quota, QuotaStanding(bytesMax: 7_000, byteCount: nil), "of the account")
+            try await store.changeZones(in: bob.privateDatabase, remove: ["more", "z1"])
+            try expectEqual(try await store.bob().quota, known, "zones that have ended do not count")
         },
         Scenario("R-745: assets that end at the same moment do not fill the same room") { store in
             let world = try await QuotaWorld(store)

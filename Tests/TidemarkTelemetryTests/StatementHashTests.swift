@@ -10,15 +10,21 @@ import TidemarkTelemetry
         _ sql: String, _ hash: String
     ) {
         #expect(StatementHash.text(of: sql) == hash)
-        #expect(StatementHash.marked(sql) == "/* sql_id=\(hash) */ \(sql)")
+        #expect(StatementHash.marked(sql) == "\(sql) /* sql_id=\(hash) */")
+    }
+
+    @Test(arguments: [" ", "\n", "\n    "])
+    func `R-824: the hash is behind the first word, where each version of PostgreSQL keeps it`(_ space: String) {
+        let sql = "SELECT\(space)a FROM b"
+        #expect(StatementHash.marked(sql) == "SELECT /* sql_id=\(StatementHash.text(of: sql)) */\(space)a FROM b")
     }
 
     @Test func `R-824: a hash has 16 digits, also one that begins with zeros`() {
         var hashes: Set<String> = []
         for number in 0..<2_000 {
-            let text = "*/ \(number)"
+            let text = "SELECT \(number)"
             hashes.insert(StatementHash.text(of: text))
-            #expect(StatementHash.marked(text).wholeMatch(of: /\/\* sql_id=[0-9a-f]{16} \*\/ \*\/ [0-9]+/) != nil)
+            #expect(StatementHash.marked(text).wholeMatch(of: /SELECT \/\* sql_id=[0-9a-f]{16} \*\/ [0-9]+/) != nil)
         }
         #expect(hashes.count == 2_000 && hashes.contains { $0.hasPrefix("0") })
     }

@@ -306,7 +306,8 @@ package nonisolated struct WireServerLimits: Sendable {
   /// Clears the value of `quotaBytes`. Subsequent reads from it will return its default value.
   package mutating func clearQuotaBytes() {self._quotaBytes = nil}
 
-  /// Bytes of that quota that were used when the connection began. Absent: there is no quota, or the server is older.
+  /// Bytes of that quota that were used when the connection began. Absent: there is no quota, the account has more zones than the server
+  /// counts then, or the server is older.
   package var quotaUsedBytes: UInt64 {
     get {_quotaUsedBytes ?? 0}
     set {_quotaUsedBytes = newValue}

@@ -93,6 +93,8 @@ struct AdminBackup: ParsableCommand {
             let check = BackupCheck(directory: BackupDirectory(directory), screen: screen, tools: tools)
             let (count, manifest) = try await check.run { try await screen.show($0, as: AdminBackup.columns) }
             guard count == 0, let manifest else {
+                // What it lacks is lacking whatever else is wrong.
+                for line in manifest.map(AdminBackup.lost) ?? [] { screen.say(line) }
                 throw AdminFailure(
                     .failedCheck, "\(Amount.text(count, "finding")). Make another backup, and look after the disk.")
             }

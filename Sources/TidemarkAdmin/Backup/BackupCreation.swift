@@ -33,7 +33,8 @@ struct BackupCreation {
     private static let keepAlivePause = Duration.seconds(30)
 
     func run() async throws -> BackupManifest {
-        try await withSnapshot { snapshot in
+        try await confirmLoss()
+        return try await withSnapshot { snapshot in
             let facts = try await snapshot.facts()
             try await checkAssets(snapshot, facts)
             if checksSpace { try checkSpace(facts) }
@@ -96,8 +97,8 @@ struct BackupCreation {
         guard let error = error as? AssetStoreError else { return error }
         return AdminFailure(
             .refused,
-            "The backup could not be completed, and \(directory.path) is none: \(error). Make room, or check who may read "
-                + "and write there.")
+            "The backup could not be completed: \(error). \(directory.path) holds no backup. Make room, or check who may "
+                + "read and write there.")
     }
 
     // MARK: Before it begins
@@ -117,34 +118,46 @@ struct BackupCreation {
             throw AdminFailure(
                 .usage, "\(backup) is in the directory of assets. Name a directory elsewhere, on another disk.")
         }
-        try await checkFiles(snapshot, in: assets)
+        guard !acceptsLoss, try await lacksFiles(snapshot, in: assets) else { return }
+        throw AdminFailure(
+            .refused,
+            "\(Self.finding(assets)) Is its disk mounted? Name the servers' directory. If their files are lost for good, back "
+                + "up the rest with --without-lost-assets.")
     }
 
     /// A disk that is not mounted looks like an empty directory. Such a backup would lack all assets.
-    private func checkFiles(_ snapshot: BackupSnapshot, in assets: String) async throws {
+    private func lacksFiles(_ snapshot: BackupSnapshot, in assets: String) async throws -> Bool {
         var page = try await snapshot.assets(after: nil, countMax: Self.assetsOfPage)
         while let last = page.last {
             let named = page.filter(\.isNamed).map(\.asset)
             guard named.isEmpty else {
-                let isThere = named.contains { AssetFiles.byteCount(of: AssetFiles.path(of: $0, in: assets)) != nil }
-                guard isThere else { return try await acceptLoss(in: assets) }
-                return
+                return !named.contains { AssetFiles.byteCount(of: AssetFiles.path(of: $0, in: assets)) != nil }
             }
             page = try await snapshot.assets(after: last.asset, countMax: Self.assetsOfPage)
         }
+        return false
     }
 
-    private func acceptLoss(in assets: String) async throws {
-        let finding = "\(assets) has none of the assets that were looked for."
-        guard acceptsLoss else {
-            throw AdminFailure(
-                .refused,
-                "\(finding) Is its disk mounted? Name the servers' directory. If their files are lost for good, back up the "
-                    + "rest with --without-lost-assets.")
+    private static func finding(_ assets: String) -> String {
+        "\(assets) has none of the assets that were looked for."
+    }
+
+    /// Asks while no snapshot is open: whoever is asked may take hours, and servers must collect assets meanwhile.
+    private func confirmLoss() async throws {
+        guard acceptsLoss, let assetDirectory else { return }
+        let assets = BackupDirectory(assetDirectory).path
+        let snapshot = try await BackupSnapshot.open(console.storage, holdsAssets: false)
+        let result: Result<Bool, any Error>
+        do {
+            result = .success(try await lacksFiles(snapshot, in: assets))
+        } catch {
+            result = .failure(error)
         }
+        await snapshot.close()
+        guard try result.get() else { return }
         try await console.confirm(
             "write a backup into \(directory.path) without them",
-            loss: "\(finding) If its disk is only not mounted, a backup without them is of no use.")
+            loss: "\(Self.finding(assets)) If its disk is merely not mounted, such a backup is useless.")
     }
 
     /// A dump is compressed and has no indexes, so it is smaller than the tables. Files that are shared need no room.

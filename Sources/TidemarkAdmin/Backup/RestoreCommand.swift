@@ -202,7 +202,7 @@ struct RestoreCommand {
         if manifest.lostCount > 0 {
             console.say(
                 "\(Amount.text(manifest.lostCount, "asset")) that records name had no file in the backup. Devices get "
-                    + "assetNotAvailable for them. tidemark admin store verify --asset-directory tells which they are.")
+                    + "assetNotAvailable for them. tidemark admin store verify --asset-directory lists them.")
         }
         if outcome.presentCount > 0 {
             console.say("Assets that were there already: \(outcome.presentCount).")

@@ -16,14 +16,13 @@ package struct Identity: Sendable, Equatable {
     package let feedsEverywhere: Bool
     /// What an operator chose for the account in this container, when it was last read.
     package var limits: AccountLimits
-    /// How full the private database was, if it has a quota, when the identity was read. Of the account's quota and the
-    /// container's it is the one that leaves less room.
-    package let storageUse: StorageUse?
+    /// The quota of the private database and what was used of it when the identity was read; nil: there is none.
+    package let quota: QuotaStanding?
 
     package init(
         account: AccountID, credential: CredentialID, credentialExpiresAt: Timestamp?, container: ContainerID,
         user: UserID, userRecordName: String, privateDatabase: DatabaseID, sharedDatabase: DatabaseID,
-        feedsEverywhere: Bool = false, limits: AccountLimits = AccountLimits(), storageUse: StorageUse? = nil
+        feedsEverywhere: Bool = false, limits: AccountLimits = AccountLimits(), quota: QuotaStanding? = nil
     ) {
         self.account = account
         self.credential = credential
@@ -35,7 +34,7 @@ package struct Identity: Sendable, Equatable {
         self.sharedDatabase = sharedDatabase
         self.feedsEverywhere = feedsEverywhere
         self.limits = limits
-        self.storageUse = storageUse
+        self.quota = quota
     }
 
     /// The same with another end of the credential: that of the token that was shown.
@@ -43,7 +42,7 @@ package struct Identity: Sendable, Equatable {
         Identity(
             account: account, credential: credential, credentialExpiresAt: end, container: container, user: user,
             userRecordName: userRecordName, privateDatabase: privateDatabase, sharedDatabase: sharedDatabase,
-            feedsEverywhere: feedsEverywhere, limits: limits, storageUse: storageUse)
+            feedsEverywhere: feedsEverywhere, limits: limits, quota: quota)
     }
 }
 

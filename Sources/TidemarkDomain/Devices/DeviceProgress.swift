@@ -26,6 +26,19 @@ package struct DeviceProgress: Sendable, Equatable {
     package init() {}
 }
 
+/// What is kept of a device, and which writing that was.
+package struct NotedProgress: Sendable, Equatable {
+    /// Nil: a server of another version wrote it, in a form that this one does not know.
+    package let progress: DeviceProgress?
+    /// Each writing of a device has another one.
+    package let notedAt: Timestamp
+
+    package init(_ progress: DeviceProgress?, at notedAt: Timestamp) {
+        self.progress = progress
+        self.notedAt = notedAt
+    }
+}
+
 /// The last connection of a device.
 package struct DeviceLink: Sendable, Equatable {
     /// The server, by its host and process.

@@ -27,7 +27,8 @@ public struct TidemarkLimits: Sendable, Equatable, CustomStringConvertible {
     /// account together have a quota too, it is the one of the two that leaves less room.
     public let quotaBytes: Int64?
     /// Bytes of ``quotaBytes`` that were used when the container connected. They may be more than the quota, if an operator
-    /// has lowered it. The server does not tell of changes on an open connection.
+    /// has lowered it. Nil also if the account has more than 1,000 zones, which the server does not count then. The server does
+    /// not tell of changes on an open connection.
     public let quotaUsedBytes: Int64?
 
     init(_ wire: WireServerLimits, isSignedIn: Bool) {

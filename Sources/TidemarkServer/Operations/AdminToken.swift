@@ -40,7 +40,8 @@ struct AdminToken: Sendable {
     }
 
     private static func unreadable(_ file: String) -> String {
-        "\(file) cannot be read. Let the user of the server read it, or make it: openssl rand -base64 32 > \(file)"
+        "\(file) cannot be read. Let the user of the server read it, or make it as that user: (umask 077; openssl rand "
+            + "-base64 32 > \(file))"
     }
 
     /// RFC 6750 §2.1: `b64token`.

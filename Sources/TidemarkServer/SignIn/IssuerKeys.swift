@@ -55,9 +55,11 @@ final class IssuerKeys: Sendable {
         if try isSigned(token, algorithm) { return }
         let (answer, actions) = state.withLock { $0.machine.missed(now: loop.now) }
         perform(actions)
-        // The issuer may have published the key since the last fetch. An issuer with one key may leave its id out of tokens, and
-        // then a new key looks like a wrong signature.
-        guard answer == .wait else { throw .keysUnavailable }
+        guard answer == .wait else {
+            // The issuer may have published the key since the last fetch. An issuer with one key may leave its id out of tokens,
+            // and then a new key looks like a wrong signature.
+            throw answer == .unknown && token.keyID == nil ? .signerUnknown : .keysUnavailable
+        }
         await waitForFetch()
         if try isSigned(token, algorithm) { return }
         switch state.withLock({ $0.machine.isFetching ? KeySetMachine.Answer.unavailable : $0.machine.verdict }) {
@@ -119,8 +121,8 @@ final class IssuerKeys: Sendable {
                 .warning, "the keys of an identity provider were not fetched", cause: issuer.name,
                 [
                     "why": error.text,
-                    "advice": "tokens whose keys are known go on to be taken; look whether the provider answers this "
-                        + "machine, and whether --issuers names it rightly; the server tries again by itself",
+                    "advice": "tokens whose keys are known are still accepted; check that the provider answers this "
+                        + "machine, and that --issuers names it correctly; the server tries again by itself",
                 ], request: nil)
             actions = state.withLock { $0.machine.failed(now: loop.now) }
         }

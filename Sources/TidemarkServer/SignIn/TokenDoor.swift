@@ -24,6 +24,7 @@ final class TokenDoor: TokenJudge {
             TokenMetrics.shared.refused.increment(error)
             switch error {
             case .keysUnavailable: return .unavailable(error.explanation)
+            case .signerUnknown: return .undecided(error.explanation)
             case .expired: return .refused(.credentialExpired, error.explanation)
             default: return .refused(.tokenInvalid, error.explanation)
             }

@@ -21,6 +21,8 @@ enum TokenRefusal: Int, Error, MetricLabel {
     case subjectInvalid
     /// The issuer's keys have not been fetched yet, and cannot be now. Not the token's fault.
     case keysUnavailable
+    /// None of the issuer's known keys has signed the token, which names none. It may have published another one since.
+    case signerUnknown
 
     var explanation: String {
         switch self {
@@ -41,6 +43,9 @@ enum TokenRefusal: Int, Error, MetricLabel {
         case .keysUnavailable:
             "The server cannot get the identity provider's keys at the moment. Try again after the delay. If it stays so, tell "
                 + "the server's operator."
+        case .signerUnknown:
+            "None of the identity provider's keys that the server has now has signed the token. Try again: it asks for new ones "
+                + "soon."
         }
     }
 }

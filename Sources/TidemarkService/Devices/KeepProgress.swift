@@ -7,20 +7,23 @@ extension CloudService {
     /// What servers have kept of these devices.
     package func deviceProgress(
         of devices: [AccountDevice]
-    ) async -> Result<[AccountDevice: DeviceProgress], FailureReason> {
+    ) async -> Result<[AccountDevice: NotedProgress], FailureReason> {
         await retry.run { () async throws(StorageError) in .success(try await storage.deviceProgress(of: devices)) }
     }
 
     /// Keeps what this server knows of devices.
     ///
-    /// - Returns: whether it is kept.
-    package func keepProgress(_ progress: [AccountDevice: DeviceProgress]) async -> Bool {
+    /// - Parameter noted: when that was written which this server has read and takes over.
+    /// - Returns: those that are kept; nil: the store has failed. Of the others another server has written since, or the store
+    ///   does not list them.
+    package func keepProgress(
+        _ progress: [AccountDevice: DeviceProgress], over noted: [AccountDevice: Timestamp]
+    ) async -> Set<AccountDevice>? {
         let now = Timestamp(milliseconds: scheduler.wallClockMilliseconds)
-        let kept = await retry.run { () async throws(StorageError) -> Result<Void, FailureReason> in
-            try await storage.keepProgress(progress, now: now)
-            return .success(())
+        let kept = await retry.run { () async throws(StorageError) -> Result<Set<AccountDevice>, FailureReason> in
+            .success(try await storage.keepProgress(progress, over: noted, now: now))
         }
-        if case .success = kept { return true }
-        return false
+        if case .success(let devices) = kept { return devices }
+        return nil
     }
 }

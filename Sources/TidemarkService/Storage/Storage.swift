@@ -88,11 +88,17 @@ package protocol Storage: AnyObject, Sendable {
     ) async throws(StorageError)
 
     /// What servers have kept of these devices. Devices of which nothing is kept are left out.
-    func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: DeviceProgress]
+    func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: NotedProgress]
 
     /// Keeps what a server knows of devices, in place of what was kept of them. It is for operators; nothing else depends on
     /// it. A device that the store does not list (``noteDevice(_:of:name:atMost:now:)``) is left out.
-    func keepProgress(_ progress: [AccountDevice: DeviceProgress], now: Timestamp) async throws(StorageError)
+    ///
+    /// - Parameter noted: when that was written which the server has read and takes over. Of a device that is not in it,
+    ///   nothing was kept.
+    /// - Returns: those that are kept. What another server has written of a device since is left as it is.
+    func keepProgress(
+        _ progress: [AccountDevice: DeviceProgress], over noted: [AccountDevice: Timestamp], now: Timestamp
+    ) async throws(StorageError) -> Set<AccountDevice>
 
     /// All devices of these accounts that an operator has revoked: their connections are to be closed.
     func revokedDevices(of accounts: [AccountID]) async throws(StorageError) -> [AccountDevice]

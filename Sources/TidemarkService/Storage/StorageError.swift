@@ -87,7 +87,7 @@ extension StorageError {
     private var advice: String {
         switch code {
         case .unavailable, .commitUnknown:
-            "look whether PostgreSQL runs and can be reached; devices keep their changes and try again"
+            "check that PostgreSQL runs and can be reached; devices keep their changes and try again"
         case .zoneBusy: "look for long transactions in pg_stat_activity; devices try again"
         case .tooSlow: "look in pg_stat_activity for what statements wait for; devices try again"
         case .rejected:

@@ -64,9 +64,15 @@ final class Authentication: Sendable {
             settings.tries.failed(places, now: scheduler.now)
             note(refused: Visitor(greeting: greeting, key: settings.credentialHash(credential), address: address))
             return .refused(Refusal(.notAuthenticated, text, problem: problem), .notAuthenticated)
-        case .unavailable(let text):
-            return .refused(Refusal(.storeUnavailable, text, retryAfter: Self.providerPatience), .tryAgainLater)
+        case .undecided(let text):
+            settings.tries.failed(places, now: scheduler.now)
+            return Self.comeAgain(text)
+        case .unavailable(let text): return Self.comeAgain(text)
         }
+    }
+
+    private static func comeAgain(_ text: String) -> Arrival {
+        .refused(Refusal(.storeUnavailable, text, retryAfter: providerPatience), .tryAgainLater)
     }
 
     /// Seconds, when the keys of a provider cannot be had.
@@ -215,7 +221,7 @@ final class Authentication: Sendable {
             userRecordName: member.identity?.userRecordName ?? "", now: now(), memoryEpoch: store.memoryEpoch,
             store: store.incarnation, limits: settings.limits,
             messageBytesMax: settings.messageBytesMax(isAnonymous: member.identity == nil),
-            keepsAssets: settings.keepsAssets, of: member.identity?.limits, use: member.identity?.storageUse,
+            keepsAssets: settings.keepsAssets, of: member.identity?.limits, quota: member.identity?.quota,
             serverName: settings.serverName, warnings: warning.map { [$0] } ?? [])
     }
 }

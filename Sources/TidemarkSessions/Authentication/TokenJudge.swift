@@ -19,6 +19,9 @@ package enum TokenVerdict: Sendable {
     case refused(SignInProblem, String)
     /// It cannot be said now. The client should try again.
     case unavailable(String)
+    /// No key that is known has signed it. The client should try again, and this was a failed try: otherwise whoever
+    /// makes tokens up could have as many looked at as he likes.
+    case undecided(String)
 }
 
 /// Somebody whose token counts.

@@ -23,6 +23,8 @@ package final class DeviceBook: Sendable {
         var isWriting = false
         /// Those who write next, one after the other.
         var writers: [CheckedContinuation<Void, Never>] = []
+        /// The server stops, and the store has not taken what is known.
+        var hasGivenUp = false
     }
 
     /// This server, as operators know it: its host and process.
@@ -34,6 +36,8 @@ package final class DeviceBook: Sendable {
 
     /// How many devices one statement writes. To put them together takes about a millisecond.
     private static let devicesPerStatement = 128
+    /// Each time, somebody else was first. A device has seldom been at more servers in the last minute.
+    private static let attemptsMax = 5
 
     /// - Parameters:
     ///   - devicesMax: how many are known, each with up to 3 KiB.
@@ -96,8 +100,13 @@ package final class DeviceBook: Sendable {
         guard isDue else { return }
         await beginWriting()
         defer { endWriting() }
-        let all = state.withLock { $0.trails.values }
-        guard await write(all.filter { $0.isDue(at: now) }, by: service, at: now) else { return }
+        let (all, hasGivenUp) = state.withLock { ($0.trails.values, $0.hasGivenUp) }
+        // Each hub of a process that stops comes here. They write one after the other, so a store that is away is waited for once.
+        guard !isLast || !hasGivenUp else { return }
+        guard await write(all.filter { $0.isDue(at: now) }, by: service, at: now) else {
+            if isLast { state.withLock { $0.hasGivenUp = true } }
+            return
+        }
         for trail in all where trail.isAtRest { leave(trail, at: now) }
     }
 
@@ -105,15 +114,36 @@ package final class DeviceBook: Sendable {
     private func write(_ due: [DeviceTrail], by service: CloudService, at now: Duration) async -> Bool {
         for start in stride(from: 0, to: due.count, by: Self.devicesPerStatement) {
             let some = due[start..<min(start + Self.devicesPerStatement, due.count)]
-            // Another server may know what this one does not.
-            guard case .success(let kept) = await service.deviceProgress(of: some.map(\.of)) else { return false }
-            var progress: [AccountDevice: DeviceProgress] = [:]
-            for trail in some { progress[trail.of] = trail.takeForWriting(kept[trail.of], at: now) }
-            let isKept = await service.keepProgress(progress)
-            some.forEach { $0.written(isKept) }
-            guard isKept else { return false }
+            let left = await keep(Array(some), by: service, at: now)
+            left.forEach { $0.written(false) }
+            guard left.isEmpty else { return false }
         }
         return true
+    }
+
+    /// When an operator asks, all servers write at the same moment. Whoever comes later takes over what another one has
+    /// written, and writes again.
+    ///
+    /// - Returns: those that the store does not have.
+    private func keep(_ trails: [DeviceTrail], by service: CloudService, at now: Duration) async -> [DeviceTrail] {
+        var left = trails
+        // Those of which nothing was there to read, and which were not kept.
+        var absent: Set<AccountDevice> = []
+        for _ in 0..<Self.attemptsMax where !left.isEmpty {
+            // Another server may know what this one does not.
+            guard case .success(let noted) = await service.deviceProgress(of: left.map(\.of)) else { break }
+            // If there is still nothing, the store does not list the device.
+            for trail in left where absent.contains(trail.of) && noted[trail.of] == nil { trail.written(true) }
+            left.removeAll { absent.contains($0.of) && noted[$0.of] == nil }
+            guard !left.isEmpty else { break }
+            var progress: [AccountDevice: DeviceProgress] = [:]
+            for trail in left { progress[trail.of] = trail.takeForWriting(noted[trail.of]?.progress, at: now) }
+            guard let kept = await service.keepProgress(progress, over: noted.mapValues(\.notedAt)) else { break }
+            for trail in left where kept.contains(trail.of) { trail.written(true) }
+            left.removeAll { kept.contains($0.of) }
+            absent = Set(left.lazy.map(\.of).filter { noted[$0] == nil })
+        }
+        return left
     }
 
     /// One writing at a time: of two at once, the one with older facts might come last.

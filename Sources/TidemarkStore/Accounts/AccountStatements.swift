@@ -32,14 +32,13 @@ struct AccountStatements: Sendable {
         SELECT c.account_id, c.id AS credential_id, c.expires_at, k.id AS container_id, u.id AS user_id, u.record_name,
                d.id AS database_id, s.id AS shared_id, k.feeds_everywhere, k.closed_at IS NOT NULL AS is_closed,
                \(RateStatements.columns),
-               q.bytes_max AS quota_bytes, q.byte_count AS used_bytes, q.of_account AS quota_of_account
+               \(QuotaStatements.standingColumns)
           FROM credential c
           JOIN account a ON a.id = c.account_id AND a.disabled_at IS NULL
           LEFT JOIN container k ON k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
           LEFT JOIN container_user u ON u.container_id = k.id AND u.account_id = c.account_id
           LEFT JOIN database d ON d.user_id = u.id AND d.scope = 2
           LEFT JOIN database s ON s.user_id = u.id AND s.scope = 3
-          LEFT JOIN LATERAL (\(QuotaStatements.tighterUse)) AS q ON d.id IS NOT NULL
          WHERE c.hash = \(\.hash) AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > \(\.now))
         """
     ) { row throws(PostgresError) in
@@ -54,15 +53,14 @@ struct AccountStatements: Sendable {
             credentialExpiresAt: try row["expires_at"], container: try row["container_id"],
             user: try row["user_id"], userRecordName: try row["record_name"], privateDatabase: database,
             sharedDatabase: shared, feedsEverywhere: try row["feeds_everywhere"], limits: try AccountLimits(row),
-            storageUse: try Self.quota(row))
+            quota: try Self.quota(row))
         return isClosed ? .closed : .complete(identity)
     }
 
-    private static func quota(_ row: PostgresRow) throws(PostgresError) -> StorageUse? {
-        let byteCount: Int64? = try row["used_bytes"]
-        let isOfAccount: Bool? = try row["quota_of_account"]
-        guard let bytesMax: Int64 = try row["quota_bytes"], let byteCount, let isOfAccount else { return nil }
-        return StorageUse(byteCount: byteCount, bytesMax: bytesMax, isOfAccount: isOfAccount)
+    private static func quota(_ row: PostgresRow) throws(PostgresError) -> QuotaStanding? {
+        QuotaStanding.tighter(
+            QuotaStanding(bytesMax: try row["quota_bytes"], byteCount: try row["used_bytes"]),
+            QuotaStanding(bytesMax: try row["account_quota_bytes"], byteCount: try row["account_used_bytes"]))
     }
 
     /// It starts from the containers, because there may be many more accounts.

@@ -32,21 +32,46 @@ struct QuotaStatements: Sendable {
     /// Bytes in all private databases of account `a`.
     private static let accountBytes = """
         (SELECT coalesce(sum(\(heldBytes)), 0)::bigint
-                   FROM container_user u JOIN database d ON d.user_id = u.id AND d.scope = 2
-                  WHERE u.account_id = a.id)
+                   FROM \(accountDatabases) WHERE u.account_id = a.id)
         """
 
-    /// One row `q` for private database `d` of account `a` in container `k`, if it has a quota: of the container's and the
-    /// account's the one that leaves less room (``StorageUse/tighter(_:_:)``). Without a quota no zone is read.
-    static let tighterUse = """
-        SELECT o.* FROM (
-                 SELECT k.private_quota_bytes AS bytes_max, \(heldBytes) AS byte_count, false AS of_account
-                  WHERE k.private_quota_bytes IS NOT NULL
-                  UNION ALL
-                 SELECT \(accountBytesMax), \(accountBytes), true
-                  WHERE \(accountBytesMax) IS NOT NULL) AS o
-                ORDER BY o.bytes_max - o.byte_count, o.of_account LIMIT 1
+    // MARK: For who signs in
+
+    /// The quotas of private database `d` of account `a` in container `k`, and what is used of each (``QuotaStanding``).
+    /// Others wait behind this read, so it ends at ``QuotaStanding/zonesMax`` zones. Without a quota it reads none.
+    static let standingColumns = """
+        k.private_quota_bytes AS quota_bytes, \(accountBytesMax) AS account_quota_bytes,
+               CASE WHEN k.private_quota_bytes IS NOT NULL AND d.id IS NOT NULL THEN
+                   \(countedBytes(livingZones, assets: assetBytes)) END AS used_bytes,
+               CASE WHEN \(accountBytesMax) IS NOT NULL AND d.id IS NOT NULL THEN
+                   \(countedBytes(accountZones, assets: accountAssetBytes)) END AS account_used_bytes
         """
+
+    /// Null if there are more zones than are counted.
+    private static func countedBytes(_ zones: String, assets: String) -> String {
+        """
+        (SELECT CASE WHEN count(*) <= \(QuotaStanding.zonesMax) THEN coalesce(sum(n.byte_count), 0)::bigint + \(assets) END
+                      FROM (\(zones)) AS n)
+        """
+    }
+
+    /// By name: the index has no zones that have ended.
+    private static let livingZones = """
+        SELECT z.byte_count FROM zone z WHERE z.database_id = d.id AND z.removal IS NULL
+                             ORDER BY z.name LIMIT \(QuotaStanding.zonesMax + 1)
+        """
+
+    private static let accountZones = """
+        SELECT l.byte_count FROM \(accountDatabases) CROSS JOIN LATERAL (\(livingZones)) AS l
+                             WHERE u.account_id = a.id LIMIT \(QuotaStanding.zonesMax + 1)
+        """
+
+    private static let accountAssetBytes =
+        "(SELECT coalesce(sum(\(assetBytes)), 0)::bigint FROM \(accountDatabases) WHERE u.account_id = a.id)"
+
+    private static let accountDatabases = "container_user u JOIN database d ON d.user_id = u.id AND d.scope = 2"
+
+    // MARK: Statements
 
     /// Before databases, in the order of the list.
     let lockAccounts = DeclaredStatement<[AccountID], Void>(

@@ -3,9 +3,11 @@
 internal import TidemarkDomain
 internal import TidemarkPostgres
 
-/// What is kept of one device.
+/// What is to be kept of one device.
 struct KeptProgress: Sendable {
     let of: AccountDevice
+    /// When that was written whose place it takes. Nothing was: the time of now.
+    let notedAt: Timestamp
     let bytes: [UInt8]
 }
 
@@ -13,11 +15,10 @@ struct KeptProgress: Sendable {
 ///
 /// NB: with a plain join PostgreSQL may read the whole table, as long as it believes that it is empty.
 struct DeviceStatements: Sendable {
-    /// Nil: another version wrote what is kept.
-    let progress = DeclaredStatement<[AccountDevice], (of: AccountDevice, progress: DeviceProgress?)>(
+    let progress = DeclaredStatement<[AccountDevice], (of: AccountDevice, noted: NotedProgress)>(
         .read, "device_progress",
         """
-        SELECT p.account_id, p.device_id, p.progress
+        SELECT p.account_id, p.device_id, p.noted_at, p.progress
           FROM unnest(\(\.self, \.account), \(\.self, \.device)) AS k (account_id, device_id)
          CROSS JOIN LATERAL (
                SELECT * FROM device_progress
@@ -27,25 +28,33 @@ struct DeviceStatements: Sendable {
     ) { row throws(PostgresError) in
         let bytes: [UInt8] = try row["progress"]
         return (
-            AccountDevice(account: try row["account_id"], device: try row["device_id"]), DeviceProgress(decoding: bytes)
+            AccountDevice(account: try row["account_id"], device: try row["device_id"]),
+            NotedProgress(DeviceProgress(decoding: bytes), at: try row["noted_at"])
         )
     }
 
     /// In the order of the list, so that no two servers wait for each other in a circle.
-    let keep = DeclaredStatement<(rows: [KeptProgress], now: Timestamp), Void>(
+    ///
+    /// When an operator asks (R-965), all servers write at the same moment. A row that another server has written since it was
+    /// read stays. NB: what is inserted has the time of what was read, because `excluded` is all of it that can be compared. A
+    /// new row has the time of now, and that counts as nothing that was read.
+    let keep = DeclaredStatement<(rows: [KeptProgress], now: Timestamp), AccountDevice>(
         .write, "keep_device_progress",
         """
-        INSERT INTO device_progress (account_id, device_id, noted_at, progress)
-        SELECT d.account_id, d.id, \(\.now), k.progress
-          FROM unnest(\(\.rows, \.of.account), \(\.rows, \.of.device), \(\.rows, \.bytes))
-               AS k (account_id, device_id, progress)
+        INSERT INTO device_progress AS p (account_id, device_id, noted_at, progress)
+        SELECT d.account_id, d.id, k.noted_at, k.progress
+          FROM unnest(\(\.rows, \.of.account), \(\.rows, \.of.device), \(\.rows, \.notedAt), \(\.rows, \.bytes))
+               AS k (account_id, device_id, noted_at, progress)
          CROSS JOIN LATERAL (
                SELECT account_id, id FROM device
                 WHERE account_id = k.account_id AND id BETWEEN k.device_id AND k.device_id
                 ORDER BY account_id, id LIMIT 1) AS d
             ON CONFLICT (account_id, device_id) DO UPDATE
-           SET noted_at = excluded.noted_at, progress = excluded.progress
-        """)
+           SET noted_at = \(\.now), progress = excluded.progress
+         WHERE p.noted_at = excluded.noted_at AND excluded.noted_at <> \(\.now)
+        RETURNING p.account_id, p.device_id
+        """
+    ) { row throws(PostgresError) in AccountDevice(account: try row["account_id"], device: try row["device_id"]) }
 
     // MARK: For operators
 

@@ -130,12 +130,25 @@ extension MemoryStore {
 
     package func deviceProgress(
         of devices: [AccountDevice]
-    ) async throws(StorageError) -> [AccountDevice: DeviceProgress] {
+    ) async throws(StorageError) -> [AccountDevice: NotedProgress] {
         try await call { tables in tables.deviceProgress.filter { devices.contains($0.key) } }
     }
 
-    package func keepProgress(_ progress: [AccountDevice: DeviceProgress], now: Timestamp) async throws(StorageError) {
-        try await call { $0.deviceProgress.merge(progress) { $1 } }
+    package func keepProgress(
+        _ progress: [AccountDevice: DeviceProgress], over noted: [AccountDevice: Timestamp], now: Timestamp
+    ) async throws(StorageError) -> Set<AccountDevice> {
+        try await call { tables in
+            var kept: Set<AccountDevice> = []
+            for (device, progress) in progress {
+                let last = tables.deviceProgress[device]?.notedAt
+                guard last == noted[device] else { continue }
+                // Time may stand still.
+                let next = last.map { max(now, Timestamp(milliseconds: $0.milliseconds + 1)) } ?? now
+                tables.deviceProgress[device] = NotedProgress(progress, at: next)
+                kept.insert(device)
+            }
+            return kept
+        }
     }
 
     package func voidCredentials(
@@ -225,7 +238,7 @@ extension MemoryTables {
             account: credential.account, credential: credential.id, credentialExpiresAt: credential.expiresAt,
             container: container, user: user.id, userRecordName: user.recordName, privateDatabase: user.database,
             sharedDatabase: user.sharedDatabase, feedsEverywhere: feedsEverywhere.contains(container),
-            limits: limits(of: userKey), storageUse: tighterUse(of: user.database))
+            limits: limits(of: userKey), quota: quotaStanding(of: user.database))
     }
 
     /// The schema counts on, so that servers ask for it again and find it closed.

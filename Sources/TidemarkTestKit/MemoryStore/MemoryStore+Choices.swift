@@ -20,7 +20,7 @@ extension MemoryStore {
     package func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
         // Without a quota, nothing is read.
         guard self.database.withTables({ !$0.quotaRows(of: database).isEmpty }) else { return nil }
-        return try await call { $0.tighterUse(of: database) }
+        return try await call { StorageUse.tighter($0.storageUse(of: database), $0.accountUse(of: database)?.use) }
     }
 
     package func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {
@@ -144,9 +144,17 @@ extension MemoryTables {
         bytesMax(of: database).map { StorageUse(byteCount: byteCount(of: database), bytesMax: $0) }
     }
 
-    /// Of both quotas.
-    func tighterUse(of database: DatabaseID) -> StorageUse? {
-        StorageUse.tighter(storageUse(of: database), accountUse(of: database)?.use)
+    /// Of both quotas. As in a database with an index, zones beyond a number are not counted.
+    func quotaStanding(of database: DatabaseID) -> QuotaStanding? {
+        func standing(_ use: StorageUse?, _ databases: [DatabaseID]) -> QuotaStanding? {
+            let zoneCount = databases.reduce(0) { $0 + livingZones(in: $1).count }
+            return QuotaStanding(
+                bytesMax: use?.bytesMax, byteCount: zoneCount > QuotaStanding.zonesMax ? nil : use?.byteCount)
+        }
+        let ofAccount = accountUse(of: database)
+        let own = ofAccount.map { use in users.filter { $0.key.account == use.account }.map(\.value.database) }
+        return QuotaStanding.tighter(
+            standing(storageUse(of: database), [database]), standing(ofAccount?.use, own ?? []))
     }
 
     private func byteCount(of database: DatabaseID) -> Int64 {

@@ -86,7 +86,7 @@ struct MemoryTables {
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
     /// What servers know of devices. All devices are listed.
-    var deviceProgress: [AccountDevice: DeviceProgress] = [:]
+    var deviceProgress: [AccountDevice: NotedProgress] = [:]
     /// When each asset was last touched.
     var assets: [AssetKey: Timestamp] = [:]
     var assetUses: [AssetKey: Set<AssetUser>] = [:]

@@ -70,10 +70,10 @@ package struct Greeting: Sendable, Equatable {
 extension WireHelloAnswer {
     /// - Parameters:
     ///   - accountLimits: what operators chose for the account; nil: nobody is signed in.
-    ///   - use: of the private database, if it has a quota.
+    ///   - quota: of the private database, if it has one.
     package init(
         userRecordName: String, now: Timestamp, memoryEpoch: Int64, store: StoreIncarnation, limits: Limits,
-        messageBytesMax: Int, keepsAssets: Bool, of accountLimits: AccountLimits? = nil, use: StorageUse? = nil,
+        messageBytesMax: Int, keepsAssets: Bool, of accountLimits: AccountLimits? = nil, quota: QuotaStanding? = nil,
         serverName: String, warnings: [String] = []
     ) {
         self.init()
@@ -96,7 +96,7 @@ extension WireHelloAnswer {
             accountLimits.rate(standard: limits.requestRate), accountLimits.rateInContainer)
         self.limits.requestsPerSecond = UInt32(clamping: rate?.perSecond ?? 0)
         self.limits.requestBurst = UInt32(clamping: rate?.burst ?? 0)
-        self.limits.quotaBytes = use.map { UInt64(clamping: $0.bytesMax) }
-        self.limits.quotaUsedBytes = use.map { UInt64(clamping: $0.byteCount) }
+        self.limits.quotaBytes = quota.map { UInt64(clamping: $0.bytesMax) }
+        self.limits.quotaUsedBytes = quota?.byteCount.map { UInt64(clamping: $0) }
     }
 }

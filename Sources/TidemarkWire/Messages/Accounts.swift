@@ -356,7 +356,8 @@ package struct WireServerLimits: WireMessage {
     /// Bytes that the private database may hold, or all private databases of the account together: of two quotas the
     /// one that leaves less room. Absent: any number, nobody is signed in, or an older server.
     package var quotaBytes: UInt64?
-    /// Bytes of that quota that were used when the connection began. Absent: there is no quota, or the server is older.
+    /// Bytes of that quota that were used when the connection began. Absent: there is no quota, the account has more
+    /// zones than the server counts then, or the server is older.
     package var quotaUsedBytes: UInt64?
 
     @usableFromInline package init() {}

@@ -218,8 +218,8 @@ struct GoldenStore {
         laptop.pushed(at: ago(days: 1))
         laptop.heardPushes(at: ago(days: 1))
         // Nothing is known of the tablet.
-        try await storage.keepProgress([devices[0]: phone], now: ago(days: 4))
-        try await storage.keepProgress([devices[1]: laptop], now: ago(days: 1))
+        _ = try await storage.keepProgress([devices[0]: phone], over: [:], now: ago(days: 4))
+        _ = try await storage.keepProgress([devices[1]: laptop], over: [:], now: ago(days: 1))
     }
 
     private func summary(_ number: UInt64, _ kind: String, at time: Timestamp, code: Int16) -> RequestSummary {

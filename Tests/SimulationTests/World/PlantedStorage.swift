@@ -313,12 +313,14 @@ final class PlantedStorage: Storage {
         try await base.closedContainers(among: containers)
     }
 
-    func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: DeviceProgress] {
+    func deviceProgress(of devices: [AccountDevice]) async throws(StorageError) -> [AccountDevice: NotedProgress] {
         try await base.deviceProgress(of: devices)
     }
 
-    func keepProgress(_ progress: [AccountDevice: DeviceProgress], now: Timestamp) async throws(StorageError) {
-        try await base.keepProgress(progress, now: now)
+    func keepProgress(
+        _ progress: [AccountDevice: DeviceProgress], over noted: [AccountDevice: Timestamp], now: Timestamp
+    ) async throws(StorageError) -> Set<AccountDevice> {
+        try await base.keepProgress(progress, over: noted, now: now)
     }
 
     func voidCredentials(

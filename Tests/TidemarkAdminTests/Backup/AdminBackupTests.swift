@@ -169,7 +169,8 @@ import TidemarkTestSupport
             for (more, answers, status) in cases {
                 let (ended, said) = try await place.run(words + more, answers: answers)
                 #expect(
-                    ended == status && said.messages.contains { $0.contains("is only not mounted") }, "\(said.messages)"
+                    ended == status && said.messages.contains { $0.contains("is merely not mounted") },
+                    "\(said.messages)"
                 )
                 #expect(!FileManager.default.fileExists(atPath: place.backup))
             }

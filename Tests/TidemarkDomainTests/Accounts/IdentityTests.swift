@@ -11,7 +11,7 @@ import TidemarkDomain
                 user: UserID(4), userRecordName: "_5", privateDatabase: DatabaseID(6), sharedDatabase: DatabaseID(7),
                 feedsEverywhere: true,
                 limits: AccountLimits(requests: .unlimited, requestsInContainer: .unlimited),
-                storageUse: StorageUse(byteCount: 8, bytesMax: 9))
+                quota: QuotaStanding(bytesMax: 9, byteCount: 8))
         }
         let end = Timestamp(milliseconds: 9)
         for earlier in [nil, Timestamp(milliseconds: 1)] {

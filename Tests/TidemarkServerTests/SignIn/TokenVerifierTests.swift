@@ -122,7 +122,7 @@ import TidemarkTransport
         let verifier = try TokenVerifier([Self.issuer(.url(address))])
         let (known, new) = (try Self.fixture.token("no kid"), try Self.fixture.token("another's key without an id"))
         #expect(await Self.verdict(known, verifier) == "ok", "it waits for the first fetch")
-        #expect(await Self.verdict(new, verifier) == "keysUnavailable", "it is not refused before the issuer is asked")
+        #expect(await Self.verdict(new, verifier) == "signerUnknown", "it is not refused before the issuer is asked")
         #expect(provider.requestCount.withLock { $0 } == 1, "no fetch so soon after the last one")
         verifier.stop()
 

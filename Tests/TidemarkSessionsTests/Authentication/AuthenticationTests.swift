@@ -31,6 +31,7 @@ import TidemarkWire
             case "expired": return .refused(.credentialExpired, "The token has expired.")
             case "bad": return .refused(.tokenInvalid, "The token's signature is wrong.")
             case "down": return .unavailable("The keys cannot be fetched.")
+            case "unsigned": return .undecided("No key that is known has signed it.")
             default: return .accepted(Holder(judge: self, name: parts[1], creates: parts[0] == "creates"))
             }
         }
@@ -159,6 +160,22 @@ import TidemarkWire
         let client = try say("down.a.x", world)
         #expect(client.failures.map(\.code) == [.serviceUnavailable] && client.closeCode == 1013)
         #expect(client.failures.first?.retryAfterSeconds == 5)
+    }
+
+    @Test func `R-922, R-926: a token that no known key signed is a failed try, a silent provider is not`() throws {
+        let (world, judge) = makeWorld()
+        func ask(_ credential: String) throws -> WireFailure? {
+            let client = TestClient(world.server.hub, world.scheduler, network: "203.0.113.7")
+            _ = try client.ask(.hello(SessionWorld.hello(credential)))
+            return client.failures.first
+        }
+        for _ in 0..<200 { #expect(try ask("down.a.x")?.code == .serviceUnavailable) }
+        var triedCount = 0
+        while try ask("unsigned.a.x")?.code == .serviceUnavailable { triedCount += 1 }
+        #expect(triedCount == 120)
+        #expect(try ask("unsigned.a.x")?.code == .requestRateLimited)
+        #expect(judge.judgedCount.withLock { $0 } == 320, "beyond the limit nobody looks at signatures")
+        _ = try world.enter("bob", device: 2)
     }
 
     @Test func `R-926: whoever fails again and again must wait, and others need not`() throws {

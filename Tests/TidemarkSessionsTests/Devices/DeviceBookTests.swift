@@ -6,6 +6,7 @@ import TidemarkBytes
 import TidemarkDomain
 import TidemarkFairness
 import TidemarkService
+import TidemarkTestKit
 import TidemarkTestSupport
 import TidemarkWire
 
@@ -36,7 +37,7 @@ import TidemarkWire
     private func stored(_ device: AccountDevice, in world: SessionWorld) throws -> DeviceProgress? {
         try world.scheduler.complete {
             await world.server.service.deviceProgress(of: [device])
-        }.get()[device]
+        }.get()[device]?.progress
     }
 
     @Test func `R-850: a device's connection, requests and places in feeds are noted`() throws {
@@ -175,6 +176,20 @@ import TidemarkWire
         #expect(both.feeds == written.feeds)
         #expect(both.requests.map(\.kind) == written.requests.map(\.kind))
         moved.disconnect()
+    }
+
+    @Test func `R-852: a server that stops waits once for a store that is away, and not with each loop`() throws {
+        let book = Self.book()
+        let world = SessionWorld(loopCount: 2) { $0.devices = book }
+        _ = try world.enter(device: 1)
+        for loop in world.loops { loop.faults.always(.callSent, .reject) }
+        let (first, second) = (world.loops[0], world.loops[1])
+        let before = (first.faults.count(of: .callSent), second.faults.count(of: .callSent))
+        for hub in [first.hub, second.hub] {
+            try world.scheduler.complete { await hub.stop(patience: .seconds(1)) }
+        }
+        #expect(first.faults.count(of: .callSent) > before.0)
+        #expect(second.faults.count(of: .callSent) == before.1)
     }
 
     @Test func `R-852: a device that rests is written every 15 minutes while it is connected`() {

@@ -137,7 +137,7 @@ import TidemarkWire
             let key = AccountDevice(account: account, device: DeviceID(high: 0, low: device))
             return try world.scheduler.complete {
                 await world.server.service.deviceProgress(of: [key])
-            }.get()[key]
+            }.get()[key]?.progress
         }
     }
 
@@ -216,6 +216,33 @@ import TidemarkWire
         scheduler.advance(by: .seconds(8))
         #expect(asked.answered == [1])
         #expect(try asked.stored(1, of: alice)?.link?.endedAt != nil)
+    }
+
+    @Test func `R-852, R-965: two servers that answer at the same moment do not write over each other`() throws {
+        let books = ["one", "two"].map { DeviceBook(server: $0, interval: .seconds(600)) }
+        let world = SessionWorld { $0.devices = books[0] }
+        let second = world.anotherServer { $0.devices = books[1] }
+        let account = try #require(world.database.revokeDevice(DeviceID(high: 9, low: 9), account: "alice")).account
+        let key = AccountDevice(account: account, device: DeviceID(high: 0, low: 1))
+        // Neither server has written anything of the device, which moves from one to the other.
+        let first = try world.enter(device: 1)
+        try first.makeZone("Notes")
+        world.scheduler.advance(by: .seconds(1))
+        first.disconnect()
+        _ = try world.enter(device: 1, server: second)
+        // The first server reads at once, and its writing comes after the other one's.
+        world.server.faults.always(.callSent, .delay(.seconds(5)), after: 1)
+        for hub in [world.server.hub, second.hub] { hub.heard([.devicesAsked(question(1, account))]) }
+        world.scheduler.advance(by: .seconds(1))
+        func stored() throws -> DeviceProgress? {
+            try world.scheduler.complete { await second.service.deviceProgress(of: [key]) }.get()[key]?.progress
+        }
+        let early = try #require(try stored())
+        #expect(early.link?.server == "two" && early.requests.isEmpty)
+        world.scheduler.advance(by: .seconds(60))
+        let both = try #require(try stored())
+        #expect(both.link?.server == "two" && both.link?.endedAt == nil, "where it is connected now")
+        #expect(both.requests.map(\.kind) == ["modify_zones"], "what the first server knew is there too")
     }
 
     @Test func `R-965: a server that notes no devices answers nothing`() throws {

@@ -68,11 +68,20 @@ import TidemarkTestSupport
     @Test func `R-961: a connection that was lost between two looks is opened anew`() async throws {
         try await SharingFixture.run { fixture in
             let series = try SnapshotSeries(fixture.storage)
-            _ = try await series.look { try await $0.facts() }
+            try await series.look { (_: BackupSnapshot) async throws in
+                try fixture.execute("CREATE TABLE seen AS SELECT pid, backend_start FROM \(Self.connections)")
+            }
             try fixture.execute("SELECT pg_terminate_backend(pid) FROM \(Self.connections)")
             // Until the pool has heard of it a look may still meet the old connection.
             try await eventually(within: .seconds(60)) {
-                (try? await series.look { try await $0.facts() }) != nil
+                let look: Void? = try? await series.look { snapshot in
+                    _ = try await snapshot.facts()
+                    try check(
+                        fixture,
+                        "(SELECT (pid, backend_start) FROM \(Self.connections)) <> "
+                            + "(SELECT (pid, backend_start) FROM seen)")
+                }
+                return look != nil
             }
             await series.close()
         }

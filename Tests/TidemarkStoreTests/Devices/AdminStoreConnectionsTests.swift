@@ -29,11 +29,11 @@ import TidemarkStore
                 return progress
             }
             // One device of each account was never noted.
-            try await storage.keepProgress(
+            _ = try await storage.keepProgress(
                 [
                     devices[0]: progress(0, ended: false), devices[1]: progress(1, ended: true),
                     devices[3]: progress(3, ended: false), devices[4]: progress(4, ended: false),
-                ], now: now)
+                ], over: [:], now: now)
             let all = try await admin.links(of: nil, after: nil, countMax: 10)
             #expect(all.map(\.of) == [devices[0], devices[1], devices[3], devices[4]])
             #expect(all.map(\.deviceName) == ["alice 1", "alice 2", "bob 1", "bob 2"])
