@@ -68,6 +68,10 @@ package: setup ## The Debian package in .build, of a program that has the runtim
 	deploy/package .build/release/tidemark .build
 	! command -v lintian >/dev/null || lintian --fail-on error,warning .build/tidemark_*.deb
 
+package-trial: package ## The package in a minimal Debian: install, sync, upgrade, back up, restore, purge (root, debootstrap)
+	swift build -c release --product foldersync
+	Tests/Package/run "$$(ls -t .build/tidemark_*.deb | head -n 1)"
+
 ATTACK_SECONDS ?= 60
 hostile: setup ## Each attack on a server built for release, by nobody, by one account and by ten, and what a neighbour notices of it
 	swift build -c release --static-swift-stdlib --product tidemark
@@ -113,4 +117,4 @@ recovery: ## Point-in-time recovery and backups of a million records, timed
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: api checks hostile package test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture provider recovery protocol
+.PHONY: api checks hostile package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture provider recovery protocol
