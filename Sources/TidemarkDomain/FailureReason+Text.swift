@@ -89,6 +89,7 @@ extension FailureReason {
         case .tooMuchShared: (Int64(limits.sharingRowsMax), "shares, participants and keys of zones per account")
         case .queryTooSlow: (Int64(limits.querySecondsMax), "seconds per query")
         case .tooManyParticipants: (Int64(limits.participantsMax), "participants per share, with the owner")
+        case .tooManyBlocked: (Int64(limits.blockedMax), "blocked identities per share")
         default: nil
         }
     }
@@ -195,6 +196,10 @@ extension FailureReason {
             "The share is the user's own. Its zone is in the private database: there is nothing to accept."
         case .tooManySharedZones:
             "The shared database cannot have more zones. Leave some that are no longer needed."
+        case .alreadyInvited:
+            "This account is invited to the share, or takes part. Fetch the share's metadata, and accept it."
+        case .tooManyBlocked:
+            "The share has as many blocked identities as it may have. Unblock some of them."
         case .tooMuchShared:
             "The account that owns the zone has as many shares, participants and keys of zones as it may have. Its owner must "
                 + "delete shared zones that are no longer needed."

@@ -199,4 +199,8 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case tooManySharedZoneKeys = 101
     /// the account that owns the zone has as many shares, participants and keys of zones as one may have.
     case tooMuchShared = 102
+    /// whoever asks for access takes part, is invited or may join.
+    case alreadyInvited = 110
+    /// ``Limits/blockedMax``.
+    case tooManyBlocked = 111
 }

@@ -160,6 +160,16 @@ package struct Limits: Sendable, Equatable {
     /// Addresses that one account looks up in a minute. More: `requestRateLimited` with a time; in one request
     /// `limitExceeded`.
     package var addressLookupsMax = 60
+    /// Requests for access to one share that wait for an answer. More: they are dropped, and whoever asks is not told.
+    package var accessRequestsMax = 100
+    /// Users whom one share has blocked. More: `limitExceeded`.
+    package var blockedMax = 400
+    /// Links to which one account asks for access in a minute. More: `requestRateLimited` with a time; in one request
+    /// `limitExceeded`.
+    package var requestedLinksMax = 20
+    /// The answer to a request for access comes at a multiple of this time after the request, so that nobody learns from the
+    /// time whether there was something to write.
+    package var accessRequestStep = Duration.milliseconds(200)
     /// Bytes of the address of an invited person. An e-mail address has at most 254. More: `invalidArguments`.
     package var addressBytesMax = 320
     /// Bytes of the given name and of the family name of an account's person. The table has the same bound. A longer

@@ -92,6 +92,7 @@ struct RequestRouter: Sendable {
         case .fetchShareMetadata(let request): { try await fetchShareMetadata(request, $0) }
         case .acceptShares(let request): { try await acceptShares(request, $0) }
         case .fetchShareParticipants(let request): { try await fetchShareParticipants(request, $0) }
+        case .requestShareAccess(let request): { try await requestShareAccess(request, $0) }
         }
     }
 

@@ -71,6 +71,10 @@ import Testing
         container.accept([metadata]) { (_: Result<Shares, any Error>) in }
     }
 
+    func requests(of container: CKContainer) {
+        let _: ([URL]) async throws -> [URL: Result<Void, any Error>] = container.requestShareAccess(for:)
+    }
+
     func participants(of container: CKContainer) {
         let _: (String) async throws -> CKShare.Participant = container.shareParticipant(forEmailAddress:)
         let _: (String) async throws -> CKShare.Participant = container.shareParticipant(forPhoneNumber:)

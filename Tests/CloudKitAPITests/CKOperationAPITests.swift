@@ -296,6 +296,12 @@ import Testing
         accept.perShareResultBlock = { (_: CKShare.Metadata, _: Result<CKShare, any Error>) in }
         accept.acceptSharesResultBlock = { (_: Result<Void, any Error>) in }
 
+        #expect(CKShareRequestAccessOperation().shareURLs == nil)
+        let request = CKShareRequestAccessOperation(shareURLs: [url])
+        request.shareURLs = [url]
+        request.perShareAccessRequestResultBlock = { (_: URL, _: Result<Void, any Error>) in }
+        request.shareAccessRequestResultBlock = { (_: Result<Void, any Error>) in }
+
         let info = CKUserIdentity.LookupInfo(emailAddress: "a@example.org")
         #expect(CKFetchShareParticipantsOperation().userIdentityLookupInfos == nil)
         let participants = CKFetchShareParticipantsOperation(userIdentityLookupInfos: [info])

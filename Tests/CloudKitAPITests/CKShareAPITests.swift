@@ -63,7 +63,31 @@ import Testing
         let roles: [CKShare.ParticipantRole] = [.unknown, .owner, .administrator, .privateUser, .publicUser]
         #expect(statuses.map(\.rawValue) == [0, 1, 2, 3] && permissions.map(\.rawValue) == [0, 1, 2, 3])
         #expect(roles.map(\.rawValue) == [0, 1, 2, 3, 4])
+        let somebody: CKShare.Participant = CKShare.Participant.oneTimeURLParticipant()
+        let added: Date? = somebody.dateAddedToShare
+        let url: URL? = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z")).oneTimeURL(for: somebody.participantID)
+        #expect(added == nil && url == nil && !somebody.isApprovedRequester)
         let _: any Sendable = participant
+    }
+
+    @Test func `R-972, R-974: requests for access`() {
+        let share = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z"))
+        share.allowsAccessRequests = true
+        let requesters: [CKShare.AccessRequester] = share.requesters
+        let blocked: [CKShare.BlockedIdentity] = share.blockedIdentities
+        share.denyRequesters(requesters)
+        share.blockRequesters(requesters)
+        share.unblockIdentities(blocked)
+        #expect(share.allowsAccessRequests && requesters.isEmpty && blocked.isEmpty)
+    }
+
+    /// Servers make these; what an app does with them is compiled here.
+    func requests(_ requester: CKShare.AccessRequester, _ blocked: CKShare.BlockedIdentity) {
+        let _: [any (NSSecureCoding & NSCopying & Sendable & Hashable)] = [requester, blocked]
+        let _: [CKUserIdentity] = [requester.userIdentity, blocked.userIdentity]
+        let _: CKUserIdentity.LookupInfo = requester.participantLookupInfo
+        let _: CKShareAccessRequester = requester
+        let _: CKShareBlockedIdentity = blocked
     }
 
     @available(*, deprecated, message: "uses what is deprecated")

@@ -190,6 +190,13 @@ extension StorageConformance {
             try expectEqual(
                 try await store.save(keys[3], in: other, after: keys[2].id, rowsMax: 1), [keys[2], keys[3]],
                 "another account has its own room")
+            let asked = try await store.changeShares(in: two.key) { _, number in
+                var changes = SharingChanges(two.share, at: number)
+                changes.insertedRequests = [AccessRequest(user: one.viewer.user, requestedAt: StorageFixture.now)]
+                return changes
+            }
+            _ = try require(asked, "somebody asks for access")
+            try expectEqual(try await rowCount(.whole, in: one.key), 5, "with a request for access")
         },
         Scenario("R-067: a transaction knows the keys of its zone, and of no other, if it asks") { store in
             let database = try await store.alice().privateDatabase

@@ -217,7 +217,7 @@ extension StorageConformance {
             try await store.changeZones(in: bob.privateDatabase, create: names)
             let known = QuotaStanding(bytesMax: 5_000, byteCount: 0)
             try expectEqual(try await store.bob().quota, known, "as many as are counted")
-            try await store.createZones("more", in: bob.privateDatabase)
+            try await store.changeZones(in: bob.privateDatabase, create: ["more"])
             let unknown = QuotaStanding(bytesMax: 5_000, byteCount: nil)
             try expectEqual(try await store.bob().quota, unknown, "one more")
             try expect(try await store.first.setAccountQuota(7_000, of: bob.account), "chosen")

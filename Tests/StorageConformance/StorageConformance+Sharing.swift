@@ -27,6 +27,64 @@ extension StorageConformance {
                 try await store.expectEverywhere(expected, in: zone, name)
             }
         },
+        Scenario("R-970: the secret of a one-time link is stored with its participant, and stays with them") { store in
+            let rows = [
+                Participant(id: participant(1), linkSecret: [1, 2, 3], addedAt: StorageFixture.now),
+                Participant(id: participant(2), linkSecret: [4], permission: .readWrite, addedAt: StorageFixture.now),
+            ]
+            let zone = try await store.shareZone("notes", publicPermission: .noAccess, inviting: rows)
+            var expected = ZoneSharing(
+                owner: zone.owner.user, shares: [Share(number: zone.share)], participants: [zone.share: rows],
+                secret: secret)
+            try await store.expectEverywhere(expected, in: zone, "nobody has come")
+            let bob = ShareVisitor(user: zone.viewer.user, linkSecret: [4])
+            @Sendable func decide(_ sharing: ZoneSharing, _ number: ChangeNumber) -> SharingChanges? {
+                let accepted = bob.accepting(
+                    in: sharing, as: participant(3), at: number, now: StorageFixture.now, limits: Limits())
+                return (try? accepted.get())?.changes
+            }
+            let number = try require(try await store.changeShares(in: zone.key, decide), "bob comes")
+            expected = expected.applying(try require(decide(expected, number), "the same change"))
+            try await store.expectEverywhere(expected, in: zone, "bob has come")
+        },
+        Scenario("R-972 … R-974: requests for access are stored with their share, answered, and gone with it") {
+            store in
+            let (alice, bob) = (try await store.alice().user, try await store.bob().user)
+            let approved = Participant(
+                id: participant(1), user: bob, addedAt: StorageFixture.now, isApprovedRequester: true)
+            let zone = try await store.shareZone("notes", publicPermission: .noAccess)
+            let waits = AccessRequest(user: bob, requestedAt: StorageFixture.now)
+            let shut = AccessRequest(user: bob, requestedAt: StorageFixture.now, isBlocked: true)
+            let other = AccessRequest(user: alice, requestedAt: Timestamp(milliseconds: 1_000))
+            let unasked = AccessRequest(user: bob, requestedAt: nil, isBlocked: true)
+            var expected = ZoneSharing(owner: alice, shares: [Share(number: zone.share)], secret: secret)
+            let steps: [(String, @Sendable (inout SharingChanges) -> Void)] = [
+                ("it takes requests", { $0.updatedShare = Share(number: $0.share, allowsRequests: true) }),
+                ("two ask", { $0.insertedRequests = [waits, other] }),
+                ("one is blocked, the other refused", { ($0.updatedRequests, $0.droppedRequests) = ([shut], [alice]) }),
+                ("one is invited", { ($0.droppedRequests, $0.inserted) = ([bob], [approved]) }),
+                ("one asks again", { $0.insertedRequests = [other] }),
+                ("one is blocked who has not asked", { $0.insertedRequests = [unasked] }),
+            ]
+            for (name, fill) in steps {
+                let decide = { @Sendable (sharing: ZoneSharing, number: ChangeNumber) -> SharingChanges? in
+                    var changes = SharingChanges(zone.share, at: number)
+                    fill(&changes)
+                    return changes
+                }
+                let number = try require(try await store.changeShares(in: zone.key, decide), name)
+                expected = expected.applying(try require(decide(expected, number), name))
+                try await store.expectEverywhere(expected, in: zone, name)
+            }
+            let names = [alice: try require(PersonNames.alice, "alice's name")]
+            try await store.expectNames(names, in: zone, "who asks has a name, and who only is blocked has none")
+            let number = try await store.changeShares(in: zone.key) { sharing, number in
+                sharing.ending(shareNamed: Share.zoneWideName, at: number)
+            }
+            _ = try require(number, "the share ends")
+            let after = try require(try await store.second.sharing(of: zone.key, .whole), "the zone").sharing
+            try expectEqual(after.requests, [:], "nobody waits for a share that has ended")
+        },
         Scenario("R-300: a zone without a share has none, which is another answer than none was asked for") { store in
             let zone = try require(
                 try await store.createZones("notes", in: try await store.alice().privateDatabase).first, "a zone")
@@ -323,7 +381,8 @@ extension ZoneSharing {
             let leavesOutEnded = if case .shown = read { true } else { false }
             return ZoneSharing(
                 owner: owner, shares: Array(shares.values),
-                participants: living.mapValues { $0.values.filter { $0.isLiving || !leavesOutEnded } }, secret: secret)
+                participants: living.mapValues { $0.values.filter { $0.isLiving || !leavesOutEnded } },
+                requests: requests.mapValues { Array($0.values) }, secret: secret)
         }
         let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }

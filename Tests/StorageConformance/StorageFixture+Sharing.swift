@@ -197,5 +197,10 @@ func expectSharing(_ sharing: ZoneSharing?, _ expected: ZoneSharing, _ promise: 
         sharing.participants.filter { !$0.value.isEmpty }
     }
     try expectEqual(rows(sharing), rows(expected), "\(promise): the participants")
-    if expected.isWhole { try expectEqual(sharing.secret, expected.secret, "\(promise): the secret") }
+    func requests(_ sharing: ZoneSharing) -> [ShareNumber: [UserID: AccessRequest]] {
+        sharing.requests.filter { !$0.value.isEmpty }
+    }
+    guard expected.isWhole else { return try expectEqual(requests(sharing), [:], "\(promise): no requests") }
+    try expectEqual(sharing.secret, expected.secret, "\(promise): the secret")
+    try expectEqual(requests(sharing), requests(expected), "\(promise): requests for access")
 }

@@ -29,10 +29,12 @@ import TidemarkDomain
         limits.sharedZonesMax = 1_015
         limits.sharedZoneKeysMax = 1_016
         limits.sharingRowsMax = 1_017
+        limits.blockedMax = 1_018
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
             .tooManyTargets, .tooManyParticipants, .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared,
+            .tooManyBlocked,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

@@ -22,9 +22,10 @@ import TidemarkTelemetry
     @Test func `R-824: a hash has 16 digits, also one that begins with zeros`() {
         var hashes: Set<String> = []
         for number in 0..<2_000 {
-            let text = "SELECT \(number)"
+            let text = "SELECT \(number), a, b, c FROM t"
             hashes.insert(StatementHash.text(of: text))
-            #expect(StatementHash.marked(text).wholeMatch(of: /SELECT \/\* sql_id=[0-9a-f]{16} \*\/ [0-9]+/) != nil)
+            let marked = StatementHash.marked(text)
+            #expect(marked.wholeMatch(of: /SELECT \/\* sql_id=[0-9a-f]{16} \*\/ [0-9]+, a, b, c FROM t/) != nil)
         }
         #expect(hashes.count == 2_000 && hashes.contains { $0.hasPrefix("0") })
     }

@@ -36,6 +36,11 @@ package final class TokenSigner: @unchecked Sendable {
     ///   - lifetime: seconds from now; negative: it has expired.
     ///   - claims: members of JSON beside `iss`, `aud`, `sub`, `iat` and `exp`, such as `"email":"a@b"`.
     package func token(_ subject: String, lifetime: Int = 3_600, _ claims: String...) -> String {
+        token(subject, lifetime: lifetime, claims: claims)
+    }
+
+    /// The same, with a list of claims: members of a JSON object.
+    package func token(_ subject: String, lifetime: Int = 3_600, claims: [String]) -> String {
         let now = Int(Date().timeIntervalSince1970)
         let body =
             [

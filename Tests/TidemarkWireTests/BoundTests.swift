@@ -153,7 +153,8 @@ import TidemarkWire
     private static let mostOfOthers = [
         "WireQuery.sorts": 20, "WirePredicates.parts": 2_000, "WireKeyValues.values": 2_000, "WireFetchKeys.zones": 104,
         "WireShareSave.participants": 256, "WireFetchShareMetadata.links": 100, "WireAcceptShares.links": 100,
-        "WireFetchShareParticipants.lookups": 100,
+        "WireFetchShareParticipants.lookups": 100, "WireRequestShareAccess.links": 100, "WireShareSave.denied": 512,
+        "WireShareSave.blocked": 512, "WireShareSave.unblocked": 512,
     ]
 
     @Test func `R-720: every list, string and tree that a client sends has a bound that fits its rule`() throws {

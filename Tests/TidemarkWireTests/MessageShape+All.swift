@@ -226,6 +226,7 @@ extension MessageShape {
                 FieldShape(40, "fetch_share_metadata", .message("WireFetchShareMetadata"), oneof: 0),
                 FieldShape(41, "accept_shares", .message("WireAcceptShares"), oneof: 0),
                 FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipants"), oneof: 0),
+                FieldShape(43, "request_share_access", .message("WireRequestShareAccess"), oneof: 0),
                 FieldShape(60, "operation_group", .message("WireOperationGroup")),
                 FieldShape(61, "pushes_heard", .uint64),
                 FieldShape(62, "pending_report", .message("WirePendingReport")),
@@ -262,6 +263,7 @@ extension MessageShape {
                 FieldShape(40, "fetch_share_metadata", .message("WireFetchShareMetadataAnswer"), oneof: 0),
                 FieldShape(41, "accept_shares", .message("WireAcceptSharesAnswer"), oneof: 0),
                 FieldShape(42, "fetch_share_participants", .message("WireFetchShareParticipantsAnswer"), oneof: 0),
+                FieldShape(43, "request_share_access", .message("WireRequestShareAccessAnswer"), oneof: 0),
                 FieldShape(61, "pushes_sent", .uint64),
             ]),
         MessageShape(
@@ -664,6 +666,10 @@ extension MessageShape {
                 FieldShape(1, "public_permission", .choice),
                 FieldShape(2, "participants", .message("WireParticipantSave"), elementsMax: 256),
                 FieldShape(3, "sets_participants", .bool),
+                FieldShape(4, "access_requests", .choice),
+                FieldShape(5, "denied", .string, elementsMax: 512, bytesMax: 4096),
+                FieldShape(6, "blocked", .string, elementsMax: 512, bytesMax: 4096),
+                FieldShape(7, "unblocked", .string, elementsMax: 512, bytesMax: 4096),
             ]),
         MessageShape(
             "WireParticipantSave", TidemarkWire.WireParticipantSave.self, WireJudge.WireParticipantSave.self,
@@ -674,6 +680,7 @@ extension MessageShape {
                 FieldShape(4, "phone", .string, bytesMax: 4096),
                 FieldShape(5, "role", .choice),
                 FieldShape(6, "permission", .choice),
+                FieldShape(7, "by_link", .bool),
             ]),
         MessageShape(
             "WireShare", TidemarkWire.WireShare.self, WireJudge.WireShare.self,
@@ -681,6 +688,16 @@ extension MessageShape {
                 FieldShape(1, "public_permission", .choice),
                 FieldShape(2, "participants", .message("WireParticipant"), elementsMax: 1000),
                 FieldShape(3, "link", .string, bytesMax: 1024),
+                FieldShape(4, "allows_access_requests", .bool),
+                FieldShape(5, "requesters", .message("WireAccessRequester"), elementsMax: 1000),
+                FieldShape(6, "blocked", .message("WireAccessRequester"), elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WireAccessRequester", TidemarkWire.WireAccessRequester.self, WireJudge.WireAccessRequester.self,
+            [
+                FieldShape(1, "user", .string, bytesMax: 65536),
+                FieldShape(2, "given_name", .string, bytesMax: 1024),
+                FieldShape(3, "family_name", .string, bytesMax: 1024),
             ]),
         MessageShape(
             "WireParticipant", TidemarkWire.WireParticipant.self, WireJudge.WireParticipant.self,
@@ -695,6 +712,9 @@ extension MessageShape {
                 FieldShape(8, "status", .choice),
                 FieldShape(11, "given_name", .string, bytesMax: 1024),
                 FieldShape(12, "family_name", .string, bytesMax: 1024),
+                FieldShape(13, "link", .string, bytesMax: 1024),
+                FieldShape(14, "added_at", .int64),
+                FieldShape(15, "is_approved_requester", .bool),
             ]),
         MessageShape(
             "WireFetchShareMetadata", TidemarkWire.WireFetchShareMetadata.self, WireJudge.WireFetchShareMetadata.self,
@@ -760,6 +780,21 @@ extension MessageShape {
             "WireFoundPerson", TidemarkWire.WireFoundPerson.self, WireJudge.WireFoundPerson.self,
             [
                 FieldShape(1, "has_account", .bool),
+            ]),
+        MessageShape(
+            "WireRequestShareAccess", TidemarkWire.WireRequestShareAccess.self, WireJudge.WireRequestShareAccess.self,
+            [
+                FieldShape(1, "links", .string, elementsMax: 100, bytesMax: 1024),
+            ]),
+        MessageShape(
+            "WireRequestShareAccessAnswer", TidemarkWire.WireRequestShareAccessAnswer.self, WireJudge.WireRequestShareAccessAnswer.self,
+            [
+                FieldShape(1, "results", .message("WireShareAccessResult"), elementsMax: 1000),
+            ]),
+        MessageShape(
+            "WireShareAccessResult", TidemarkWire.WireShareAccessResult.self, WireJudge.WireShareAccessResult.self,
+            [
+                FieldShape(1, "failure", .message("WireFailure")),
             ]),
         MessageShape(
             "WireSubscription", TidemarkWire.WireSubscription.self, WireJudge.WireSubscription.self,

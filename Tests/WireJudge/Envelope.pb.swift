@@ -217,6 +217,14 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     set {_uniqueStorage()._request = .fetchShareParticipants(newValue)}
   }
 
+  package var requestShareAccess: WireRequestShareAccess {
+    get {
+      if case .requestShareAccess(let v)? = _storage._request {return v}
+      return WireRequestShareAccess()
+    }
+    set {_uniqueStorage()._request = .requestShareAccess(newValue)}
+  }
+
   /// The group of operations that the request belongs to, if the app made one. The server writes it to its log. It has no other
   /// effect.
   package var operationGroup: WireOperationGroup {
@@ -269,6 +277,7 @@ package nonisolated struct WireClientEnvelope: @unchecked Sendable {
     case fetchShareMetadata(WireFetchShareMetadata)
     case acceptShares(WireAcceptShares)
     case fetchShareParticipants(WireFetchShareParticipants)
+    case requestShareAccess(WireRequestShareAccess)
 
   }
 
@@ -482,6 +491,14 @@ package nonisolated struct WireServerEnvelope: Sendable {
     set {answer = .fetchShareParticipants(newValue)}
   }
 
+  package var requestShareAccess: WireRequestShareAccessAnswer {
+    get {
+      if case .requestShareAccess(let v)? = answer {return v}
+      return WireRequestShareAccessAnswer()
+    }
+    set {answer = .requestShareAccess(newValue)}
+  }
+
   /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`). With a push it
   /// is the push's number, from 1 on. An answer has it only while the last pushes are not acknowledged. With id 0 and no answer it is a
   /// reminder, which the client answers with `pushes_heard`. A client that has heard fewer has missed one, and fetches.
@@ -513,6 +530,7 @@ package nonisolated struct WireServerEnvelope: Sendable {
     case fetchShareMetadata(WireFetchShareMetadataAnswer)
     case acceptShares(WireAcceptSharesAnswer)
     case fetchShareParticipants(WireFetchShareParticipantsAnswer)
+    case requestShareAccess(WireRequestShareAccessAnswer)
 
   }
 
@@ -525,7 +543,7 @@ fileprivate nonisolated let _protobuf_package = "tidemark.v1"
 
 nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{3}verify_zone\0\u{4}\u{6}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{12}operation_group\0\u{3}pushes_heard\0\u{3}pending_report\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{3}verify_zone\0\u{4}\u{6}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{11}operation_group\0\u{3}pushes_heard\0\u{3}pending_report\0")
 
   fileprivate class _StorageClass {
     var _id: UInt64 = 0
@@ -827,6 +845,19 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
             _storage._request = .fetchShareParticipants(v)
           }
         }()
+        case 43: try {
+          var v: WireRequestShareAccess?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .requestShareAccess(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .requestShareAccess(v)
+          }
+        }()
         case 60: try { try decoder.decodeSingularMessageField(value: &_storage._operationGroup) }()
         case 61: try { try decoder.decodeSingularUInt64Field(value: &_storage._pushesHeard) }()
         case 62: try { try decoder.decodeSingularMessageField(value: &_storage._pendingReport) }()
@@ -926,6 +957,10 @@ nonisolated extension WireClientEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
         guard case .fetchShareParticipants(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
       }()
+      case .requestShareAccess?: try {
+        guard case .requestShareAccess(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
+      }()
       case nil: break
       }
       try { if let v = _storage._operationGroup {
@@ -997,7 +1032,7 @@ nonisolated extension WireOperationGroup: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerEnvelope"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{4}\u{13}pushes_sent\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}failure\0\u{1}hello\0\u{3}modify_records\0\u{3}fetch_records\0\u{3}modify_zones\0\u{3}fetch_zones\0\u{3}fetch_database_changes\0\u{3}fetch_zone_changes\0\u{3}modify_subscriptions\0\u{3}fetch_subscriptions\0\u{3}query_records\0\u{4}\u{2}verify_zone\0\u{1}push\0\u{4}\u{5}prepare_asset_upload\0\u{3}upload_asset_chunk\0\u{3}fetch_asset_chunk\0\u{4}\u{8}fetch_keys\0\u{3}save_account_key\0\u{3}save_zone_key\0\u{4}\u{8}fetch_share_metadata\0\u{3}accept_shares\0\u{3}fetch_share_participants\0\u{3}request_share_access\0\u{4}\u{12}pushes_sent\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1292,6 +1327,19 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
           self.answer = .fetchShareParticipants(v)
         }
       }()
+      case 43: try {
+        var v: WireRequestShareAccessAnswer?
+        var hadOneofValue = false
+        if let current = self.answer {
+          hadOneofValue = true
+          if case .requestShareAccess(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.answer = .requestShareAccess(v)
+        }
+      }()
       case 61: try { try decoder.decodeSingularUInt64Field(value: &self.pushesSent) }()
       default: break
       }
@@ -1394,6 +1442,10 @@ nonisolated extension WireServerEnvelope: SwiftProtobuf.Message, SwiftProtobuf._
     case .fetchShareParticipants?: try {
       guard case .fetchShareParticipants(let v)? = self.answer else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 42)
+    }()
+    case .requestShareAccess?: try {
+      guard case .requestShareAccess(let v)? = self.answer else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 43)
     }()
     case nil: break
     }

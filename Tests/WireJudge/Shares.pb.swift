@@ -27,6 +27,45 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// Whether somebody who is not invited may ask for access to a share.
+package nonisolated enum WireAccessRequestsChoice: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case unspecified // = 0
+  case requestsRefused // = 1
+  case requestsAllowed // = 2
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .requestsRefused
+    case 2: self = .requestsAllowed
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .requestsRefused: return 1
+    case .requestsAllowed: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [WireAccessRequestsChoice] = [
+    .unspecified,
+    .requestsRefused,
+    .requestsAllowed,
+  ]
+
+}
+
 /// What a participant may do, or everybody with the URL. Numbers are CloudKit's.
 package nonisolated enum WireSharePermission: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
@@ -175,6 +214,19 @@ package nonisolated struct WireShareSave: Sendable {
   /// Whether `participants` counts. Without it everybody stays.
   package var setsParticipants: Bool = false
 
+  /// Whether somebody with the URL who is not invited may ask for access. UNSPECIFIED: as now, in a new share they may not. Servers
+  /// that do not know it leave it as it is: what they show of the share afterwards says so.
+  package var accessRequests: WireAccessRequestsChoice = .unspecified
+
+  /// Record names of users whose requests for access are refused. They may ask again.
+  package var denied: [String] = []
+
+  /// Record names of users who may not ask any more, and take no part.
+  package var blocked: [String] = []
+
+  /// Record names of users who may ask again.
+  package var unblocked: [String] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -200,6 +252,10 @@ package nonisolated struct WireParticipantSave: Sendable {
 
   package var permission: WireSharePermission = .unspecified
 
+  /// Instead of a person: whoever comes first with the participant's one-time link. Older servers refuse such a participant, because it
+  /// names nobody.
+  package var byLink: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -219,6 +275,34 @@ package nonisolated struct WireShare: Sendable {
   /// What the URL has after its last slash. The server puts nothing else into URLs: the app's own server is asked, never the host of
   /// a URL that somebody sent.
   package var link: String = String()
+
+  /// Whether somebody with the URL who is not invited may ask for access. For owner and administrators only, as what follows.
+  package var allowsAccessRequests: Bool = false
+
+  /// Who has asked, and waits for an answer.
+  package var requesters: [WireAccessRequester] = []
+
+  /// Who may not ask any more.
+  package var blocked: [WireAccessRequester] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Somebody who has asked for access to a share, or may not ask any more.
+package nonisolated struct WireAccessRequester: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The user's record name.
+  package var user: String = String()
+
+  /// The person's name. Empty: there is none.
+  package var givenName: String = String()
+
+  package var familyName: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -255,6 +339,16 @@ package nonisolated struct WireParticipant: Sendable {
 
   package var familyName: String = String()
 
+  /// What the participant's one-time URL has after its last slash. For owner and administrators only. Empty: the participant was not
+  /// invited by such a link.
+  package var link: String = String()
+
+  /// When the participant was added: milliseconds since 1970. 0: not said, as for the owner and by an older server.
+  package var addedAt: Int64 = 0
+
+  /// Whether the person had asked for access when they were invited.
+  package var isApprovedRequester: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -263,6 +357,10 @@ package nonisolated struct WireParticipant: Sendable {
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "tidemark.v1"
+
+nonisolated extension WireAccessRequestsChoice: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ACCESS_REQUESTS_CHOICE_UNSPECIFIED\0\u{1}REQUESTS_REFUSED\0\u{1}REQUESTS_ALLOWED\0")
+}
 
 nonisolated extension WireSharePermission: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SHARE_PERMISSION_UNSPECIFIED\0\u{1}NO_ACCESS\0\u{1}READ_ONLY\0\u{1}READ_WRITE\0")
@@ -278,7 +376,7 @@ nonisolated extension WireParticipantStatus: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ShareSave"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}public_permission\0\u{1}participants\0\u{3}sets_participants\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}public_permission\0\u{1}participants\0\u{3}sets_participants\0\u{3}access_requests\0\u{1}denied\0\u{1}blocked\0\u{1}unblocked\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -289,6 +387,10 @@ nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 1: try { try decoder.decodeSingularEnumField(value: &self.publicPermission) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.participants) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.setsParticipants) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.accessRequests) }()
+      case 5: try { try decoder.decodeRepeatedStringField(value: &self.denied) }()
+      case 6: try { try decoder.decodeRepeatedStringField(value: &self.blocked) }()
+      case 7: try { try decoder.decodeRepeatedStringField(value: &self.unblocked) }()
       default: break
       }
     }
@@ -304,6 +406,18 @@ nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.setsParticipants != false {
       try visitor.visitSingularBoolField(value: self.setsParticipants, fieldNumber: 3)
     }
+    if self.accessRequests != .unspecified {
+      try visitor.visitSingularEnumField(value: self.accessRequests, fieldNumber: 4)
+    }
+    if !self.denied.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.denied, fieldNumber: 5)
+    }
+    if !self.blocked.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.blocked, fieldNumber: 6)
+    }
+    if !self.unblocked.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.unblocked, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -311,6 +425,10 @@ nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.publicPermission != rhs.publicPermission {return false}
     if lhs.participants != rhs.participants {return false}
     if lhs.setsParticipants != rhs.setsParticipants {return false}
+    if lhs.accessRequests != rhs.accessRequests {return false}
+    if lhs.denied != rhs.denied {return false}
+    if lhs.blocked != rhs.blocked {return false}
+    if lhs.unblocked != rhs.unblocked {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -318,7 +436,7 @@ nonisolated extension WireShareSave: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireParticipantSave: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ParticipantSave"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}user\0\u{1}email\0\u{1}phone\0\u{1}role\0\u{1}permission\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}user\0\u{1}email\0\u{1}phone\0\u{1}role\0\u{1}permission\0\u{3}by_link\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -332,6 +450,7 @@ nonisolated extension WireParticipantSave: SwiftProtobuf.Message, SwiftProtobuf.
       case 4: try { try decoder.decodeSingularStringField(value: &self.phone) }()
       case 5: try { try decoder.decodeSingularEnumField(value: &self.role) }()
       case 6: try { try decoder.decodeSingularEnumField(value: &self.permission) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.byLink) }()
       default: break
       }
     }
@@ -356,6 +475,9 @@ nonisolated extension WireParticipantSave: SwiftProtobuf.Message, SwiftProtobuf.
     if self.permission != .unspecified {
       try visitor.visitSingularEnumField(value: self.permission, fieldNumber: 6)
     }
+    if self.byLink != false {
+      try visitor.visitSingularBoolField(value: self.byLink, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -366,6 +488,7 @@ nonisolated extension WireParticipantSave: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.phone != rhs.phone {return false}
     if lhs.role != rhs.role {return false}
     if lhs.permission != rhs.permission {return false}
+    if lhs.byLink != rhs.byLink {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -373,7 +496,7 @@ nonisolated extension WireParticipantSave: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Share"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}public_permission\0\u{1}participants\0\u{1}link\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}public_permission\0\u{1}participants\0\u{1}link\0\u{3}allows_access_requests\0\u{1}requesters\0\u{1}blocked\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -384,6 +507,9 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 1: try { try decoder.decodeSingularEnumField(value: &self.publicPermission) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.participants) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.link) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.allowsAccessRequests) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.requesters) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.blocked) }()
       default: break
       }
     }
@@ -399,6 +525,15 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if !self.link.isEmpty {
       try visitor.visitSingularStringField(value: self.link, fieldNumber: 3)
     }
+    if self.allowsAccessRequests != false {
+      try visitor.visitSingularBoolField(value: self.allowsAccessRequests, fieldNumber: 4)
+    }
+    if !self.requesters.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.requesters, fieldNumber: 5)
+    }
+    if !self.blocked.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.blocked, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -406,6 +541,49 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.publicPermission != rhs.publicPermission {return false}
     if lhs.participants != rhs.participants {return false}
     if lhs.link != rhs.link {return false}
+    if lhs.allowsAccessRequests != rhs.allowsAccessRequests {return false}
+    if lhs.requesters != rhs.requesters {return false}
+    if lhs.blocked != rhs.blocked {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAccessRequester: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AccessRequester"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}user\0\u{3}given_name\0\u{3}family_name\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.user) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.givenName) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.familyName) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.user.isEmpty {
+      try visitor.visitSingularStringField(value: self.user, fieldNumber: 1)
+    }
+    if !self.givenName.isEmpty {
+      try visitor.visitSingularStringField(value: self.givenName, fieldNumber: 2)
+    }
+    if !self.familyName.isEmpty {
+      try visitor.visitSingularStringField(value: self.familyName, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: WireAccessRequester, rhs: WireAccessRequester) -> Bool {
+    if lhs.user != rhs.user {return false}
+    if lhs.givenName != rhs.givenName {return false}
+    if lhs.familyName != rhs.familyName {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -413,7 +591,7 @@ nonisolated extension WireShare: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Participant"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}user\0\u{3}is_caller\0\u{1}email\0\u{1}phone\0\u{1}role\0\u{1}permission\0\u{1}status\0\u{4}\u{3}given_name\0\u{3}family_name\0\u{c}\u{9}\u{1}\u{c}\u{a}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}user\0\u{3}is_caller\0\u{1}email\0\u{1}phone\0\u{1}role\0\u{1}permission\0\u{1}status\0\u{4}\u{3}given_name\0\u{3}family_name\0\u{1}link\0\u{3}added_at\0\u{3}is_approved_requester\0\u{c}\u{9}\u{1}\u{c}\u{a}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -431,6 +609,9 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 8: try { try decoder.decodeSingularEnumField(value: &self.status) }()
       case 11: try { try decoder.decodeSingularStringField(value: &self.givenName) }()
       case 12: try { try decoder.decodeSingularStringField(value: &self.familyName) }()
+      case 13: try { try decoder.decodeSingularStringField(value: &self.link) }()
+      case 14: try { try decoder.decodeSingularInt64Field(value: &self.addedAt) }()
+      case 15: try { try decoder.decodeSingularBoolField(value: &self.isApprovedRequester) }()
       default: break
       }
     }
@@ -467,6 +648,15 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.familyName.isEmpty {
       try visitor.visitSingularStringField(value: self.familyName, fieldNumber: 12)
     }
+    if !self.link.isEmpty {
+      try visitor.visitSingularStringField(value: self.link, fieldNumber: 13)
+    }
+    if self.addedAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.addedAt, fieldNumber: 14)
+    }
+    if self.isApprovedRequester != false {
+      try visitor.visitSingularBoolField(value: self.isApprovedRequester, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -481,6 +671,9 @@ nonisolated extension WireParticipant: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.status != rhs.status {return false}
     if lhs.givenName != rhs.givenName {return false}
     if lhs.familyName != rhs.familyName {return false}
+    if lhs.link != rhs.link {return false}
+    if lhs.addedAt != rhs.addedAt {return false}
+    if lhs.isApprovedRequester != rhs.isApprovedRequester {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -32,6 +32,7 @@ struct LimitRow: Sendable, Equatable {
                 switch child.value {
                 case let number as Int: Int64(number)
                 case let number as Int64: number
+                case let time as Duration: Int64(time / .milliseconds(1))
                 default: nil
                 }
             return LimitRow(
@@ -62,7 +63,7 @@ struct LimitRow: Sendable, Equatable {
     static func unit(of name: String) -> String {
         let units = [
             ("PerSecond", "a second"), ("Bytes", "bytes"), ("Characters", "characters"), ("Seconds", "seconds"),
-            ("Epochs", "epochs"),
+            ("Epochs", "epochs"), ("Step", "milliseconds"),
             ("lookups", "a minute"), ("Lookups", "a minute"), ("Depth", "levels"),
         ]
         return units.first { name.contains($0.0) }?.1 ?? "count"

@@ -74,6 +74,7 @@ struct AdminShares: ParsableCommand {
                     },
                     Column("STATUS", key: "status") { .text($0.status.name) },
                     Column("ADDED", key: "added") { .date($0.addedAt) },
+                    Column("LINK", key: "oneTimeLink", wide: true) { .text($0.linkText) },
                 ])
         }
     }
@@ -151,6 +152,14 @@ private struct SharedZoneRow: Sendable {
     let publicPermission: String
     let memberCount: Int
     let invitedCount: Int
+}
+
+extension Participant {
+    /// Whether there is a one-time link, which operators are not told, and whether somebody has taken it.
+    fileprivate var linkText: String {
+        guard linkSecret != nil, isLiving else { return "none" }
+        return user == nil ? "untaken" : "taken"
+    }
 }
 
 /// A participant's ID on a command line.

@@ -60,6 +60,17 @@ package final class RecordsRequest: Sendable {
     /// Whether it saves a CKShare record.
     package var savesShare: Bool { saves.contains { $0.share != nil } }
 
+    /// Whether it invites somebody by a one-time link.
+    package var invitesByLink: Bool { saves.contains { $0.share?.invitesByLink ?? false } }
+
+    /// The same request, with a new random secret for each one-time link.
+    package func givingLinks(_ secret: () -> [UInt8]) -> RecordsRequest {
+        guard invitesByLink else { return self }
+        return RecordsRequest(
+            id: id, key: key, saves: saves.map { $0.givingLinks(secret) }, deletes: deletes, policy: policy,
+            isAtomic: isAtomic, user: user, access: access, clientToken: clientToken)
+    }
+
     /// The life in whose memory the outcome is kept, and which gets no push for what it changes.
     package var memoryLife: DeviceID { access.marking(id.life) }
 
@@ -127,6 +138,14 @@ package final class RecordSave: Sendable {
     /// The same save of a CKShare record, with a random secret for the URL.
     package func with(freshSecret: [UInt8]) -> RecordSave {
         RecordSave(self, schemaRefusal, shareSaved.map { SavedShare(save: $0.save, freshSecret: freshSecret) })
+    }
+
+    /// The same save, with a new random secret for each one-time link.
+    func givingLinks(_ secret: () -> [UInt8]) -> RecordSave {
+        guard let saved = shareSaved, saved.save.invitesByLink else { return self }
+        return RecordSave(
+            self, schemaRefusal,
+            SavedShare(save: saved.save.givingLinks(secret), freshSecret: saved.freshSecret))
     }
 
     /// Whether a CKShare record is saved.

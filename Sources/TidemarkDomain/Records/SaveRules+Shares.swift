@@ -36,8 +36,8 @@ extension SaveRules {
             guard shares.hasRoom(for: plan.addedRowCount, within: limits) else {
                 return .refuse(failure(.tooMuchShared, over: current, in: table))
             }
-            // Without a secret, all such zones would have one URL.
-            guard plan.insertedSecret?.isEmpty != true else { return .refuse(ItemFailure(.serverFault)) }
+            // Without a secret, all such zones would have one URL, and all such participants one link.
+            guard plan.hasItsSecrets else { return .refuse(ItemFailure(.serverFault)) }
             sharing = plan
             let decided =
                 current.map { update($0, by: save, isChange: plan.isChange) } ?? create(save, over: previous)
@@ -48,7 +48,7 @@ extension SaveRules {
     private func failure(_ reason: FailureReason, over current: RecordState?, in table: ZoneTable) -> ItemFailure {
         // whoever may change a share may read its record.
         if reason.isConflict { return ItemFailure(reason, serverRecord: current, serverZone: table.zone) }
-        let isLimit = reason == .tooManyParticipants || reason == .tooMuchShared
+        let isLimit = reason == .tooManyParticipants || reason == .tooMuchShared || reason == .tooManyBlocked
         return isLimit ? ItemFailure(reason, within: limits) : ItemFailure(reason)
     }
 }

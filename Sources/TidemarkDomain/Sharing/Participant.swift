@@ -41,14 +41,17 @@ package enum ParticipantStatus: Int16, Sendable, CaseIterable {
 /// One person of one share, as stored. The owner has no row.
 ///
 /// In one share a user has one row at most, and so has an address. Whoever is invited again gets the old row back. A
-/// pending row names one thing: a user or an address.
+/// pending row names one thing: a user, an address or a one-time link.
 package struct Participant: Hashable, Sendable {
     package let id: ParticipantID
-    /// Nil until somebody accepts, if an address was invited.
+    /// Nil until somebody accepts, if an address or a one-time link was invited.
     package var user: UserID?
     /// The address that was invited, in its normal form: an e-mail address or a telephone number. Never shown to other
     /// participants.
     package var address: String?
+    /// The random secret of the participant's one-time link. It stays when somebody has accepted with it. Shown to
+    /// nobody who may not change the share.
+    package var linkSecret: [UInt8]?
     package var role: ParticipantRole
     /// Has no meaning for a public user: the share's public permission holds, and is looked up each time.
     package var permission: SharePermission
@@ -58,21 +61,27 @@ package struct Participant: Hashable, Sendable {
     /// The number of the change that took it away, or ended the invitation. Set exactly if ``status`` is removed.
     package var endedNumber: ChangeNumber?
     package var addedAt: Timestamp
+    /// Whether the user had asked for access when they were invited.
+    package var isApprovedRequester: Bool
 
     package init(
-        id: ParticipantID, user: UserID? = nil, address: String? = nil, role: ParticipantRole = .privateUser,
-        permission: SharePermission = .readOnly, status: ParticipantStatus = .pending,
-        acceptedNumber: ChangeNumber? = nil, endedNumber: ChangeNumber? = nil, addedAt: Timestamp
+        id: ParticipantID, user: UserID? = nil, address: String? = nil, linkSecret: [UInt8]? = nil,
+        role: ParticipantRole = .privateUser, permission: SharePermission = .readOnly,
+        status: ParticipantStatus = .pending, acceptedNumber: ChangeNumber? = nil, endedNumber: ChangeNumber? = nil,
+        addedAt: Timestamp,
+        isApprovedRequester: Bool = false
     ) {
         self.id = id
         self.user = user
         self.address = address
+        self.linkSecret = linkSecret
         self.role = role
         self.permission = permission
         self.status = status
         self.acceptedNumber = acceptedNumber
         self.endedNumber = endedNumber
         self.addedAt = addedAt
+        self.isApprovedRequester = isApprovedRequester
     }
 
     /// Whether the row is an invitation or a participation. An ended one is kept for a while.
@@ -89,6 +98,7 @@ extension Participant {
         switch person {
         case .user(let user): self.user = user
         case .address(let address): self.address = address
+        case .link(let secret): linkSecret = secret
         }
     }
 
@@ -112,7 +122,11 @@ extension Participant {
         return ended
     }
 
-    /// By what the person can be invited again. Nil only if an operator has changed the row by hand.
+    /// Whether it is a one-time link that nobody has taken.
+    package var isUntakenLink: Bool { isPending && user == nil && linkSecret != nil }
+
+    /// By what the person can be invited again. Nil for a one-time link that nobody took. Otherwise nil only if an operator has
+    /// changed the row by hand.
     var person: InvitedPerson? {
         user.map(InvitedPerson.user) ?? address.map(InvitedPerson.address)
     }

@@ -21,6 +21,8 @@ struct ParticipantsRules {
     /// The public permission before and after the save.
     let before: SharePermission
     let after: SharePermission
+    /// Who is blocked by the same save. They leave also while the share is public.
+    let blocked: Set<UserID>
     let now: Timestamp
     let limits: Limits
 
@@ -86,7 +88,7 @@ struct ParticipantsRules {
             }
             // the invitation of somebody who has not accepted ends as the share becomes public.
             if let row, row.isPending, after != .noAccess { continue }
-            guard let person = named == nil ? entry.person : named?.person else { return nil }
+            guard let person = named.map({ $0.person ?? entry.linkPerson }) ?? entry.person else { return nil }
             sorted.invite(person, by: entry, at: places.take(row) ?? entry.id)
         }
         return sorted
@@ -101,7 +103,9 @@ struct ParticipantsRules {
         if count >= limits.participantsMax, count > living.count { return .tooManyParticipants }
         guard after != .noAccess else { return nil }
         if !entries.invited.isEmpty { return .participantsFixed }
-        let removesSome = living.contains { stays($0) && entries.known[$0.id] == nil }
+        let removesSome = living.contains { row in
+            stays(row) && entries.known[row.id] == nil && !(row.user.map(blocked.contains) ?? false)
+        }
         return removesSome && before != .noAccess ? .participantsFixed : nil
     }
 

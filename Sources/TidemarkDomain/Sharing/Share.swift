@@ -20,17 +20,20 @@ package struct Share: Hashable, Sendable {
     package let recordName: String
     /// What everybody with the URL may do.
     package var publicPermission: SharePermission
+    /// Whether somebody with the URL who is not invited may ask for access.
+    package var allowsRequests: Bool
     /// The number of the change that ended the share; nil while it lives. The rows of its participants do not change
     /// then: they grant nothing any more.
     package var endedNumber: ChangeNumber?
 
     package init(
         number: ShareNumber, recordName: String = Share.zoneWideName,
-        publicPermission: SharePermission = .noAccess, endedNumber: ChangeNumber? = nil
+        publicPermission: SharePermission = .noAccess, allowsRequests: Bool = false, endedNumber: ChangeNumber? = nil
     ) {
         self.number = number
         self.recordName = recordName
         self.publicPermission = publicPermission
+        self.allowsRequests = allowsRequests
         self.endedNumber = endedNumber
     }
 

@@ -6,6 +6,8 @@ internal import TidemarkFields
 package enum ShareAction: Sendable {
     /// Somebody accepts, or joins by the URL. Somebody who joins gets this new random participant ID.
     case accept(ShareVisitor, as: ParticipantID)
+    /// Somebody with the URL who is not invited asks for access. What takes no request succeeds without a change.
+    case requestAccess(ShareVisitor)
     /// Somebody declines, or leaves.
     case decline(ShareVisitor)
     /// A participant leaves the zone. An invitation stays, because a user who is only invited does not see the zone. So a
@@ -65,6 +67,15 @@ extension ShareAction {
             case .success(let acceptance):
                 guard let changes = acceptance.changes else { return nil }
                 if table?.shares?.hasRoom(for: changes.addedRowCount, within: limits) == false { return .tooMuchShared }
+                return table?.touchShare(changes, now: now)
+            }
+        case .requestAccess(let visitor):
+            switch visitor.requesting(in: sharing, at: number, now: now, limits: limits) {
+            case .failure(let reason): return reason
+            case .success(let changes):
+                guard let changes, table?.shares?.hasRoom(for: changes.addedRowCount, within: limits) == true else {
+                    return nil
+                }
                 return table?.touchShare(changes, now: now)
             }
         case .decline(let visitor):

@@ -18,7 +18,8 @@
 //  7. participantInvalid    R-311: an unknown participant without a person, or a role that they cannot have
 //  8. tooManyParticipants   R-309
 //  9. participantsFixed     R-309: somebody is added or removed while the share is public
-// 10. tooMuchShared         R-783: the owner's account has no room for what is added
+// 10. tooManyBlocked        R-974
+// 11. tooMuchShared         R-783: the owner's account has no room for what is added
 // What else can be wrong with the record itself is in `RecordsRules`.
 
 /// What a save of a CKShare is decided on.
@@ -85,13 +86,22 @@ extension ShareSave {
         let sharing = context.sharing
         let before = current?.publicPermission ?? .noAccess
         let after = publicPermission ?? before
+        let rows = current.flatMap { sharing.participants[$0.number] } ?? [:]
         let rules = ParticipantsRules(
-            rows: current.flatMap { sharing.participants[$0.number] } ?? [:], owner: sharing.owner, before: before,
-            after: after, now: context.now, limits: limits)
-        return rules.plan(participants).map { participants in
+            rows: rows, owner: sharing.owner, before: before, after: after, blocked: answers.blocked,
+            now: context.now, limits: limits)
+        let requestsRules = AccessRequestsRules(
+            requests: current.flatMap { sharing.requests[$0.number] } ?? [:], owner: sharing.owner, now: context.now,
+            limits: limits)
+        return rules.plan(participants).flatMap { planned in
+            var participants = planned
+            return requestsRules.plan(answers, over: rows, &participants).map { (participants, $0) }
+        }.map { participants, requests in
             let revived = Set(participants.updated.map(\.id))
             return SharePlan(
-                current: current, recordName: recordName, publicPermission: after, participants: participants,
+                current: current, recordName: recordName, publicPermission: after,
+                allowsRequests: allowsRequests ?? current?.allowsRequests ?? false, participants: participants,
+                requests: requests,
                 forgotten: current.map { sharing.forgettableRows(of: $0.number, but: revived, limits: limits) } ?? [],
                 forgottenShares: current == nil ? sharing.forgettableShares(limits: limits) : [],
                 insertedSecret: sharing.secret == nil ? context.freshSecret : nil)
@@ -105,7 +115,9 @@ package struct SharePlan: Sendable, Equatable {
     package let current: Share?
     let recordName: String
     let publicPermission: SharePermission
+    let allowsRequests: Bool
     let participants: ParticipantsPlan
+    let requests: AccessRequestsPlan
     let forgotten: [ParticipantID]
     let forgottenShares: [ShareNumber]
     let insertedSecret: [UInt8]?
@@ -114,11 +126,20 @@ package struct SharePlan: Sendable, Equatable {
     /// fields does.
     package var isChange: Bool {
         guard let current else { return true }
-        return !participants.isEmpty || current != row(numbered: current.number)
+        return !participants.isEmpty || !requests.isEmpty || current != row(numbered: current.number)
+    }
+
+    /// Whether the service has made all random secrets that the plan needs.
+    var hasItsSecrets: Bool {
+        let rows = participants.inserted + participants.updated
+        return insertedSecret?.isEmpty != true && !rows.contains { $0.linkSecret?.isEmpty ?? false }
     }
 
     /// How many rows the shares of the zone have more afterwards.
-    var addedRowCount: Int { participants.inserted.count + (current == nil ? 1 : 0) - forgotten.count }
+    var addedRowCount: Int {
+        participants.inserted.count + (current == nil ? 1 : 0) - forgotten.count
+            + requests.inserted.count - requests.dropped.count
+    }
 
     /// What to write, once the change has its number; nil if nothing changes.
     package func changes(at number: ChangeNumber) -> SharingChanges? {
@@ -131,11 +152,15 @@ package struct SharePlan: Sendable, Equatable {
         changes.updated = participants.updated
         changes.ended = participants.ended.map { $0.ended(at: number) }
         changes.forgotten = forgotten
+        changes.insertedRequests = requests.inserted
+        changes.updatedRequests = requests.updated
+        changes.droppedRequests = requests.dropped
         changes.forgottenShares = forgottenShares
         return changes
     }
 
     private func row(numbered number: ShareNumber) -> Share {
-        Share(number: number, recordName: recordName, publicPermission: publicPermission)
+        Share(
+            number: number, recordName: recordName, publicPermission: publicPermission, allowsRequests: allowsRequests)
     }
 }

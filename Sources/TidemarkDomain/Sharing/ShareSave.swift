@@ -10,19 +10,43 @@ package struct ShareSave: Sendable, Equatable {
     package let publicPermission: SharePermission?
     /// All who are to take part, without the owner; nil: those who do now. Whoever is left out is removed.
     package let participants: [ParticipantSave]?
+    /// Whether whoever is not invited may ask for access; nil: as now, in a new share they may not.
+    package let allowsRequests: Bool?
+    /// What is answered those who have asked.
+    package let answers: AccessAnswers
 
     package init(
         recordName: String = Share.zoneWideName, tag: ChangeTag?, publicPermission: SharePermission? = nil,
-        participants: [ParticipantSave]? = nil
+        participants: [ParticipantSave]? = nil, allowsRequests: Bool? = nil, answers: AccessAnswers = AccessAnswers()
     ) {
         self.recordName = recordName
         self.tag = tag
         self.publicPermission = publicPermission
         self.participants = participants
+        self.allowsRequests = allowsRequests
+        self.answers = answers
+    }
+
+    /// Whether it invites somebody by a one-time link.
+    package var invitesByLink: Bool { participants?.contains { $0.linkPerson != nil } ?? false }
+
+    /// The same, with a new random secret for each one-time link.
+    func givingLinks(_ secret: () -> [UInt8]) -> ShareSave {
+        let participants = participants?.map { entry in
+            entry.linkPerson == nil
+                ? entry
+                : ParticipantSave(
+                    id: entry.id, person: .link(secret()), role: entry.role, permission: entry.permission)
+        }
+        return ShareSave(
+            recordName: recordName, tag: tag, publicPermission: publicPermission, participants: participants,
+            allowsRequests: allowsRequests, answers: answers)
     }
 
     /// Whether it says nothing of the share, so that only fields of the record may change.
-    package var isAboutFields: Bool { publicPermission == nil && participants == nil }
+    package var isAboutFields: Bool {
+        publicPermission == nil && participants == nil && allowsRequests == nil && answers.isEmpty
+    }
 }
 
 /// One participant of a ``ShareSave``.
@@ -44,6 +68,9 @@ package struct ParticipantSave: Sendable, Hashable {
         self.permission = permission
     }
 
+    /// a one-time link that nobody took and that has ended can be invited anew, and gets another secret.
+    var linkPerson: InvitedPerson? { if case .link = person { person } else { nil } }
+
     /// The role of the person if they are invited: nobody is invited as owner or as public user.
     var invitedRole: ParticipantRole { role == .administrator ? .administrator : .privateUser }
 }
@@ -53,11 +80,13 @@ package enum InvitedPerson: Sendable, Hashable {
     case user(UserID)
     /// An e-mail address or a telephone number in its normal form. Whoever has it verified may accept.
     case address(String)
+    /// Whoever comes first with the one-time link of this random secret. It is empty until the service has made one.
+    case link([UInt8])
 
     /// Whether it can be stored.
     func isValid(within limits: Limits) -> Bool {
         switch self {
-        case .user: true
+        case .user, .link: true
         case .address(let address):
             // Also keeps U+0000 out, which the store's text cannot hold.
             !address.isEmpty && address.utf8.count <= limits.addressBytesMax

@@ -7,17 +7,33 @@ package struct ShareVisitor: Sendable, Hashable {
     package let addresses: Set<String>
     /// The secret of the URL with which they come. Nil if they come without one: then they must be invited or take part.
     package let secret: [UInt8]?
+    /// The secret of the one-time link with which they come, instead of the URL.
+    package let linkSecret: [UInt8]?
 
-    package init(user: UserID, addresses: Set<String> = [], secret: [UInt8]? = nil) {
+    package init(
+        user: UserID, addresses: Set<String> = [], secret: [UInt8]? = nil, linkSecret: [UInt8]? = nil
+    ) {
         self.user = user
         self.addresses = addresses
         self.secret = secret
+        self.linkSecret = linkSecret
     }
 
     /// The same user, who comes with a URL.
-    package func bringing(_ secret: [UInt8]) -> ShareVisitor {
-        ShareVisitor(user: user, addresses: addresses, secret: secret)
+    package func bringing(_ key: ShareKey) -> ShareVisitor {
+        switch key {
+        case .zone(let secret): ShareVisitor(user: user, addresses: addresses, secret: secret)
+        case .oneTime(let secret): ShareVisitor(user: user, addresses: addresses, linkSecret: secret)
+        }
     }
+}
+
+/// What a link opens.
+package enum ShareKey: Sendable, Hashable {
+    /// The share of the zone that has this secret.
+    case zone([UInt8])
+    /// One participant's place, by the secret of their one-time link.
+    case oneTime([UInt8])
 }
 
 /// How a visitor comes to a share.
@@ -59,14 +75,36 @@ extension ZoneSharing {
         if let row = row(of: visitor.user, in: share.number), row.isLiving {
             return (share, row.hasAccepted ? .participant(row) : .invited(row))
         }
+        // for whoever is blocked there is no such share.
+        if isBlocked(visitor.user, in: share.number) { return nil }
+        if let secret = visitor.linkSecret {
+            // whoever took the link is found above. For everybody else it is as if there were no such link.
+            guard let row = row(ofLink: secret, in: share.number), row.isUntakenLink else { return nil }
+            return (share, .invited(row))
+        }
         if let row = invitation(of: visitor, in: share.number) { return (share, .invited(row)) }
         return share.isPublic && visitor.secret != nil ? (share, .publicUser) : nil
     }
 
     /// The living share. Nil if the visitor comes with another URL than the zone's: the zone of that URL is gone, and this one
     /// has the same name. This is decided under the lock, because the zone may have been made anew since the link was looked up.
-    fileprivate func share(for visitor: ShareVisitor) -> Share? {
-        visitor.secret == nil || visitor.secret == secret ? livingShare : nil
+    ///
+    /// A one-time link dies with its participant.
+    func share(for visitor: ShareVisitor) -> Share? {
+        if let secret = visitor.linkSecret {
+            return livingShare.flatMap { row(ofLink: secret, in: $0.number) == nil ? nil : $0 }
+        }
+        return visitor.secret == nil || visitor.secret == secret ? livingShare : nil
+    }
+
+    /// The living row with that one-time link. Each row is compared in full, so that the time tells nothing of the secrets.
+    fileprivate func row(ofLink secret: [UInt8], in share: ShareNumber) -> Participant? {
+        var found: Participant?
+        for row in rows(of: share) where row.isLiving {
+            guard let own = row.linkSecret, !own.isEmpty, own.count == secret.count else { continue }
+            if zip(own, secret).reduce(UInt8(0), { $0 | ($1.0 ^ $1.1) }) == 0 { found = row }
+        }
+        return found
     }
 
     /// The pending row that an address of the visitor opens. If several addresses are invited, the one that allows most,
@@ -104,6 +142,8 @@ extension ShareVisitor {
             changes.updated = [row.accepted(by: user, at: number)]
             // The user has one row: the one that lives takes the place of the one that ended.
             if let former, former.id != row.id { changes.forgotten = [former.id] }
+            // whoever has come waits for no answer.
+            if sharing.request(of: user, in: share.number) != nil { changes.droppedRequests = [user] }
         case .publicUser:
             // who joins counts, and so does the owner.
             guard sharing.livingCount(in: share.number) + 1 < limits.participantsMax else {
@@ -111,18 +151,23 @@ extension ShareVisitor {
             }
             let row = Participant.joining(user, as: former?.id ?? id, at: number, now: now)
             if former == nil { changes.inserted = [row] } else { changes.updated = [row] }
+            if sharing.request(of: user, in: share.number) != nil { changes.droppedRequests = [user] }
             changes.forgotten = sharing.forgettableRows(of: share.number, but: [row.id], limits: limits)
         }
         return .success(ShareAcceptance(changes: changes))
     }
 
     /// Ends the visitor's invitations and participation. Nil if there is nothing to end: that succeeds with the same answer.
+    ///
+    /// A one-time link that nobody took is declined by whoever has it.
     package func declining(in sharing: ZoneSharing?, at number: ChangeNumber) -> SharingChanges? {
         precondition(sharing?.isWhole ?? true)
         guard let sharing, let share = sharing.share(for: self) else { return nil }
+        let link = linkSecret.flatMap { sharing.row(ofLink: $0, in: share.number) }
         let rows = sharing.rows(of: share.number).filter { row in
             guard row.isLiving else { return false }
-            return row.user.map { $0 == user } ?? row.address.map(addresses.contains) ?? false
+            if let owner = row.user { return owner == user }
+            return row.id == link?.id || row.address.map(addresses.contains) ?? false
         }
         return SharingChanges.ending(rows, of: share.number, at: number)
     }

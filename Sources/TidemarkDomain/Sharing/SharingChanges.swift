@@ -20,11 +20,20 @@ package struct SharingChanges: Hashable, Sendable {
     package var ended: [Participant] = []
     /// Rows to delete, before all others are written.
     package var forgotten: [ParticipantID] = []
+    /// New rows of those who have asked for access, or may not.
+    package var insertedRequests: [AccessRequest] = []
+    /// The same rows with other values, by their users.
+    package var updatedRequests: [AccessRequest] = []
+    /// Of whom such rows are deleted.
+    package var droppedRequests: [UserID] = []
     /// Ended shares to delete with their participants.
     package var forgottenShares: [ShareNumber] = []
 
     /// How many rows there are more afterwards.
-    var addedRowCount: Int { inserted.count + (insertedShare == nil ? 0 : 1) - forgotten.count }
+    var addedRowCount: Int {
+        inserted.count + (insertedShare == nil ? 0 : 1) - forgotten.count
+            + insertedRequests.count - droppedRequests.count
+    }
 
     package init(_ share: ShareNumber, at number: ChangeNumber) {
         self.share = share

@@ -7,13 +7,24 @@ package struct ShownParticipant: Sendable, Hashable {
     package let user: UserID?
     /// The address that was invited; nil for viewers who may not change the share.
     package let address: String?
+    /// The secret of the participant's one-time link; nil for viewers who may not change the share.
+    package let linkSecret: [UInt8]?
     /// The person's name. Nil: they have none, or they have not accepted.
     package let name: PersonName?
     package let role: ParticipantRole
     package let permission: SharePermission
     package let status: ParticipantStatus
+    /// When the participant was added; nil for the owner.
+    package let addedAt: Timestamp?
+    /// Whether they had asked for access when they were invited.
+    package let isApprovedRequester: Bool
     /// Whether the participant is the viewer.
     package let isViewer: Bool
+
+    /// What it takes in an answer, roughly.
+    var byteCount: Int {
+        (linkSecret == nil ? 100 : 200) + (address?.utf8.count ?? 0) + (name?.byteCount ?? 0)
+    }
 }
 
 extension ZoneSharing {
@@ -42,24 +53,26 @@ extension ZoneSharing {
         let sorted = shown.sorted { ($0.addedAt, $0.id) < ($1.addedAt, $1.id) }
         return [shownOwner(to: viewer)]
             + sorted.map {
-                $0.shown(in: share, isViewer: $0.id == own?.id, withAddress: seesAll, named: personNames)
+                $0.shown(in: share, isViewer: $0.id == own?.id, seesAll: seesAll, named: personNames)
             }
     }
 
     private func shownOwner(to viewer: UserID) -> ShownParticipant {
         ShownParticipant(
-            id: .owner, user: owner, address: nil, name: personNames[owner], role: .owner, permission: .readWrite,
-            status: .accepted, isViewer: viewer == owner)
+            id: .owner, user: owner, address: nil, linkSecret: nil, name: personNames[owner], role: .owner,
+            permission: .readWrite, status: .accepted, addedAt: nil, isApprovedRequester: false,
+            isViewer: viewer == owner)
     }
 }
 
 extension Participant {
     /// whoever is only invited has no name, so that an invitation tells nobody whose an address or a record name is.
     fileprivate func shown(
-        in share: Share, isViewer: Bool, withAddress seesAll: Bool, named names: [UserID: PersonName]
+        in share: Share, isViewer: Bool, seesAll: Bool, named names: [UserID: PersonName]
     ) -> ShownParticipant {
         ShownParticipant(
-            id: id, user: user, address: seesAll ? address : nil, name: hasAccepted ? user.flatMap { names[$0] } : nil,
-            role: role, permission: permission(in: share), status: status, isViewer: isViewer)
+            id: id, user: user, address: seesAll ? address : nil, linkSecret: seesAll ? linkSecret : nil,
+            name: hasAccepted ? user.flatMap { names[$0] } : nil, role: role, permission: permission(in: share),
+            status: status, addedAt: addedAt, isApprovedRequester: isApprovedRequester, isViewer: isViewer)
     }
 }

@@ -5,18 +5,42 @@ package struct ShownShare: Sendable, Hashable {
     package let publicPermission: SharePermission
     /// The owner first.
     package let participants: [ShownParticipant]
-    /// The secret of the share's URL.
+    /// The secret of the share's URL. Empty for a viewer who has a one-time link that they have not taken yet: with
+    /// the URL they could join later, if the share becomes public.
     package let secret: [UInt8]
+    /// The SHA-256 of the secret, with which one-time links begin. Empty: they are not told.
+    package var secretHash: [UInt8] = []
+    /// Whether whoever is not invited may ask for access. Told, as what follows, to those who may change the share.
+    package let allowsRequests: Bool
+    /// Who has asked and waits, in the order in which they came.
+    package let requesters: [ShownRequester]
+    /// Who may not ask any more.
+    package let blocked: [ShownRequester]
+
+    /// Whether the viewer is told of one-time links.
+    package var hasOneTimeLinks: Bool { participants.contains { $0.linkSecret != nil } }
 
     /// What it takes in an answer, roughly.
     package var byteCount: Int {
-        participants.reduce(100) { $0 + 100 + ($1.address?.utf8.count ?? 0) + ($1.name?.byteCount ?? 0) }
+        let asking = (requesters + blocked).reduce(0) { $0 + 100 + ($1.name?.byteCount ?? 0) }
+        return participants.reduce(100) { $0 + $1.byteCount } + asking
     }
 
     /// The users among the participants, but for one.
     package func users(besides caller: UserID?) -> Set<UserID> {
-        Set(participants.compactMap(\.user).filter { $0 != caller })
+        Set((participants.compactMap(\.user) + (requesters + blocked).map(\.user)).filter { $0 != caller })
     }
+}
+
+extension AccessRequest {
+    /// By which a list is ordered.
+    fileprivate var shownTime: Timestamp { requestedAt ?? Timestamp(milliseconds: 0) }
+}
+
+/// Somebody who has asked for access to a share, or may not. Whoever asks tells who they are.
+package struct ShownRequester: Sendable, Hashable {
+    package let user: UserID
+    package let name: PersonName?
 }
 
 extension ZoneSharing {
@@ -33,7 +57,18 @@ extension ZoneSharing {
         guard let share = livingShare(named: recordName) else { return nil }
         let shown = participants(of: share.number, shownTo: viewer, invitedAs: invitation)
         guard !shown.isEmpty else { return nil }
+        let comesByLink = invitation.flatMap { participants[share.number]?[$0] }?.isUntakenLink ?? false
+        let seesAll = ShareAccess(of: viewer, in: self).mayChange(share.number)
+        func asking(_ isBlocked: Bool) -> [ShownRequester] {
+            guard seesAll else { return [] }
+            let rows = (requests[share.number] ?? [:]).values.filter { $0.isBlocked == isBlocked }
+            let sorted = rows.sorted { ($0.shownTime, $0.user.rawValue) < ($1.shownTime, $1.user.rawValue) }
+            return sorted.map { row in
+                ShownRequester(user: row.user, name: row.requestedAt == nil ? nil : personNames[row.user])
+            }
+        }
         return ShownShare(
-            publicPermission: share.publicPermission, participants: shown, secret: secret ?? [])
+            publicPermission: share.publicPermission, participants: shown, secret: comesByLink ? [] : secret ?? [],
+            allowsRequests: seesAll && share.allowsRequests, requesters: asking(false), blocked: asking(true))
     }
 }

@@ -6,6 +6,8 @@ package struct ZoneSharing: Hashable, Sendable {
     package let owner: UserID
     package private(set) var shares: [ShareNumber: Share]
     package private(set) var participants: [ShareNumber: [ParticipantID: Participant]]
+    /// Who has asked for access, or may not, by their users. Only if all participants were read.
+    package private(set) var requests: [ShareNumber: [UserID: AccessRequest]]
     /// The secret of the zone's URL; nil: the zone was never shared. Another share of the zone has the same URL.
     package private(set) var secret: [UInt8]?
     /// Whether all participants of living shares were read; to be shown, those who have not ended. For the access of some
@@ -19,7 +21,8 @@ package struct ZoneSharing: Hashable, Sendable {
 
     package init(
         owner: UserID, shares: [Share] = [], participants: [ShareNumber: [Participant]] = [:],
-        secret: [UInt8]? = nil, isWhole: Bool = true, personNames: [UserID: PersonName] = [:]
+        requests: [ShareNumber: [AccessRequest]] = [:], secret: [UInt8]? = nil, isWhole: Bool = true,
+        personNames: [UserID: PersonName] = [:]
     ) {
         self.owner = owner
         self.shares = Dictionary(shares.map { ($0.number, $0) }) { _, last in last }
@@ -28,6 +31,9 @@ package struct ZoneSharing: Hashable, Sendable {
         }
         self.participants = participants
         rowIDs = participants.mapValues(Self.rowsOfUsers)
+        self.requests = requests.mapValues { rows in
+            Dictionary(rows.map { ($0.user, $0) }) { _, last in last }
+        }
         self.secret = secret
         self.isWhole = isWhole
         self.personNames = personNames
@@ -47,6 +53,7 @@ package struct ZoneSharing: Hashable, Sendable {
         for number in changes.forgottenShares {
             sharing.shares[number] = nil
             sharing.participants[number] = nil
+            sharing.requests[number] = nil
             sharing.rowIDs[number] = nil
         }
         if let share = changes.insertedShare ?? changes.updatedShare {
@@ -58,6 +65,10 @@ package struct ZoneSharing: Hashable, Sendable {
         for row in changes.updated + changes.ended + changes.inserted { rows[row.id] = row }
         sharing.participants[changes.share] = rows
         sharing.rowIDs[changes.share] = Self.rowsOfUsers(rows)
+        for user in changes.droppedRequests { sharing.requests[changes.share]?[user] = nil }
+        for row in changes.updatedRequests + changes.insertedRequests {
+            sharing.requests[changes.share, default: [:]][row.user] = row
+        }
         return sharing
     }
 
@@ -70,6 +81,14 @@ package struct ZoneSharing: Hashable, Sendable {
     func row(of user: UserID, in share: ShareNumber) -> Participant? {
         rowIDs[share]?[user].flatMap { participants[share]?[$0] }
     }
+
+    func request(of user: UserID, in share: ShareNumber) -> AccessRequest? { requests[share]?[user] }
+
+    /// Whether the user comes to the share by no link and no address.
+    func isBlocked(_ user: UserID, in share: ShareNumber) -> Bool { request(of: user, in: share)?.isBlocked ?? false }
+
+    /// Those who have asked for access and wait for an answer.
+    func waitingCount(in share: ShareNumber) -> Int { (requests[share] ?? [:]).values.count { !$0.isBlocked } }
 
     private static func rowsOfUsers(_ rows: [ParticipantID: Participant]) -> [UserID: ParticipantID] {
         var ids: [UserID: ParticipantID] = [:]

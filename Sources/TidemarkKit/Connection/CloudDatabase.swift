@@ -145,7 +145,9 @@ extension WireRequestKind {
     /// Whether it changes anything on the server.
     fileprivate var isChange: Bool {
         switch self {
-        case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares: true
+        case .modifyRecords, .modifyZones, .modifySubscriptions, .saveAccountKey, .saveZoneKey, .acceptShares,
+            .requestShareAccess:
+            true
         case .hello, .fetchDatabaseChanges, .fetchZoneChanges, .fetchRecords, .fetchZones, .fetchSubscriptions,
             .fetchKeys, .fetchAssetChunk, .queryRecords, .prepareAssetUpload, .uploadAssetChunk, .fetchShareMetadata,
             .fetchShareParticipants, .verifyZone, .unread:

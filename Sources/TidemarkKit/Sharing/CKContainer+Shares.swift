@@ -47,6 +47,18 @@ extension CKContainer {
         return try await sharedCloudDatabase.cloud.acceptShares(metadatas).mapValues { $0.erased }
     }
 
+    /// Asks the owners of shares for access. Whoever is let in is invited, and accepts as others do.
+    ///
+    /// The result is a success alike whether there is such a share, it takes requests, and the current user is not blocked:
+    /// nobody is told. At most 20 URLs a minute: more fail with `requestRateLimited`.
+    ///
+    /// - Returns: `participantAlreadyInvited` for shares that the user may accept or takes part in, `invalidArguments` for one's
+    ///   own.
+    public func requestShareAccess(for urls: [URL]) async throws -> [URL: Result<Void, any Error>] {
+        guard !urls.isEmpty else { return [:] }
+        return try await sharedCloudDatabase.cloud.requestAccess(to: urls).mapValues { $0.erased }
+    }
+
     /// The metadata of the share with that URL: ``shareMetadata(for:)`` with a completion handler.
     @preconcurrency
     public func fetchShareMetadata(

@@ -61,6 +61,15 @@ public class CKShare: CKRecord, @unchecked Sendable {
     /// URL.
     public var url: URL? { sharing.withLock { $0.url } }
 
+    /// The URL of a participant who was made by ``CKShareParticipant/oneTimeURLParticipant()``: one person uses it once.
+    ///
+    /// It is there once the share is saved, for its owner and administrators, and does not change while the participant is in
+    /// the share. To remove the participant makes it void. Whoever has accepted with it may use it as they use ``url``. For
+    /// everybody else it is then as if there were no such share.
+    public func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? {
+        participants.first { $0.participantID == participantID }?.oneTimeURL
+    }
+
     /// The owner, then all other participants.
     public var participants: [CKShare.Participant] {
         sharing.withLock { [$0.owner] + $0.others }
@@ -86,6 +95,45 @@ public class CKShare: CKRecord, @unchecked Sendable {
     /// Removes a participant. The owner stays.
     public func removeParticipant(_ participant: CKShare.Participant) {
         sharing.withLock { $0.remove(participant) }
+    }
+
+    // MARK: Requests for access
+
+    /// Whether somebody with ``url`` who is not invited may ask for access; default false. Only the owner and
+    /// administrators know it, as all that follows.
+    public var allowsAccessRequests: Bool {
+        get { sharing.withLock { $0.access.isAllowed } }
+        set { sharing.withLock { $0.access.isAllowed = newValue } }
+    }
+
+    /// Those who have asked for access and wait, in the order in which they came. A request is a change of the share: the
+    /// engine brings it as any other.
+    ///
+    /// To approve one, look the person up by its `participantLookupInfo`, add them as a participant, and save the share. They
+    /// accept then as everybody who is invited.
+    public var requesters: [CKShare.AccessRequester] { sharing.withLock { $0.access.requesters } }
+
+    /// Those who may not ask for access any more.
+    public var blockedIdentities: [CKShare.BlockedIdentity] { sharing.withLock { $0.access.blocked } }
+
+    /// Refuses requests. Who has made them is not told, and may ask again. Save the share afterwards.
+    ///
+    /// Where only the owner or an administrator may do it, CloudKit raises an exception for others. Here the save fails with
+    /// `permissionFailure`.
+    public func denyRequesters(_ requesters: [CKShare.AccessRequester]) {
+        sharing.withLock { $0.access.deny(requesters) }
+    }
+
+    /// Refuses requests, and all that these users ask later; if they take part by now, they are removed. Save the share
+    /// afterwards. For who is blocked it is as if there were no such share, by whatever link they come, until they are unblocked
+    /// or invited by their user record.
+    public func blockRequesters(_ requesters: [CKShare.AccessRequester]) {
+        sharing.withLock { $0.block(requesters) }
+    }
+
+    /// Lets users ask again. Save the share afterwards.
+    public func unblockIdentities(_ blockedIdentities: [CKShare.BlockedIdentity]) {
+        sharing.withLock { $0.access.unblock(blockedIdentities) }
     }
 
     // MARK: Saving

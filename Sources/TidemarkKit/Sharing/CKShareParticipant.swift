@@ -33,6 +33,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         var permission: CKShare.ParticipantPermission
         /// The share to which the object belongs, once it belongs to one.
         var shareID: CKRecord.ID?
+        var invitation = ParticipantInvitation()
     }
 
     private let state: Locked<State>
@@ -47,6 +48,27 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         super.init()
     }
 
+    convenience init(
+        _ identity: CKUserIdentity, role: CKShare.ParticipantRole, permission: CKShare.ParticipantPermission,
+        acceptanceStatus: CKShare.ParticipantAcceptanceStatus, id: ID, _ invitation: ParticipantInvitation
+    ) {
+        self.init(identity, role: role, permission: permission, acceptanceStatus: acceptanceStatus, id: id)
+        state.withLock { $0.invitation = invitation }
+    }
+
+    /// Somebody whom nobody has named: whoever comes first with the participant's one-time URL.
+    ///
+    /// Add the participant to a share and save that. Then ``CKShare/oneTimeURL(for:)`` has the URL, which you send to one
+    /// person. They pass it to ``CKContainer/shareMetadata(for:)`` and accept, as with any URL of a share. From then on the
+    /// participant is that person, and the URL is of no use to anybody else. Until then `userIdentity` names nobody.
+    ///
+    /// In CloudKit it returns `Self`.
+    public class func oneTimeURLParticipant() -> CKShare.Participant {
+        CKShare.Participant(
+            CKUserIdentity(), role: .privateUser, permission: .readOnly, acceptanceStatus: .pending,
+            id: UUID().uuidString, ParticipantInvitation(isByLink: true))
+    }
+
     /// This participant's name. Once the share is saved it is the one that the server has for the person.
     public var participantID: CKShare.Participant.ID { state.withLock { $0.id } }
 
@@ -55,6 +77,13 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     /// Whether they have accepted.
     public var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { state.withLock { $0.status } }
+
+    /// When they were added to the share, on the server's clock. Nil for the owner, before the share is saved, and if the
+    /// server is too old to say it.
+    public var dateAddedToShare: Date? { state.withLock { $0.invitation.addedAt } }
+
+    /// Whether they had asked for access when the owner or an administrator added them.
+    public var isApprovedRequester: Bool { state.withLock { $0.invitation.isApprovedRequester } }
 
     /// Their role; default `privateUser`.
     public var role: CKShare.ParticipantRole {
@@ -76,6 +105,9 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
     }
 
     // MARK: In a share
+
+    /// The URL of the participant's own; nil if they were not invited by one.
+    var oneTimeURL: URL? { state.withLock { $0.invitation.url } }
 
     /// The share to which the object belongs; nil until it is added to one.
     var shareID: CKRecord.ID? { state.withLock { $0.shareID } }
@@ -108,6 +140,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
             mine.id = theirs.id
             mine.identity = theirs.identity
             mine.status = theirs.status
+            mine.invitation = theirs.invitation
             mine.shareID = mine.shareID ?? theirs.shareID
             guard let before else { return }
             if mine.role == before.role { mine.role = theirs.role }
@@ -119,13 +152,15 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
     var terms: ParticipantTerms {
         let now = state.withLock { $0 }
         return ParticipantTerms(
-            id: now.id, identity: now.identity, status: now.status, role: now.role, permission: now.permission)
+            id: now.id, identity: now.identity, status: now.status, invitation: now.invitation, role: now.role,
+            permission: now.permission)
     }
 
     var copied: CKShare.Participant {
         let now = state.withLock { $0 }
         let copy = CKShare.Participant(
-            now.identity, role: now.role, permission: now.permission, acceptanceStatus: now.status, id: now.id)
+            now.identity, role: now.role, permission: now.permission, acceptanceStatus: now.status, id: now.id,
+            now.invitation)
         if let shareID = now.shareID { copy.join(shareID) }
         return copy
     }
@@ -153,7 +188,8 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
                 status: CKShare.ParticipantAcceptanceStatus(rawValue: number("AcceptanceStatus")) ?? .unknown,
                 role: CKShare.ParticipantRole(rawValue: number("Role")) ?? .unknown,
                 permission: CKShare.ParticipantPermission(rawValue: number("Permission")) ?? .unknown,
-                shareID: coder.optionalObject(of: CKRecord.ID.self, forKey: "ShareID")))
+                shareID: coder.optionalObject(of: CKRecord.ID.self, forKey: "ShareID"),
+                invitation: ParticipantInvitation(coder: coder)))
         super.init()
     }
 
@@ -166,6 +202,7 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         coder.encode(Int64(now.role.rawValue), forKey: "Role")
         coder.encode(Int64(now.permission.rawValue), forKey: "Permission")
         if let shareID = now.shareID { coder.encode(shareID, forKey: "ShareID") }
+        now.invitation.encode(with: coder)
     }
 
     /// An independent participant with the same name and settings.

@@ -11,6 +11,8 @@ extension CloudDatabase {
     private static let itemsMax = 100
     /// Addresses of one request, and of one minute; the server allows as many.
     private static let addressesMax = 60
+    /// Links of one request for access, and of one minute; the server allows as many.
+    private static let requestedLinksMax = 20
 
     // MARK: Links
 
@@ -167,6 +169,53 @@ extension CloudDatabase {
         CKError(
             .invalidArguments,
             message: "The share belongs to the container \(identifier). Call its CKContainer(identifier:).")
+    }
+
+    // MARK: Requests for access
+
+    /// Asks for access to the shares with these URLs, each once. A URL that no server can have made is asked for by none,
+    /// and succeeds, as one that leads nowhere.
+    ///
+    /// - Returns: `requestRateLimited` for those for which the server had no room any more. What was asked for stays.
+    func requestAccess(to urls: [URL]) async throws(CKError) -> [URL: Result<Void, CKError>] {
+        var results: [URL: Result<Void, CKError>] = [:]
+        var links: [String: [URL]] = [:]
+        for url in Set(urls) {
+            if let link = ShareURLs.link(in: url) {
+                links[link, default: []].append(url)
+            } else {
+                results[url] = .success(())
+            }
+        }
+        var rest = links.keys.sorted()[...]
+        var hasAsked = false
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(Self.requestedLinksMax))
+            rest = rest.dropFirst(part.count)
+            do throws(CKError) {
+                if hasAsked { try checkMayGoOn() }
+                for (link, result) in zip(part, try await ask(part)) {
+                    for url in links[link] ?? [] { results[url] = result }
+                }
+                hasAsked = true
+            } catch {
+                guard error.code == .requestRateLimited, hasAsked else { throw error }
+                for link in part { for url in links[link] ?? [] { results[url] = .failure(error) } }
+            }
+        }
+        return results
+    }
+
+    private func ask(_ links: [String]) async throws(CKError) -> [Result<Void, CKError>] {
+        var request = WireRequestShareAccess()
+        request.links = links
+        let reply = try await self.request { [request] _ in .requestShareAccess(request) }
+        guard case .requestShareAccess(let answer) = reply.answer, answer.results.count == links.count else {
+            throw Self.wrongAnswer(to: .requestShareAccess)
+        }
+        return answer.results.map { result in
+            result.hasFailure ? .failure(CKError(result.failure, to: reply.request)) : .success(())
+        }
     }
 
     // MARK: People

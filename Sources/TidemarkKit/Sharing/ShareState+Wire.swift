@@ -11,7 +11,7 @@ extension ShareState {
         self.init(ownerName: ownerName)
         publicPermission = CKShare.ParticipantPermission(wire.publicPermission)
         for person in wire.participants {
-            let participant = CKShare.Participant.make(person)
+            let participant = CKShare.Participant.make(person, urls)
             if person.role == .owner {
                 owner = participant
             } else {
@@ -20,18 +20,19 @@ extension ShareState {
             }
         }
         url = urls.url(of: wire.link)
+        access = AccessRequestsState(wire)
         original = terms
     }
 }
 
 extension CKShare.Participant {
     /// A participant as the server shows it. It belongs to no share yet.
-    static func make(_ wire: WireParticipant) -> CKShare.Participant {
+    static func make(_ wire: WireParticipant, _ urls: ShareURLs) -> CKShare.Participant {
         CKShare.Participant(
             CKUserIdentity(wire), role: CKShare.ParticipantRole(wire.role),
             permission: CKShare.ParticipantPermission(wire.permission),
             acceptanceStatus: CKShare.ParticipantAcceptanceStatus(wire.status),
-            id: (UUID(wire.id) ?? UUID()).uuidString)
+            id: (UUID(wire.id) ?? UUID()).uuidString, ParticipantInvitation(wire, urls))
     }
 
     /// Somebody who was looked up, and whom nobody has invited yet.
@@ -39,6 +40,15 @@ extension CKShare.Participant {
         CKShare.Participant(
             CKUserIdentity(
                 userRecordID: lookup.userRecordID, lookupInfo: lookup, hasiCloudAccount: wire.hasAccount))
+    }
+}
+
+extension ParticipantInvitation {
+    fileprivate init(_ wire: WireParticipant, _ urls: ShareURLs) {
+        self.init(
+            isByLink: !wire.link.isEmpty, url: urls.url(of: wire.link),
+            addedAt: wire.addedAt == 0 ? nil : Date(timeIntervalSince1970: Double(wire.addedAt) / 1000),
+            isApprovedRequester: wire.isApprovedRequester)
     }
 }
 
@@ -70,10 +80,15 @@ extension CKUserIdentity {
 extension PersonNameComponents {
     /// The parts that the server told; nil if it told none.
     fileprivate init?(_ wire: WireParticipant) {
-        guard !wire.givenName.isEmpty || !wire.familyName.isEmpty else { return nil }
+        self.init(given: wire.givenName, family: wire.familyName)
+    }
+
+    /// Nil if both are empty.
+    init?(given: String, family: String) {
+        guard !given.isEmpty || !family.isEmpty else { return nil }
         self.init()
-        givenName = wire.givenName.isEmpty ? nil : wire.givenName
-        familyName = wire.familyName.isEmpty ? nil : wire.familyName
+        givenName = given.isEmpty ? nil : given
+        familyName = family.isEmpty ? nil : family
     }
 }
 
@@ -93,6 +108,14 @@ extension WireShareSave {
         publicPermission = WireSharePermission(edit.terms.publicPermission)
         participants = edit.terms.participants.map(WireParticipantSave.init)
         setsParticipants = true
+        let access = edit.terms.access
+        // NB: a new share has no requests, and older servers do not know the field. So nothing is said of what is usual.
+        if access.isAllowed != edit.allowedRequests {
+            accessRequests = access.isAllowed ? .requestsAllowed : .requestsRefused
+        }
+        denied = access.answers.denied.sorted()
+        blocked = access.answers.blocked.sorted()
+        unblocked = access.answers.unblocked.sorted()
     }
 }
 
@@ -101,6 +124,7 @@ extension WireParticipantSave {
         self.init()
         id = UUID(uuidString: participant.id)?.bytes ?? []
         (user, email, phone) = participant.identity.person
+        byLink = participant.invitation.isByLink && user.isEmpty && email.isEmpty && phone.isEmpty
         role = WireParticipantRole(rawValue: Int32(participant.role.rawValue))
         permission = WireSharePermission(participant.permission)
     }

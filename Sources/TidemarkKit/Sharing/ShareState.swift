@@ -10,6 +10,7 @@ struct ShareState {
     var publicPermission = CKShare.ParticipantPermission.none
     var owner: CKShare.Participant
     var others: [CKShare.Participant] = []
+    var access = AccessRequestsState()
     /// Nil until the share is saved.
     var url: URL?
     /// What the server has, as far as it was fetched or saved; nil for a new share.
@@ -43,7 +44,15 @@ struct ShareState {
         } else {
             participant.join(shareID)
             others.append(participant)
+            access.invited(participant)
         }
+    }
+
+    /// whoever is blocked takes no part.
+    mutating func block(_ people: [CKShare.AccessRequester]) {
+        access.block(people)
+        let users = Set(people.compactMap(\.userIdentity.userRecordID))
+        others.removeAll { $0.userIdentity.userRecordID.map(users.contains) ?? false }
     }
 
     mutating func remove(_ participant: CKShare.Participant) {
@@ -81,18 +90,22 @@ struct ShareState {
     // MARK: Saving
 
     var terms: ShareTerms {
-        ShareTerms(publicPermission: publicPermission, participants: others.map(\.terms))
+        ShareTerms(publicPermission: publicPermission, participants: others.map(\.terms), access: access.terms)
     }
 
     /// What a save sends.
     var edit: ShareEdit {
         let terms = terms
-        return ShareEdit(terms: terms, isChange: !isUnknown && terms != original)
+        return ShareEdit(
+            terms: terms, isChange: !isUnknown && terms != original,
+            allowedRequests: original?.access.isAllowed ?? false)
     }
 
     /// The server has taken over what was sent.
     mutating func saved(_ edit: ShareEdit) {
         original = edit.terms
+        original?.access.answers = AccessAnswersEdit()
+        access.saved(edit.terms.access.answers)
     }
 
     /// Takes over the server's share, but for what was changed here since `before`. The app's objects of people who are
@@ -104,6 +117,8 @@ struct ShareState {
         self = server
         self.owner = owner
         owner.follow(server.owner, after: owner.terms)
+        access = mine.access
+        access.follow(server.access, after: before.access)
         let isPermissionMine = mine.publicPermission != before.publicPermission
         if isPermissionMine { setPublicPermission(mine.publicPermission) }
         // Whoever was removed here stays removed. Others whom only the server has were added elsewhere.
@@ -138,6 +153,8 @@ struct ShareState {
         if let original {
             copy.publicPermission = original.publicPermission
             copy.others = original.participants.map { $0.participant(of: shareID) }
+            copy.access.isAllowed = original.access.isAllowed
+            copy.access.saved(access.answers)
         }
         return copy
     }
@@ -167,15 +184,19 @@ struct ShareState {
             isUnknown = isSaved
         }
         url = coder.optionalString(forKey: "URL").flatMap { URL(string: $0) }
+        access = AccessRequestsState(coder: coder)
         guard isSaved else { return }
         original = terms
+        original?.access.answers = AccessAnswersEdit()
         // Only shares that were changed since have these.
         guard let number = coder.optionalInt64(forKey: "OriginalPermission").flatMap({ Int(exactly: $0) }),
             coder.containsValue(forKey: "OriginalParticipants")
         else { return }
+        let allowed =
+            coder.containsValue(forKey: "OriginalAllowsRequests") && coder.decodeBool(forKey: "OriginalAllowsRequests")
         original = ShareTerms(
             publicPermission: CKShare.ParticipantPermission(rawValue: number) ?? .unknown,
-            participants: Self.originalTerms(coder))
+            participants: Self.originalTerms(coder), access: AccessRequestsTerms(isAllowed: allowed))
     }
 
     private static func originalTerms(_ coder: NSCoder) -> [ParticipantTerms] {
@@ -210,8 +231,10 @@ struct ShareState {
         coder.encode(owner, forKey: "Owner")
         if !isUnknown { coder.encode(NSArray(array: others), forKey: "Participants") }
         coder.encode(string: url?.absoluteString, forKey: "URL")
+        access.encode(with: coder)
         guard let original, original != terms else { return }
         coder.encode(Int64(original.publicPermission.rawValue), forKey: "OriginalPermission")
+        if original.access.isAllowed { coder.encode(true, forKey: "OriginalAllowsRequests") }
         let participants = original.participants.map { $0.participant(of: shareID) }
         coder.encode(NSArray(array: participants), forKey: "OriginalParticipants")
         // NB: an archiver writes equal objects once, and people are equal whatever they may do.

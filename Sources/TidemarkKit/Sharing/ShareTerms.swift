@@ -5,6 +5,7 @@ struct ShareTerms: Sendable, Equatable {
     var publicPermission: CKShare.ParticipantPermission
     /// All but the owner.
     var participants: [ParticipantTerms]
+    var access = AccessRequestsTerms()
 
     func has(_ participant: CKShare.Participant) -> Bool { terms(of: participant) != nil }
 
@@ -20,6 +21,7 @@ struct ParticipantTerms: Sendable, Equatable {
     let id: CKShare.Participant.ID
     let identity: CKUserIdentity
     let status: CKShare.ParticipantAcceptanceStatus
+    let invitation: ParticipantInvitation
     var role: CKShare.ParticipantRole
     var permission: CKShare.ParticipantPermission
 
@@ -30,7 +32,7 @@ struct ParticipantTerms: Sendable, Equatable {
     /// A new object, which belongs to that share.
     func participant(of shareID: CKRecord.ID) -> CKShare.Participant {
         let participant = CKShare.Participant(
-            identity, role: role, permission: permission, acceptanceStatus: status, id: id)
+            identity, role: role, permission: permission, acceptanceStatus: status, id: id, invitation)
         participant.join(shareID)
         return participant
     }
@@ -41,4 +43,6 @@ struct ShareEdit: Sendable {
     let terms: ShareTerms
     /// Whether they differ from what the server had. Otherwise the save is about the fields alone.
     let isChange: Bool
+    /// Whether the server took requests for access, as far as is known.
+    var allowedRequests = false
 }

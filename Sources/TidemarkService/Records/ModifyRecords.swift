@@ -29,6 +29,7 @@ extension CloudService {
         at gates: SharingGates = SharingGates(), room: RecordsRoom? = nil, completing: PartsCompletion? = nil
     ) async -> [Result<RecordsOutcome, FailureReason>] {
         if let reason = RecordsRequest.refusal(of: parts, within: limits) { return parts.map { _ in .failure(reason) } }
+        let parts = ShareLinkSecret.giving(parts)
         if completing != nil || parts.contains(where: { $0.access.scope == .shared || $0.makesShare(within: limits) }) {
             let work = SharedParts(service: self, owner: owner, asker: asker, gates: gates, room: room)
             return await work.modify(parts, completing: completing)

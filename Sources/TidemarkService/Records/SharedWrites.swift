@@ -26,6 +26,8 @@ package final class SharedWrites: Sendable {
     let uploadSights = Mutex(RecentSights(trust: .seconds(600), countMax: 5_000))
     let shareTurns: ShareTurns
     let addressLookups = Mutex(AddressLookups())
+    /// Links to which accounts ask for access, counted in the same way.
+    let accessRequests = Mutex(AddressLookups())
     /// How many types and fields were taught to schemas, and by whom.
     let taught = Mutex<[SchemaTeacher: Int]>([:])
     let settings: WriteSettings

@@ -3,7 +3,7 @@
 internal import TidemarkFairness
 
 /// How many addresses each account has looked up in the current minute. So nobody finds out by trying which
-/// addresses have accounts.
+/// addresses have accounts. Links to which accounts ask for access are counted in the same way.
 struct AddressLookups {
     private static let minute = Duration.seconds(60)
     /// More accounts look nothing up in one minute, so that memory is bounded (I-7).

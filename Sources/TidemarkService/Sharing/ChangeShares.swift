@@ -125,7 +125,7 @@ extension CloudService {
     ///   - turn: its place is given back. What waits for the zone's turn or for a connection keeps nobody out
     ///     who needs neither.
     /// - Returns: whether something was changed.
-    private func perform(
+    func perform(
         _ action: ShareAction, on key: ZoneKey, for bearer: LinkBearer?, in turn: WorkTurn, askedBy asker: Asker
     ) async -> Result<Bool, FailureReason> {
         turn.leave()
@@ -159,29 +159,36 @@ extension CloudService {
         let before = transaction.snapshots.first?.zone?.changeNumber ?? 0
         guard case .success(let plan)? = planned, let changes = plan.changes else {
             await transaction.rollback()
-            if isUndecided { tell(of: key, growth: nil, bearer) }
+            if isUndecided { tell(of: key, growth: nil, action.isRequest ? nil : bearer, of: action) }
             return planned?.map { _ in isUndecided } ?? .failure(.serverFault)
         }
         isUndecided = true
         try await transaction.commit([changes])
         // The next write of this process reads the zone again.
         _ = sharedWrites.knownZones.withLock { $0.forget([key]) }
-        tell(of: key, growth: changes.changeNumber - before, bearer)
+        tell(of: key, growth: changes.changeNumber - before, action.isRequest ? nil : bearer, of: action)
         return .success(true)
     }
 
     /// The zone's feed has the change, and the list of the user's shared database may have another zone. All of the user's
     /// devices are told of the latter, because another connection may have made it than the one that fetches.
-    private func tell(of key: ZoneKey, growth: ChangeNumber?, _ bearer: LinkBearer?) {
+    ///
+    /// - Parameter bearer: nil: an operator has changed something, or somebody has asked for access, whose list stays as it is.
+    private func tell(of key: ZoneKey, growth: ChangeNumber?, _ bearer: LinkBearer?, of action: ShareAction) {
         var growths: [DatabaseID: Int64] = [:]
         growths[key.database] = growth
         // An operator takes access away from others than who asks.
         var notices = [
             ZoneNotice(
                 database: key.database, life: bearer?.life ?? .nobody, zoneName: key.name,
-                changesShares: bearer == nil)
+                changesShares: bearer == nil && !action.isRequest)
         ]
         if let bearer { notices.append(ZoneNotice(database: bearer.viewer, life: .nobody, zoneName: "")) }
         onMoved(ZonesMoved(notices, growth: growths))
     }
+}
+
+extension ShareAction {
+    /// Whether it gives and takes no access.
+    fileprivate var isRequest: Bool { if case .requestAccess = self { true } else { false } }
 }

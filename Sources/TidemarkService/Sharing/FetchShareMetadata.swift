@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TidemarkCrypto
 package import TidemarkDomain
 
 /// Somebody who brings links of shares.
@@ -41,12 +40,12 @@ extension CloudService {
     private func shareMetadata(
         ofSecrets secrets: [[UInt8]], for visitor: ShareVisitor, in viewer: DatabaseID, askedBy asker: Asker
     ) async -> Result<[Result<ShareMetadata, FailureReason>], FailureReason> {
-        let hashes = secrets.map { SHA256.hash($0) }
+        let read = secrets.map { ReadLink($0) }
         let linked = await retry.run { () async throws(StorageError) in
-            .success(try await storage.linkedZones(secretHashes: hashes, for: viewer))
+            .success(try await storage.linkedZones(secretHashes: read.map(\.zoneHash), for: viewer))
         }
         return await linked.asyncFlatMap { zones in
-            let links = zip(secrets, hashes).map { LinkedSecret(secret: $0, zone: zones[$1]) }
+            let links = read.map { LinkedSecret(key: $0.key, zone: zones[$0.zoneHash]) }
             return await openable(among: links, for: visitor, askedBy: asker).asyncMap { openable in
                 await shareMetadata(of: links, openable, for: visitor, askedBy: asker)
             }
@@ -68,7 +67,7 @@ extension CloudService {
         let countMax = min(limits.sharesTogetherMax, limits.pageSharesMax)
         for start in stride(from: 0, to: distinct.count, by: countMax) where !asker.hasLeft {
             let together = distinct[start...].prefix(countMax)
-            let keys = Set(together.enumerated().map { $1.key(orNamed: "\($0)") }).sorted()
+            let keys = Set(together.enumerated().map { $1.zoneKey(orNamed: "\($0)") }).sorted()
             let read: Result<[ZoneKey: ZoneSharing], FailureReason> = await retry.run {
                 () async throws(StorageError) in
                 let found = try await storage.sharings(of: keys, .shown(to: visitor.user))
@@ -78,7 +77,7 @@ extension CloudService {
             case .failure(let reason): return .failure(reason)
             case .success(let sharings):
                 openable.formUnion(
-                    together.filter { sharings[$0.key()]?.entry(of: visitor.bringing($0.secret)) != nil })
+                    together.filter { sharings[$0.zoneKey()]?.entry(of: visitor.bringing($0.key)) != nil })
             }
         }
         return .success(openable)
@@ -119,8 +118,7 @@ extension CloudService {
         case .failure(let reason): return .failure(reason)
         case .success(let opened):
             guard let opened, let record = opened.read.record,
-                let share = opened.read.sharing.share(
-                    named: record.name, shownTo: visitor.user, invitedAs: opened.entry.invitation)
+                let share = opened.read.sharing.shownShare(to: visitor.user, invitedAs: opened.entry.invitation)
             else { return .failure(.shareUnknown) }
             return await zoneOwners(of: [opened.read.zone.key.database]).flatMap { owners in
                 guard let owner = owners.first else { return .failure(.serverFault) }
@@ -149,33 +147,46 @@ extension CloudService {
         _ secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
     ) async throws(StorageError) -> OpenedLink? {
         // As in `shareMetadata(ofLinks:for:)`.
-        let secret = secret ?? []
-        let zone = try await storage.linkedZone(secretHash: SHA256.hash(secret), for: viewer)
-        return try await openedLink(LinkedSecret(secret: secret, zone: zone), for: visitor)
+        let link = ReadLink(secret ?? [])
+        let zone = try await storage.linkedZone(secretHash: link.zoneHash, for: viewer)
+        return try await openedLink(LinkedSecret(key: link.key, zone: zone), for: visitor)
+    }
+
+    /// The visitor with the link, and the shares of the zone to which it leads, whether it opens them or not; nil: no zone.
+    ///
+    /// As ``openedLink(_:for:in:)``: the store gets the same requests in each case.
+    func lookedUp(
+        _ secret: [UInt8]?, for visitor: ShareVisitor, in viewer: DatabaseID
+    ) async throws(StorageError) -> (ShareVisitor, SharedZoneRead?) {
+        let link = ReadLink(secret ?? [])
+        let zone = try await storage.linkedZone(secretHash: link.zoneHash, for: viewer)
+        let linked = LinkedSecret(key: link.key, zone: zone)
+        let read = try await sharedZone(linked.zoneKey(), for: visitor.user, bytesMax: limits.recordBytesMax)
+        return (visitor.bringing(link.key), read)
     }
 
     /// The same for a link that was looked up.
     private func openedLink(
         _ link: LinkedSecret, for visitor: ShareVisitor
     ) async throws(StorageError) -> OpenedLink? {
-        let read = try await sharedZone(link.key(), for: visitor.user, bytesMax: limits.recordBytesMax)
+        let read = try await sharedZone(link.zoneKey(), for: visitor.user, bytesMax: limits.recordBytesMax)
         // A link may lead to a zone that never took over its secret.
-        let visitor = visitor.bringing(link.secret)
+        let visitor = visitor.bringing(link.key)
         guard let read, let (share, entry) = read.sharing.entry(of: visitor) else { return nil }
         return OpenedLink(visitor: visitor, read: read, share: share, entry: entry)
     }
 }
 
-/// The secret of a link that was looked up.
+/// What a link that was looked up opens.
 private struct LinkedSecret: Hashable, Sendable {
-    let secret: [UInt8]
+    let key: ShareKey
     /// To which the link leads; nil: nowhere.
     let zone: ZoneKey?
 
     /// The zone that is read. If the link leads nowhere: one in a database that nobody has.
     ///
     /// - Parameter name: of that one. Several links have several.
-    func key(orNamed name: String = ZoneName.default) -> ZoneKey {
+    func zoneKey(orNamed name: String = ZoneName.default) -> ZoneKey {
         zone ?? ZoneKey(database: DatabaseID(0), name: name)
     }
 }

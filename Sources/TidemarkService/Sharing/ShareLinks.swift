@@ -1,11 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TidemarkDomain
+internal import TidemarkCrypto
+package import TidemarkDomain
 
-/// The secret at the end of a share's URL.
+/// The secret at the end of a share's URL, and that of a one-time link.
 enum ShareLinkSecret {
     /// Nobody can guess so many random bytes. Whoever has them may join a public share.
-    static let byteCount = 16
+    private static let byteCount = 16
+
+    static func make() -> [UInt8] { SecureRandom.bytes(byteCount) }
+
+    /// The same requests, with a secret for each one-time link that they make.
+    static func giving(_ parts: [RecordsRequest]) -> [RecordsRequest] {
+        guard parts.contains(where: \.invitesByLink) else { return parts }
+        return parts.map { $0.givingLinks(make) }
+    }
+}
+
+/// What a link says: where its zone is found, and what it opens there.
+///
+/// The link of a zone is the zone's secret, and the zone is found by the SHA-256 of that. A one-time link begins with the same
+/// hash, and ends with the secret of its participant. So it needs no pointer of its own, and it tells nobody the zone's secret.
+struct ReadLink: Hashable, Sendable {
+    let zoneHash: [UInt8]
+    let key: ShareKey
+
+    /// - Parameter bytes: of a link. Those that no server makes open nothing.
+    init(_ bytes: [UInt8]) {
+        if bytes.count > SHA256.byteCount {
+            zoneHash = Array(bytes.prefix(SHA256.byteCount))
+            key = .oneTime(Array(bytes.dropFirst(SHA256.byteCount)))
+        } else {
+            zoneHash = SHA256.hash(bytes)
+            key = .zone(bytes)
+        }
+    }
+}
+
+extension ZoneSharing {
+    /// The living share of the zone as one viewer sees it, with what its one-time links begin with.
+    package func shownShare(to viewer: UserID, invitedAs invitation: ParticipantID? = nil) -> ShownShare? {
+        var share = share(named: Share.zoneWideName, shownTo: viewer, invitedAs: invitation)
+        if share?.hasOneTimeLinks == true { share?.secretHash = SHA256.hash(secret ?? []) }
+        return share
+    }
 }
 
 extension RecordsRequest {

@@ -90,7 +90,7 @@ struct SharedParts: Sendable {
         guard let completing else { return .success(parts) }
         let turn = WorkTurn(of: owner, at: gates.changes)
         return await service.inTurn(turn, askedBy: asker, completing).flatMap { completed in
-            completed.count == parts.count ? .success(completed) : .failure(.serverFault)
+            completed.count == parts.count ? .success(ShareLinkSecret.giving(completed)) : .failure(.serverFault)
         }
     }
 
@@ -102,7 +102,7 @@ struct SharedParts: Sendable {
         _ part: RecordsRequest
     ) async -> Result<(part: RecordsRequest, link: MadeLink?), FailureReason> {
         guard part.makesShare(within: service.limits) else { return .success((part, nil)) }
-        let secret = SecureRandom.bytes(ShareLinkSecret.byteCount)
+        let secret = ShareLinkSecret.make()
         let hash = SHA256.hash(secret)
         return await point(hash, to: part.key).map { zone -> (part: RecordsRequest, link: MadeLink?) in
             let link = MadeLink(secretHash: hash, key: part.key, zone: zone)

@@ -19,6 +19,7 @@ enum RequestResult: Int, MetricLabel {
     case unknownItem, invalidArguments, serverRecordChanged, serverRejectedRequest, assetFileModified
     case changeTokenExpired, batchRequestFailed, zoneBusy, badDatabase, quotaExceeded, zoneNotFound, limitExceeded
     case userDeletedZone, tooManyParticipants, referenceViolation, serverResponseLost, assetNotAvailable
+    case participantAlreadyInvited
     /// A code that this server does not answer yet.
     case other
 
@@ -62,6 +63,7 @@ enum RequestResult: Int, MetricLabel {
             case .referenceViolation: .referenceViolation
             case .serverResponseLost: .serverResponseLost
             case .assetNotAvailable: .assetNotAvailable
+            case .participantAlreadyInvited: .participantAlreadyInvited
             default: .other
             }
     }

@@ -306,7 +306,7 @@ extension WireClientEnvelope.OneOfRequest {
         case .prepareAssetUpload, .uploadAssetChunk, .fetchAssetChunk: .asset
         case .modifyZones(let zones): zones.database == .shared ? nil : .change
         case .modifySubscriptions, .saveAccountKey, .saveZoneKey: .change
-        case .hello, .modifyRecords, .queryRecords, .acceptShares: nil
+        case .hello, .modifyRecords, .queryRecords, .acceptShares, .requestShareAccess: nil
         }
     }
 

@@ -61,14 +61,16 @@ extension RequestRouter {
     func completion(
         of request: WireModifyRecords, for viewpoint: Viewpoint, _ member: SessionMember
     ) -> PartsCompletion? {
-        let invited = request.invitedUsers
-        guard !invited.isEmpty else { return nil }
+        let (invited, answered) = request.namedUsers
+        guard !invited.isEmpty || !answered.isEmpty else { return nil }
         return {
             // no share has more. Several shares can come in several requests.
-            let names = invited.reduce(into: Set()) { $0.formUnion($1) }
+            var names = invited.reduce(into: Set()) { $0.formUnion($1) }
             guard names.count <= limits.participantsMax else {
                 return .failure(invited.count == 1 ? .tooManyParticipants : .tooManyItems)
             }
+            guard answered.count <= limits.accessRequestsMax + limits.blockedMax else { return .failure(.tooManyItems) }
+            names.formUnion(answered)
             var viewpoint = viewpoint
             switch await service.users(named: names, in: member.container) {
             case .success(let users): viewpoint.userNames.merge(users) { $1 }
@@ -159,7 +161,7 @@ extension RequestRouter {
         var viewpoint = viewpoint
         var users: Set<UserID> = []
         for (zone, sharing) in shares {
-            guard let share = sharing.share(named: Share.zoneWideName, shownTo: user) else { continue }
+            guard let share = sharing.shownShare(to: user) else { continue }
             viewpoint.shares[zone] = share
             users.formUnion(share.users(besides: user))
         }
@@ -168,17 +170,19 @@ extension RequestRouter {
 }
 
 extension WireModifyRecords {
-    /// For each save of a share that invites people by name: their names.
-    fileprivate var invitedUsers: [Set<String>] {
+    /// For each save of a share that invites people by name: their names. And those whom any save answers.
+    fileprivate var namedUsers: (invited: [Set<String>], answered: Set<String>) {
         var names: [Set<String>] = []
+        var answered: Set<String> = []
         // NB: looked at in place, because most requests have no share, and a save has many parts to copy.
         for zone in zones.indices {
             for save in zones[zone].saves.indices where zones[zone].saves[save].hasShare {
-                let invited = ShareSave.invitedUsers(in: zones[zone].saves[save])
-                if !invited.isEmpty { names.append(Set(invited)) }
+                let named = ShareSave.namedUsers(in: zones[zone].saves[save])
+                if !named.invited.isEmpty { names.append(Set(named.invited)) }
+                answered.formUnion(named.answered)
             }
         }
-        return names
+        return (names, answered)
     }
 }
 

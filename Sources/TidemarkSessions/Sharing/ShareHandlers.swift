@@ -47,6 +47,24 @@ extension RequestRouter {
         return ServerMessage.answer(context.id, .acceptShares(answer))
     }
 
+    /// Asks for access to shares.
+    func requestShareAccess(
+        _ request: WireRequestShareAccess, _ context: RequestContext
+    ) async throws(Refusal) -> [UInt8] {
+        let viewpoint = try context.member.sharedViewpoint()
+        try ItemCount.check(request.links.count, atMost: limits.requestedLinksMax)
+        if let delay = service.delay(ofAccessRequests: request.links.count, by: context.member.owner) {
+            let text = "The account has asked for access to too many links. Ask for the others after the delay."
+            throw Refusal(.tooManyRequests, text, retryAfter: delay / .seconds(1))
+        }
+        let asked = try await service.requestAccess(
+            toLinks: request.links.map(ShareLink.secret(in:)), for: try viewpoint.linkBearer,
+            askedBy: context.session.asker, in: WorkTurn(of: context.member.owner, at: gates[.change])
+        ).orRefusal()
+        context.note(asked.lazy.compactMap(\.failure).first)
+        return ServerMessage.answer(context.id, .requestShareAccess(WireRequestShareAccessAnswer(asked)))
+    }
+
     /// Looks for people to invite.
     func fetchShareParticipants(
         _ request: WireFetchShareParticipants, _ context: RequestContext

@@ -170,6 +170,8 @@ struct AccountLifeStatements: Sendable {
     let forgetAccountKey = deleting("account_key", from: "account_key", by: "user_id")
     let forgetSenders = deleting("asset_senders", from: "asset_sender", by: "user_id")
 
+    let forgetAccessRequests = deleting("access_requests", from: "share_requester", by: "user_id")
+
     private static func deleting(
         _ what: String, from table: String, by column: String
     ) -> DeclaredStatement<UserID, Void> {

@@ -140,11 +140,12 @@ extension AdminStore {
             sql.life.forgetFeedEntries(database), sql.life.forgetFeed(database), sql.life.forgetMemories(database))
     }
 
-    /// Deletes what is kept of a user beside databases: subscriptions, roles, keys, and which assets were sent.
+    /// Deletes what is kept of a user beside databases: subscriptions, roles, keys, which assets were sent, and requests for
+    /// access to shares.
     package func deleteUser(_ user: UserID) async throws(StorageError) {
         _ = try await storage.writeRepeatably(
             sql.life.forgetSubscriptions(user), sql.life.forgetRoles(user), sql.life.forgetAccountKey(user),
-            sql.life.forgetSenders(user))
+            sql.life.forgetSenders(user), sql.life.forgetAccessRequests(user))
     }
 
     /// Deletes an account's credentials, devices, addresses and sign-ins, and its name, and what the audit names

@@ -184,5 +184,13 @@ package enum Migrations {
             "0041_add_rate_limits", "fdfbca6ae30c903bd4e3680920fbba28c39ede430bd4cfcf520df2b86bc95dc6",
             PackageResources._041_add_rate_limits_sql
         ),
+        (
+            "0042_add_one_time_links", "3680fd1b3fd6f7df8cc02de53210882b3a9f890f62f25715ce806743acd94742",
+            PackageResources._042_add_one_time_links_sql
+        ),
+        (
+            "0043_add_access_requests", "d98ea9e037c726f8e74825286c2659b758287242b247d03bf5515cdc59ecd727",
+            PackageResources._043_add_access_requests_sql
+        ),
     ]
 }

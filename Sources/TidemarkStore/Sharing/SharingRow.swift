@@ -4,7 +4,7 @@ internal import TidemarkDomain
 internal import TidemarkPostgres
 
 /// A row of a statement that reads shares: a zone, one of its shares if it has any, and one of the share's participants
-/// if any was found.
+/// if any was found, or somebody who has asked for access.
 struct SharingRow {
     /// The place of the zone in the list, counted from 1.
     let ordinal: Int
@@ -13,7 +13,8 @@ struct SharingRow {
     let secret: [UInt8]?
     let share: Share?
     let participant: Participant?
-    /// The names of the owner and of the participant. Nil if they have none, or the statement does not read names.
+    let request: AccessRequest?
+    /// The names of the owner and of the participant, or of who has asked. Nil if they have none, or the statement does not read names.
     private(set) var ownerName: PersonName?
     private(set) var participantName: PersonName?
 
@@ -24,6 +25,7 @@ struct SharingRow {
         secret = try row["secret"]
         share = try Self.share(row)
         participant = try Self.participant(row)
+        request = participant == nil ? try Self.request(row) : nil
     }
 
     /// A row of the statement that also reads names.
@@ -38,16 +40,26 @@ struct SharingRow {
         let endedNumber: ChangeNumber? = try row["share_ended_number"]
         return Share(
             number: number, recordName: try row["record_name"],
-            publicPermission: try code(try row["public_permission"]), endedNumber: endedNumber)
+            publicPermission: try code(try row["public_permission"]), allowsRequests: try row["allows_requests"],
+            endedNumber: endedNumber)
+    }
+
+    /// Nil if nobody was found. The statement says why the numbers are these.
+    private static func request(_ row: PostgresRow) throws(PostgresError) -> AccessRequest? {
+        guard let user: UserID = try row["user_id"] else { return nil }
+        let status: Int16 = try row["status"]
+        guard status == 4 || status == 5 else { throw PostgresError(.unexpectedResult, detail: "read_sharing") }
+        return AccessRequest(user: user, requestedAt: try row["added_at"], isBlocked: status == 5)
     }
 
     private static func participant(_ row: PostgresRow) throws(PostgresError) -> Participant? {
         guard let id: ParticipantID = try row["id"] else { return nil }
         return Participant(
-            id: id, user: try row["user_id"], address: try row["address"], role: try code(try row["role"]),
-            permission: try code(try row["permission"]), status: try code(try row["status"]),
-            acceptedNumber: try row["accepted_number"], endedNumber: try row["ended_number"],
-            addedAt: try row["added_at"])
+            id: id, user: try row["user_id"], address: try row["address"], linkSecret: try row["link_secret"],
+            role: try code(try row["role"]), permission: try code(try row["permission"]),
+            status: try code(try row["status"]), acceptedNumber: try row["accepted_number"],
+            endedNumber: try row["ended_number"], addedAt: try row["added_at"],
+            isApprovedRequester: try row["is_approved_requester"])
     }
 
     private static func code<Code: RawRepresentable<Int16>>(_ value: Int16) throws(PostgresError) -> Code {
@@ -65,6 +77,7 @@ struct SharingRows {
     private var secret: [UInt8]?
     private var shares: [Share] = []
     private var participants: [ShareNumber: [Participant]] = [:]
+    private var requests: [ShareNumber: [AccessRequest]] = [:]
 
     init(isWhole: Bool) {
         self.isWhole = isWhole
@@ -74,21 +87,24 @@ struct SharingRows {
         owner = row.owner
         secret = row.secret
         if let name = row.ownerName { personNames[row.owner] = name }
-        if let user = row.participant?.user, let name = row.participantName { personNames[user] = name }
+        if let user = row.participant?.user ?? row.request?.user, let name = row.participantName {
+            personNames[user] = name
+        }
         guard let share = row.share else { return }
         if shares.last?.number != share.number {
             shares.append(share)
             if isWhole { participants[share.number] = participants[share.number] ?? [] }
         }
         if let participant = row.participant { participants[share.number, default: []].append(participant) }
+        if let request = row.request { requests[share.number, default: []].append(request) }
     }
 
     /// Nil if there was no row: no such zone lives, or it is no user's.
     var sharing: ZoneSharing? {
         owner.map {
             ZoneSharing(
-                owner: $0, shares: shares, participants: participants, secret: secret, isWhole: isWhole,
-                personNames: personNames)
+                owner: $0, shares: shares, participants: participants, requests: requests, secret: secret,
+                isWhole: isWhole, personNames: personNames)
         }
     }
 }

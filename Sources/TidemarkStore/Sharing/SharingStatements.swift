@@ -22,6 +22,7 @@ struct SharingWrite: Sendable {
     let zone: ZoneID
     let share: ShareNumber
     var participants: [Participant] = []
+    var requests: [AccessRequest] = []
 }
 
 /// The SQL of shares. Their rows are written under the lock of their zone. See ``RecordStatements`` for the form of
@@ -50,8 +51,9 @@ struct SharingStatements: Sendable {
             .read, name,
             """
             SELECT k.ordinal, z.id AS zone_id, d.user_id AS owner_id, l.secret, s.number AS share_number,
-                   s.ended_number AS share_ended_number, s.public_permission, s.record_name, p.id, p.user_id, p.address,
-                   p.role, p.permission, p.status, p.accepted_number, p.ended_number, p.added_at\(names)
+                   s.ended_number AS share_ended_number, s.public_permission, s.allows_requests, s.record_name, p.id,
+                   p.user_id, p.address, p.link_secret, p.role, p.permission, p.status, p.accepted_number, p.ended_number,
+                   p.added_at, p.is_approved_requester\(names)
               FROM unnest(\(zones, \.database), \(zones, \.name)) WITH ORDINALITY AS k (database_id, zone_name, ordinal)
              CROSS JOIN LATERAL (\(ZoneStatements.livingID)) AS z
              CROSS JOIN LATERAL (
@@ -100,20 +102,34 @@ struct SharingStatements: Sendable {
 
     private static let noLink: SQL<AccessQuery> = "SELECT NULL::bytea AS secret"
 
+    /// With those who have asked for access, who have no ID: their status is 4, or 5 if they are blocked.
     private static let allParticipants: SQL<[ZoneKey]> = """
-        SELECT * FROM share_participant
-         WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
-           AND s.ended_number IS NULL
-         ORDER BY share_number OFFSET 0
+        (SELECT id, user_id, address, link_secret, role, permission, status, accepted_number, ended_number, added_at,
+                is_approved_requester
+           FROM share_participant
+          WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
+            AND s.ended_number IS NULL
+          ORDER BY share_number OFFSET 0)
+         UNION ALL
+        (SELECT NULL, user_id, NULL, NULL, NULL, NULL, CASE WHEN is_blocked THEN 5::smallint ELSE 4::smallint END, NULL,
+                NULL, requested_at, false
+           FROM share_requester
+          WHERE database_id = k.database_id AND zone_id = z.id AND share_number BETWEEN s.number AND s.number
+            AND s.ended_number IS NULL
+          ORDER BY share_number OFFSET 0)
         """
 
     /// Those who have ended are shown to nobody, and there may be four times as many of them. Whoever is only invited is
-    /// shown without a name, so none is looked up.
+    /// shown without a name, so none is looked up. Whoever asks for access tells who they are; whoever was blocked without that
+    /// has no time.
     private static let namedParticipants: SQL<[ZoneKey]> = """
         SELECT f.*, n.given_name, n.family_name
           FROM (SELECT * FROM (\(allParticipants)) AS a WHERE a.status <> 3 OFFSET 0) AS f
-          LEFT JOIN LATERAL (\(personName(of: "CASE WHEN f.status = 2 THEN f.user_id END"))) AS n ON true
+          LEFT JOIN LATERAL (\(personName(of: namedUser))) AS n ON true
         """
+
+    private static let namedUser =
+        "CASE WHEN f.status = 2 OR f.status > 3 AND f.added_at IS NOT NULL THEN f.user_id END"
 
     private static let someParticipants: SQL<AccessQuery> = """
         SELECT f.*
@@ -147,6 +163,8 @@ struct SharingStatements: Sendable {
                  UNION ALL
                 SELECT 1 FROM share_participant WHERE database_id = d.id
                  UNION ALL
+                SELECT 1 FROM share_requester WHERE database_id = d.id
+                 UNION ALL
                 SELECT 1 FROM zone_key WHERE database_id = d.id AND number <> 1) AS r
           WHERE o.id = \(database) AND o.scope = 2)
         """
@@ -159,7 +177,10 @@ struct SharingStatements: Sendable {
         """
         WITH gone AS (
             DELETE FROM share
-             WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND number = ANY (\(\.shares)))
+             WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND number = ANY (\(\.shares))),
+        answered AS (
+            DELETE FROM share_requester
+             WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares)))
         DELETE FROM share_participant
          WHERE database_id = \(\.database) AND zone_id = \(\.zone) AND share_number = ANY (\(\.shares))
         """)
@@ -176,28 +197,55 @@ struct SharingStatements: Sendable {
     let writeParticipants = DeclaredStatement<SharingWrite, Void>(
         .write, "write_participants",
         """
-        INSERT INTO share_participant (database_id, zone_id, share_number, id, user_id, address, role, permission, status,
-                                       accepted_number, ended_number, added_at)
-        SELECT \(\.database), \(\.zone), \(\.share), k.*
+        INSERT INTO share_participant (database_id, zone_id, share_number, id, user_id, address, link_secret, role,
+                                       permission, status, accepted_number, ended_number, added_at,
+                                       is_approved_requester)
+        SELECT \(\.database), \(\.zone), \(\.share), k.id, k.user_id, k.address, k.link_secret, k.role, k.permission,
+               k.status, k.accepted_number, k.ended_number, k.added_at, k.is_approved <> 0
           FROM unnest(\(\.participants, \.id), \(\.participants, \.user), \(\.participants, \.address),
-                      \(\.participants, \.roleCode), \(\.participants, \.permissionCode), \(\.participants, \.statusCode),
-                      \(\.participants, \.acceptedNumber), \(\.participants, \.endedNumber), \(\.participants, \.addedAt))
-               AS k (id, user_id, address, role, permission, status, accepted_number, ended_number, added_at)
+                      \(\.participants, \.linkSecret), \(\.participants, \.roleCode),
+                      \(\.participants, \.permissionCode), \(\.participants, \.statusCode),
+                      \(\.participants, \.acceptedNumber), \(\.participants, \.endedNumber), \(\.participants, \.addedAt),
+                      \(\.participants, \.approvedCode))
+               AS k (id, user_id, address, link_secret, role, permission, status, accepted_number, ended_number, added_at,
+                     is_approved)
             ON CONFLICT (database_id, zone_id, share_number, id) DO UPDATE
-           SET user_id = excluded.user_id, address = excluded.address, role = excluded.role,
-               permission = excluded.permission, status = excluded.status, accepted_number = excluded.accepted_number,
-               ended_number = excluded.ended_number, added_at = excluded.added_at
+           SET user_id = excluded.user_id, address = excluded.address, link_secret = excluded.link_secret,
+               role = excluded.role, permission = excluded.permission, status = excluded.status,
+               accepted_number = excluded.accepted_number, ended_number = excluded.ended_number, added_at = excluded.added_at,
+               is_approved_requester = excluded.is_approved_requester
+        """)
+
+    let dropRequests = DeclaredStatement<(rows: SharingWrite, users: [UserID]), Void>(
+        .write, "drop_access_requests",
+        """
+        DELETE FROM share_requester
+         WHERE database_id = \(\.rows.database) AND zone_id = \(\.rows.zone) AND share_number = \(\.rows.share)
+           AND user_id = ANY (\(\.users))
+        """)
+
+    /// Inserts rows, or replaces those of their users.
+    let writeRequests = DeclaredStatement<SharingWrite, Void>(
+        .write, "write_access_requests",
+        """
+        INSERT INTO share_requester (database_id, zone_id, share_number, user_id, requested_at, is_blocked)
+        SELECT \(\.database), \(\.zone), \(\.share), k.user_id, k.requested_at, k.blocked <> 0
+          FROM unnest(\(\.requests, \.user), \(\.requests, \.requestedAt), \(\.requests, \.blockedCode))
+               AS k (user_id, requested_at, blocked)
+            ON CONFLICT (database_id, zone_id, share_number, user_id) DO UPDATE
+           SET requested_at = excluded.requested_at, is_blocked = excluded.is_blocked
         """)
 
     /// Inserts the share, or replaces the one with its number.
     let writeShare = DeclaredStatement<(zone: SharingWrite, share: Share), Void>(
         .write, "write_share",
         """
-        INSERT INTO share (database_id, zone_id, number, ended_number, public_permission, record_name)
+        INSERT INTO share (database_id, zone_id, number, ended_number, public_permission, allows_requests, record_name)
         VALUES (\(\.zone.database), \(\.zone.zone), \(\.share.number), \(\.share.endedNumber),
-                \(\.share.publicPermission), \(\.share.recordName))
+                \(\.share.publicPermission), \(\.share.allowsRequests), \(\.share.recordName))
             ON CONFLICT (database_id, zone_id, number) DO UPDATE
-           SET ended_number = excluded.ended_number, public_permission = excluded.public_permission
+           SET ended_number = excluded.ended_number, public_permission = excluded.public_permission,
+               allows_requests = excluded.allows_requests
         """)
 
     /// A zone gets one secret in its life.
@@ -329,4 +377,9 @@ extension Participant {
     fileprivate var roleCode: Int32 { Int32(role.rawValue) }
     fileprivate var permissionCode: Int32 { Int32(permission.rawValue) }
     fileprivate var statusCode: Int32 { Int32(status.rawValue) }
+    fileprivate var approvedCode: Int32 { isApprovedRequester ? 1 : 0 }
+}
+
+extension AccessRequest {
+    fileprivate var blockedCode: Int32 { isBlocked ? 1 : 0 }
 }

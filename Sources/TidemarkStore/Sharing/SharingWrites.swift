@@ -29,6 +29,15 @@ struct SharingWrites {
             write.participants = rows
             calls.append(sql.sharing.writeParticipants(write))
         }
+        if !changes.droppedRequests.isEmpty {
+            calls.append(sql.sharing.dropRequests((zone, changes.droppedRequests)))
+        }
+        let requests = changes.updatedRequests + changes.insertedRequests
+        if !requests.isEmpty {
+            var write = zone
+            write.requests = requests
+            calls.append(sql.sharing.writeRequests(write))
+        }
         if let share = changes.insertedShare ?? changes.updatedShare {
             calls.append(sql.sharing.writeShare((zone, share)))
         }

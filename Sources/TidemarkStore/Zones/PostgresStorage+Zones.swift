@@ -62,11 +62,12 @@ extension PostgresStorage {
         let zones = try await read(sql.zones.ended((place, zonesMax)))
         guard let last = zones.last else { return nil }
         let some = EndedZones(zones: zones, rowsMax: rowsMax)
-        let (records, references, uses, tokens, targets, links, participants, shares) = try await write(
+        let (records, references, uses, tokens, targets, links, participants, requests, shares) = try await write(
             sql.zones.clearRecords(some), sql.zones.clearReferences(some), sql.zones.clearAssetUses(some),
             sql.zones.clearClientTokens(some), sql.zones.clearShareLinkTargets(some), sql.zones.clearShareLinks(some),
-            sql.zones.clearParticipants(some), sql.zones.clearShares(some))
-        let removed = [records, references, uses, tokens, targets, links, participants, shares].map(\.affectedCount)
+            sql.zones.clearParticipants(some), sql.zones.clearAccessRequests(some), sql.zones.clearShares(some))
+        let all = [records, references, uses, tokens, targets, links, participants, requests, shares]
+        let removed = all.map(\.affectedCount)
         if removed.contains(rowsMax) { return place }
         return zones.count == zonesMax ? last : nil
     }

@@ -276,6 +276,7 @@ struct ZoneStatements: Sendable {
     let clearAssetUses = clearing("asset_use", by: "record_name")
     let clearClientTokens = clearing("client_token", by: "device_id")
     let clearParticipants = clearing("share_participant", by: "share_number")
+    let clearAccessRequests = clearing("share_requester", by: "share_number")
     let clearShares = clearing("share", by: "number")
     let clearShareLinks = clearing("share_link", by: "zone_id")
     let clearShareLinkTargets = clearing("share_link_target", of: "owner_database_id", by: "zone_id")

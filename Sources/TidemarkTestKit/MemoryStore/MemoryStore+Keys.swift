@@ -80,7 +80,9 @@ extension MemoryTables {
         return own.flatMap { databases[$0]?.zones ?? [] }.reduce(0) { count, zone in
             let shares = sharing[zone]
             let participants = shares?.participants.values.reduce(0) { $0 + $1.count } ?? 0
-            return count + (shares?.shares.count ?? 0) + participants + max(0, (zoneKeys[zone]?.count ?? 0) - 1)
+            let requests = shares?.requests.values.reduce(0) { $0 + $1.count } ?? 0
+            let keys = max(0, (zoneKeys[zone]?.count ?? 0) - 1)
+            return count + (shares?.shares.count ?? 0) + participants + requests + keys
         }
     }
 

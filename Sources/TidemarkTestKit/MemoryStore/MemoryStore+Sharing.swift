@@ -141,13 +141,15 @@ extension MemoryTables {
         // Most reads ask for nothing, and nothing is looked for.
         guard read != .nothing, let stored = storedSharing(of: zone) else { return nil }
         let living = stored.participants.filter { stored.shares[$0.key]?.isLiving ?? false }
+        let requests = stored.requests.filter { stored.shares[$0.key]?.isLiving ?? false }
         let shares = Array(stored.shares.values)
         guard case .access(let users) = read else {
             let leavesOutEnded = if case .shown = read { true } else { false }
             return ZoneSharing(
                 owner: stored.owner, shares: shares,
                 participants: living.mapValues { $0.values.filter { $0.isLiving || !leavesOutEnded } },
-                secret: stored.secret, personNames: shownNames(of: stored.owner, living, read))
+                requests: requests.mapValues { Array($0.values) }, secret: stored.secret,
+                personNames: shownNames(of: stored.owner, living, requests, read))
         }
         let rows = living.mapValues { rows in
             rows.values.filter { row in row.user.map(users.contains) ?? false }
@@ -156,13 +158,16 @@ extension MemoryTables {
             owner: stored.owner, shares: shares, participants: rows.filter { !$0.value.isEmpty }, isWhole: false)
     }
 
-    /// the names of the owner and of those who have accepted, if shares are read to be shown.
+    /// the names of the owner, of those who have accepted and of those who have asked, if shares are read to be shown.
     private func shownNames(
-        of owner: UserID, _ living: [ShareNumber: [ParticipantID: Participant]], _ read: SharingRead
+        of owner: UserID, _ living: [ShareNumber: [ParticipantID: Participant]],
+        _ requests: [ShareNumber: [UserID: AccessRequest]], _ read: SharingRead
     ) -> [UserID: PersonName] {
         guard case .shown = read else { return [:] }
         let accepted = living.values.flatMap { $0.values.filter(\.hasAccepted).compactMap(\.user) }
-        let named = Set([owner] + accepted).compactMap { user -> (UserID, PersonName)? in
+        // Whoever was blocked without having asked has told nobody who they are.
+        let asking = requests.values.flatMap { rows in rows.values.filter { $0.requestedAt != nil }.map(\.user) }
+        let named = Set([owner] + accepted + asking).compactMap { user -> (UserID, PersonName)? in
             userKeys[user].flatMap { personNames[$0.account] }.map { (user, $0) }
         }
         return Dictionary(named) { first, _ in first }

@@ -131,7 +131,7 @@ package final class DeviceLine: CloudTransport {
             let envelope = try? WireServerEnvelope(reading: message)
         else { return false }
         switch envelope.answer {
-        case .modifyRecords, .modifyZones, .modifySubscriptions, .acceptShares: break
+        case .modifyRecords, .modifyZones, .modifySubscriptions, .acceptShares, .requestShareAccess: break
         default: return false
         }
         return state.withLock { state in

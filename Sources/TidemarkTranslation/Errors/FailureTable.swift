@@ -51,10 +51,11 @@ extension FailureReason {
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
         case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooMuchStored, .tooManyZones, .tooManySubscriptions,
             .schemaFull, .tooManyReferences, .tooManyTargets, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys,
-            .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared:
+            .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared, .tooManyBlocked:
             FailureLine(.limitExceeded)
         case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)
         case .tooManyParticipants: FailureLine(.tooManyParticipants)
+        case .alreadyInvited: FailureLine(.participantAlreadyInvited)
         case .zonePurged: FailureLine(.userDeletedZone)
         case .assetMissing: FailureLine(.assetNotAvailable)
         case .assetModified: FailureLine(.assetFileModified)

@@ -16,6 +16,9 @@ package enum ShareLink {
     }
 
     package static func text(of secret: [UInt8]) -> String { Hex.encode(secret) }
+
+    /// A one-time link begins with the hash of its zone's secret.
+    static func text(ofOneTime secret: [UInt8], zoneHash: [UInt8]) -> String { Hex.encode(zoneHash + secret) }
 }
 
 // MARK: What is saved
@@ -31,12 +34,36 @@ extension ShareSave {
         self.init(
             recordName: save.name, tag: save.tag.isEmpty ? nil : ChangeTag(bytes: save.tag),
             publicPermission: try SharePermission.read(share.publicPermission),
-            participants: share.setsParticipants ? participants : nil)
+            participants: share.setsParticipants ? participants : nil,
+            allowsRequests: try Bool?.read(share.accessRequests), answers: AccessAnswers(share, by: viewpoint))
     }
 
-    /// The record names of the users whom a save invites. The viewpoint must know them before the save is read.
-    package static func invitedUsers(in save: WireRecordSave) -> [String] {
-        save.hasShare ? save.share.participants.map(\.user).filter { !$0.isEmpty } : []
+    /// The record names of the users whom a save invites, or whom it answers. The viewpoint must know them before the save is
+    /// read.
+    package static func namedUsers(in save: WireRecordSave) -> (invited: [String], answered: [String]) {
+        guard save.hasShare else { return ([], []) }
+        let answered = save.share.denied + save.share.blocked + save.share.unblocked
+        return (save.share.participants.map(\.user).filter { !$0.isEmpty }, answered.filter { !$0.isEmpty })
+    }
+}
+
+extension AccessAnswers {
+    /// Names that nobody has are left out: there is nobody to answer.
+    fileprivate init(_ share: WireShareSave, by viewpoint: Viewpoint) {
+        func users(_ names: [String]) -> Set<UserID> { Set(names.compactMap(viewpoint.user(named:))) }
+        self.init(denied: users(share.denied), blocked: users(share.blocked), unblocked: users(share.unblocked))
+    }
+}
+
+extension Bool? {
+    /// Nil: not said.
+    fileprivate static func read(_ choice: WireAccessRequestsChoice) throws(Refusal) -> Bool? {
+        switch choice {
+        case .unspecified: nil
+        case .requestsRefused: false
+        case .requestsAllowed: true
+        case .unrecognized: throw Refusal(.requestInvalid, "There is no such choice about requests for access.")
+        }
     }
 }
 
@@ -59,6 +86,8 @@ extension InvitedPerson {
         if !participant.user.isEmpty {
             guard let user = viewpoint.user(named: participant.user) else { return nil }
             self = .user(user)
+        } else if participant.byLink {
+            self = .link([])
         } else {
             guard let address = PersonAddress(email: participant.email, phone: participant.phone) else { return nil }
             self = .address(address.text)
@@ -121,8 +150,26 @@ extension WireShare {
     init(_ share: ShownShare, seenFrom viewpoint: Viewpoint) {
         self.init()
         publicPermission = WireSharePermission(share.publicPermission)
-        participants = share.participants.map { WireParticipant($0, seenFrom: viewpoint) }
+        participants = share.participants.map { shown in
+            var wire = WireParticipant(shown, seenFrom: viewpoint)
+            if let secret = shown.linkSecret, !share.secretHash.isEmpty {
+                wire.link = ShareLink.text(ofOneTime: secret, zoneHash: share.secretHash)
+            }
+            return wire
+        }
         link = ShareLink.text(of: share.secret)
+        allowsAccessRequests = share.allowsRequests
+        requesters = share.requesters.map { WireAccessRequester($0, seenFrom: viewpoint) }
+        blocked = share.blocked.map { WireAccessRequester($0, seenFrom: viewpoint) }
+    }
+}
+
+extension WireAccessRequester {
+    fileprivate init(_ requester: ShownRequester, seenFrom viewpoint: Viewpoint) {
+        self.init()
+        user = viewpoint.name(of: requester.user)
+        givenName = requester.name?.given ?? ""
+        familyName = requester.name?.family ?? ""
     }
 }
 
@@ -142,6 +189,8 @@ extension WireParticipant {
         status = WireParticipantStatus(participant.status)
         givenName = participant.name?.given ?? ""
         familyName = participant.name?.family ?? ""
+        addedAt = participant.addedAt?.milliseconds ?? 0
+        isApprovedRequester = participant.isApprovedRequester
     }
 }
 
@@ -176,6 +225,17 @@ extension WireShareMetadataResult {
         switch result {
         case .failure(let reason): failure = reason.wire()
         case .success: metadata = WireShareMetadata()
+        }
+    }
+}
+
+extension WireRequestShareAccessAnswer {
+    package init(_ asked: [Result<Void, FailureReason>]) {
+        self.init()
+        results = asked.map { result in
+            var wire = WireShareAccessResult()
+            if case .failure(let reason) = result { wire.failure = reason.wire() }
+            return wire
         }
     }
 }

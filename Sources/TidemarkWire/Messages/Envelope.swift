@@ -31,6 +31,7 @@ package struct WireClientEnvelope: WireMessage {
         indirect case fetchShareMetadata(WireFetchShareMetadata)
         indirect case acceptShares(WireAcceptShares)
         indirect case fetchShareParticipants(WireFetchShareParticipants)
+        indirect case requestShareAccess(WireRequestShareAccess)
     }
 
     package var request: OneOfRequest?
@@ -175,6 +176,13 @@ package struct WireClientEnvelope: WireMessage {
         set { request = .fetchShareParticipants(newValue) }
     }
 
+    package var requestShareAccess: WireRequestShareAccess {
+        get {
+            if case .requestShareAccess(let value)? = request { value } else { WireRequestShareAccess() }
+        }
+        set { request = .requestShareAccess(newValue) }
+    }
+
     /// The group of operations that the request belongs to, if the app made one. The server writes it to its log. It
     /// has no other effect.
     package var operationGroup: WireOperationGroup {
@@ -306,6 +314,11 @@ extension WireClientEnvelope {
                 self.request = nil
                 try reader.read(&value)
                 self.request = .fetchShareParticipants(value)
+            case 346:
+                var value = self.requestShareAccess
+                self.request = nil
+                try reader.read(&value)
+                self.request = .requestShareAccess(value)
             case 482:
                 var value = self.presentOperationGroup ?? WireOperationGroup()
                 self.presentOperationGroup = nil
@@ -317,7 +330,7 @@ extension WireClientEnvelope {
                 self.presentPendingReport = nil
                 try reader.read(&value)
                 self.presentPendingReport = value
-            default: try reader.skip(tag, known: 0x70000701C0704FFE)
+            default: try reader.skip(tag, known: 0x70000F01C0704FFE)
             }
         }
     }
@@ -368,6 +381,8 @@ extension WireClientEnvelope {
         case .acceptShares(let value)?:
             size += 2 + WireSize.message(value)
         case .fetchShareParticipants(let value)?:
+            size += 2 + WireSize.message(value)
+        case .requestShareAccess(let value)?:
             size += 2 + WireSize.message(value)
         case nil: break
         }
@@ -450,6 +465,9 @@ extension WireClientEnvelope {
         case .fetchShareParticipants(let value)?:
             writer.number(338)
             writer.message(value)
+        case .requestShareAccess(let value)?:
+            writer.number(346)
+            writer.message(value)
         case nil: break
         }
         if let presentOperationGroup {
@@ -493,6 +511,7 @@ extension WireClientEnvelope {
         @inlinable package static var fetchShareMetadata: UInt32 { 322 }
         @inlinable package static var acceptShares: UInt32 { 330 }
         @inlinable package static var fetchShareParticipants: UInt32 { 338 }
+        @inlinable package static var requestShareAccess: UInt32 { 346 }
         @inlinable package static var operationGroup: UInt32 { 482 }
         @inlinable package static var pushesHeard: UInt32 { 488 }
         @inlinable package static var pendingReport: UInt32 { 498 }
@@ -737,6 +756,17 @@ extension WireClientEnvelope {
         writer.number(UInt64(byteCount))
     }
 
+    /// The size of the field `requestShareAccess`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(requestShareAccess byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `requestShareAccess`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(requestShareAccess byteCount: Int, to writer: inout WireWriter) {
+        writer.number(346)
+        writer.number(UInt64(byteCount))
+    }
+
     /// The size of the field `operationGroup`, if its message has `byteCount` bytes.
     @inlinable
     package static func size(operationGroup byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
@@ -782,6 +812,7 @@ package enum WireRequestKind: Int, CaseIterable, Sendable {
     case fetchShareMetadata
     case acceptShares
     case fetchShareParticipants
+    case requestShareAccess
     /// None was read: there is none, this version does not know it, or it was refused before.
     case unread
 
@@ -808,6 +839,7 @@ package enum WireRequestKind: Int, CaseIterable, Sendable {
         case .fetchShareMetadata: "fetch_share_metadata"
         case .acceptShares: "accept_shares"
         case .fetchShareParticipants: "fetch_share_participants"
+        case .requestShareAccess: "request_share_access"
         case .unread: "unread"
         }
     }
@@ -836,6 +868,7 @@ extension WireClientEnvelope.OneOfRequest {
         case .fetchShareMetadata: .fetchShareMetadata
         case .acceptShares: .acceptShares
         case .fetchShareParticipants: .fetchShareParticipants
+        case .requestShareAccess: .requestShareAccess
         }
     }
 }
@@ -918,6 +951,7 @@ package struct WireServerEnvelope: WireMessage {
         indirect case fetchShareMetadata(WireFetchShareMetadataAnswer)
         indirect case acceptShares(WireAcceptSharesAnswer)
         indirect case fetchShareParticipants(WireFetchShareParticipantsAnswer)
+        indirect case requestShareAccess(WireRequestShareAccessAnswer)
     }
 
     package var answer: OneOfAnswer?
@@ -1076,6 +1110,13 @@ package struct WireServerEnvelope: WireMessage {
         set { answer = .fetchShareParticipants(newValue) }
     }
 
+    package var requestShareAccess: WireRequestShareAccessAnswer {
+        get {
+            if case .requestShareAccess(let value)? = answer { value } else { WireRequestShareAccessAnswer() }
+        }
+        set { answer = .requestShareAccess(newValue) }
+    }
+
     /// How many pushes the server has sent over this connection, for a client that counts them (`Hello.counts_pushes`).
     /// With a push it is the push's number, from 1 on. An answer has it only while the last pushes are not
     /// acknowledged. With id 0 and no answer it is a reminder, which the client answers with `pushes_heard`. A client
@@ -1203,8 +1244,13 @@ extension WireServerEnvelope {
                 self.answer = nil
                 try reader.read(&value)
                 self.answer = .fetchShareParticipants(value)
+            case 346:
+                var value = self.requestShareAccess
+                self.answer = nil
+                try reader.read(&value)
+                self.answer = .requestShareAccess(value)
             case 488: self.pushesSent = try reader.uint64()
-            default: try reader.skip(tag, known: 0x20000701C070DFFE)
+            default: try reader.skip(tag, known: 0x20000F01C070DFFE)
             }
         }
     }
@@ -1259,6 +1305,8 @@ extension WireServerEnvelope {
         case .acceptShares(let value)?:
             size += 2 + WireSize.message(value)
         case .fetchShareParticipants(let value)?:
+            size += 2 + WireSize.message(value)
+        case .requestShareAccess(let value)?:
             size += 2 + WireSize.message(value)
         case nil: break
         }
@@ -1341,6 +1389,9 @@ extension WireServerEnvelope {
         case .fetchShareParticipants(let value)?:
             writer.number(338)
             writer.message(value)
+        case .requestShareAccess(let value)?:
+            writer.number(346)
+            writer.message(value)
         case nil: break
         }
         if pushesSent != 0 {
@@ -1378,6 +1429,7 @@ extension WireServerEnvelope {
         @inlinable package static var fetchShareMetadata: UInt32 { 322 }
         @inlinable package static var acceptShares: UInt32 { 330 }
         @inlinable package static var fetchShareParticipants: UInt32 { 338 }
+        @inlinable package static var requestShareAccess: UInt32 { 346 }
         @inlinable package static var pushesSent: UInt32 { 488 }
     }
 
@@ -1639,6 +1691,17 @@ extension WireServerEnvelope {
     @inlinable
     package static func begin(fetchShareParticipants byteCount: Int, to writer: inout WireWriter) {
         writer.number(338)
+        writer.number(UInt64(byteCount))
+    }
+
+    /// The size of the field `requestShareAccess`, if its message has `byteCount` bytes.
+    @inlinable
+    package static func size(requestShareAccess byteCount: Int) -> Int { 2 + WireSize.content(byteCount) }
+
+    /// Writes tag and length of the field `requestShareAccess`. The bytes of its message must follow.
+    @inlinable
+    package static func begin(requestShareAccess byteCount: Int, to writer: inout WireWriter) {
+        writer.number(346)
         writer.number(UInt64(byteCount))
     }
 }

@@ -13,6 +13,15 @@ package struct WireShareSave: WireMessage {
     package var participants: [WireParticipantSave] = []
     /// Whether `participants` counts. Without it everybody stays.
     package var setsParticipants = false
+    /// Whether somebody with the URL who is not invited may ask for access. UNSPECIFIED: as now, in a new share they
+    /// may not. Servers that do not know it leave it as it is: what they show of the share afterwards says so.
+    package var accessRequests = WireAccessRequestsChoice()
+    /// Record names of users whose requests for access are refused. They may ask again.
+    package var denied: [String] = []
+    /// Record names of users who may not ask any more, and take no part.
+    package var blocked: [String] = []
+    /// Record names of users who may ask again.
+    package var unblocked: [String] = []
 
     @usableFromInline package init() {}
 }
@@ -25,7 +34,11 @@ extension WireShareSave {
             case 8: self.publicPermission = try reader.choice()
             case 18: try reader.append(to: &self.participants, atMost: 256)
             case 24: self.setsParticipants = try reader.flag()
-            default: try reader.skip(tag, known: 0xE)
+            case 32: self.accessRequests = try reader.choice()
+            case 42: try reader.append(to: &self.denied, atMost: 512, bytesMax: 4_096)
+            case 50: try reader.append(to: &self.blocked, atMost: 512, bytesMax: 4_096)
+            case 58: try reader.append(to: &self.unblocked, atMost: 512, bytesMax: 4_096)
+            default: try reader.skip(tag, known: 0xFE)
             }
         }
     }
@@ -41,6 +54,18 @@ extension WireShareSave {
         }
         if setsParticipants {
             size += 1 + WireSize.flag(setsParticipants)
+        }
+        if accessRequests != WireAccessRequestsChoice() {
+            size += 1 + WireSize.choice(accessRequests)
+        }
+        for value in denied {
+            size += 1 + WireSize.text(value)
+        }
+        for value in blocked {
+            size += 1 + WireSize.text(value)
+        }
+        for value in unblocked {
+            size += 1 + WireSize.text(value)
         }
         return size
     }
@@ -59,6 +84,22 @@ extension WireShareSave {
             writer.number(24)
             writer.flag(setsParticipants)
         }
+        if accessRequests != WireAccessRequestsChoice() {
+            writer.number(32)
+            writer.choice(accessRequests)
+        }
+        for value in denied {
+            writer.number(42)
+            writer.text(value)
+        }
+        for value in blocked {
+            writer.number(50)
+            writer.text(value)
+        }
+        for value in unblocked {
+            writer.number(58)
+            writer.text(value)
+        }
     }
 }
 
@@ -74,6 +115,9 @@ package struct WireParticipantSave: WireMessage {
     package var phone = ""
     package var role = WireParticipantRole()
     package var permission = WireSharePermission()
+    /// Instead of a person: whoever comes first with the participant's one-time link. Older servers refuse such a
+    /// participant, because it names nobody.
+    package var byLink = false
 
     @usableFromInline package init() {}
 }
@@ -89,7 +133,8 @@ extension WireParticipantSave {
             case 34: self.phone = try reader.text(atMost: 4_096)
             case 40: self.role = try reader.choice()
             case 48: self.permission = try reader.choice()
-            default: try reader.skip(tag, known: 0x7E)
+            case 56: self.byLink = try reader.flag()
+            default: try reader.skip(tag, known: 0xFE)
             }
         }
     }
@@ -114,6 +159,9 @@ extension WireParticipantSave {
         }
         if permission != WireSharePermission() {
             size += 1 + WireSize.choice(permission)
+        }
+        if byLink {
+            size += 1 + WireSize.flag(byLink)
         }
         return size
     }
@@ -144,6 +192,10 @@ extension WireParticipantSave {
             writer.number(48)
             writer.choice(permission)
         }
+        if byLink {
+            writer.number(56)
+            writer.flag(byLink)
+        }
     }
 }
 
@@ -156,6 +208,13 @@ package struct WireShare: WireMessage {
     /// What the URL has after its last slash. The server puts nothing else into URLs: the app's own server is asked,
     /// never the host of a URL that somebody sent.
     package var link = ""
+    /// Whether somebody with the URL who is not invited may ask for access. For owner and administrators only, as what
+    /// follows.
+    package var allowsAccessRequests = false
+    /// Who has asked, and waits for an answer.
+    package var requesters: [WireAccessRequester] = []
+    /// Who may not ask any more.
+    package var blocked: [WireAccessRequester] = []
 
     @usableFromInline package init() {}
 }
@@ -168,7 +227,10 @@ extension WireShare {
             case 8: self.publicPermission = try reader.choice()
             case 18: try reader.append(to: &self.participants, atMost: 1_000)
             case 26: self.link = try reader.text(atMost: 1_024)
-            default: try reader.skip(tag, known: 0xE)
+            case 32: self.allowsAccessRequests = try reader.flag()
+            case 42: try reader.append(to: &self.requesters, atMost: 1_000)
+            case 50: try reader.append(to: &self.blocked, atMost: 1_000)
+            default: try reader.skip(tag, known: 0x7E)
             }
         }
     }
@@ -184,6 +246,15 @@ extension WireShare {
         }
         if !link.isEmpty {
             size += 1 + WireSize.text(link)
+        }
+        if allowsAccessRequests {
+            size += 1 + WireSize.flag(allowsAccessRequests)
+        }
+        for value in requesters {
+            size += 1 + WireSize.message(value)
+        }
+        for value in blocked {
+            size += 1 + WireSize.message(value)
         }
         return size
     }
@@ -201,6 +272,75 @@ extension WireShare {
         if !link.isEmpty {
             writer.number(26)
             writer.text(link)
+        }
+        if allowsAccessRequests {
+            writer.number(32)
+            writer.flag(allowsAccessRequests)
+        }
+        for value in requesters {
+            writer.number(42)
+            writer.message(value)
+        }
+        for value in blocked {
+            writer.number(50)
+            writer.message(value)
+        }
+    }
+}
+
+/// Somebody who has asked for access to a share, or may not ask any more.
+@usableFromInline
+package struct WireAccessRequester: WireMessage {
+    /// The user's record name.
+    package var user = ""
+    /// The person's name. Empty: there is none.
+    package var givenName = ""
+    package var familyName = ""
+
+    @usableFromInline package init() {}
+}
+
+extension WireAccessRequester {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: self.user = try reader.text(atMost: 65_536)
+            case 18: self.givenName = try reader.text(atMost: 1_024)
+            case 26: self.familyName = try reader.text(atMost: 1_024)
+            default: try reader.skip(tag, known: 0xE)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if !user.isEmpty {
+            size += 1 + WireSize.text(user)
+        }
+        if !givenName.isEmpty {
+            size += 1 + WireSize.text(givenName)
+        }
+        if !familyName.isEmpty {
+            size += 1 + WireSize.text(familyName)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if !user.isEmpty {
+            writer.number(10)
+            writer.text(user)
+        }
+        if !givenName.isEmpty {
+            writer.number(18)
+            writer.text(givenName)
+        }
+        if !familyName.isEmpty {
+            writer.number(26)
+            writer.text(familyName)
         }
     }
 }
@@ -222,6 +362,13 @@ package struct WireParticipant: WireMessage {
     /// The person's name, of the owner and of who has accepted. Empty: there is none, or an older server.
     package var givenName = ""
     package var familyName = ""
+    /// What the participant's one-time URL has after its last slash. For owner and administrators only. Empty: the
+    /// participant was not invited by such a link.
+    package var link = ""
+    /// When the participant was added: milliseconds since 1970. 0: not said, as for the owner and by an older server.
+    package var addedAt: Int64 = 0
+    /// Whether the person had asked for access when they were invited.
+    package var isApprovedRequester = false
 
     @usableFromInline package init() {}
 }
@@ -241,7 +388,10 @@ extension WireParticipant {
             case 64: self.status = try reader.choice()
             case 90: self.givenName = try reader.text(atMost: 1_024)
             case 98: self.familyName = try reader.text(atMost: 1_024)
-            default: try reader.skip(tag, known: 0x19FE)
+            case 106: self.link = try reader.text(atMost: 1_024)
+            case 112: self.addedAt = try reader.int64()
+            case 120: self.isApprovedRequester = try reader.flag()
+            default: try reader.skip(tag, known: 0xF9FE)
             }
         }
     }
@@ -278,6 +428,15 @@ extension WireParticipant {
         }
         if !familyName.isEmpty {
             size += 1 + WireSize.text(familyName)
+        }
+        if !link.isEmpty {
+            size += 1 + WireSize.text(link)
+        }
+        if addedAt != 0 {
+            size += 1 + WireSize.int64(addedAt)
+        }
+        if isApprovedRequester {
+            size += 1 + WireSize.flag(isApprovedRequester)
         }
         return size
     }
@@ -323,6 +482,50 @@ extension WireParticipant {
         if !familyName.isEmpty {
             writer.number(98)
             writer.text(familyName)
+        }
+        if !link.isEmpty {
+            writer.number(106)
+            writer.text(link)
+        }
+        if addedAt != 0 {
+            writer.number(112)
+            writer.int64(addedAt)
+        }
+        if isApprovedRequester {
+            writer.number(120)
+            writer.flag(isApprovedRequester)
+        }
+    }
+}
+
+/// Whether somebody who is not invited may ask for access to a share.
+@usableFromInline
+package enum WireAccessRequestsChoice: WireChoice {
+    case unspecified
+    case requestsRefused
+    case requestsAllowed
+    /// A value that this version does not know.
+    case unrecognized(Int32)
+
+    @usableFromInline package init() { self = .unspecified }
+
+    @usableFromInline
+    package init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .requestsRefused
+        case 2: self = .requestsAllowed
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    @usableFromInline
+    package var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .requestsRefused: 1
+        case .requestsAllowed: 2
+        case .unrecognized(let number): number
         }
     }
 }

@@ -591,3 +591,125 @@ extension WireFoundPerson {
         }
     }
 }
+
+/// Asks for access to shares to which the caller is not invited. Repeating it does no harm.
+@usableFromInline
+package struct WireRequestShareAccess: WireMessage {
+    /// The part of each URL after its last slash.
+    package var links: [String] = []
+
+    @usableFromInline package init() {}
+}
+
+extension WireRequestShareAccess {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.links, atMost: 100, bytesMax: 1_024)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        for value in links {
+            size += 1 + WireSize.text(value)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        for value in links {
+            writer.number(10)
+            writer.text(value)
+        }
+    }
+}
+
+/// One result for each link, in the order of the request.
+@usableFromInline
+package struct WireRequestShareAccessAnswer: WireMessage {
+    package var results: [WireShareAccessResult] = []
+
+    @usableFromInline package init() {}
+}
+
+extension WireRequestShareAccessAnswer {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try reader.append(to: &self.results, atMost: 1_000)
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        for value in results {
+            size += 1 + WireSize.message(value)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        for value in results {
+            writer.number(10)
+            writer.message(value)
+        }
+    }
+}
+
+/// Without a failure: the owner hears of it if there is such a share, and if it takes requests of the caller. Nobody is
+/// told whether that is so.
+@usableFromInline
+package struct WireShareAccessResult: WireMessage {
+    package var failure: WireFailure {
+        get { presentFailure ?? WireFailure() }
+        set { presentFailure = newValue }
+    }
+    package var hasFailure: Bool { presentFailure != nil }
+    private var presentFailure: WireFailure?
+
+    @usableFromInline package init() {}
+}
+
+extension WireShareAccessResult {
+    @usableFromInline
+    package mutating func read(_ reader: inout WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10:
+                var value = self.presentFailure ?? WireFailure()
+                self.presentFailure = nil
+                try reader.read(&value)
+                self.presentFailure = value
+            default: try reader.skip(tag, known: 0x2)
+            }
+        }
+    }
+
+    @usableFromInline
+    package var size: Int {
+        var size = 0
+        if let presentFailure {
+            size += 1 + WireSize.message(presentFailure)
+        }
+        return size
+    }
+
+    @usableFromInline
+    package func write(to writer: inout WireWriter) {
+        if let presentFailure {
+            writer.number(10)
+            writer.message(presentFailure)
+        }
+    }
+}

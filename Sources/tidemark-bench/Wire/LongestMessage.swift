@@ -53,6 +53,7 @@ struct LongestMessage {
                 _ = search.query.refusal(fields: .unknown, scope: .private, limits: limits)
             case .fetchKeys(let request): _ = request.zones.map(viewpoint.zoneKey(of:))
             case .fetchShareMetadata(let request): _ = request.links.map(ShareLink.secret(in:))
+            case .requestShareAccess(let request): _ = request.links.map(ShareLink.secret(in:))
             case .fetchShareParticipants(let request): _ = request.lookups.map { PersonLookup($0) }
             default: break
             }
@@ -156,6 +157,7 @@ struct LongestMessage {
                 $0.uploadAssetChunk.content = [UInt8](repeating: 7, count: bytesMax - 1_000)[...]
             },
             try LongestMessage("links") { $0.fetchShareMetadata.links = names(100, byteCount: 1_024) },
+            try LongestMessage("requested links") { $0.requestShareAccess.links = names(100, byteCount: 1_024) },
             try LongestMessage("people") {
                 $0.fetchShareParticipants.lookups = names(100, byteCount: 4_096).map { name in
                     var lookup = WireParticipantLookup()

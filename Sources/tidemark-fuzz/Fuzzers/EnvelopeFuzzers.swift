@@ -91,6 +91,8 @@ private enum Envelopes {
             try checkLinks(request.links)
         case .acceptShares(let request):
             try checkLinks(request.links)
+        case .requestShareAccess(let request):
+            try checkLinks(request.links)
         case .fetchShareParticipants(let request):
             try checkAddresses(request.lookups)
         case .fetchSubscriptions(let request):
@@ -218,6 +220,9 @@ private enum EnvelopeSeeds {
         client {
             $0.acceptShares.links = ["00112233445566778899aabbccddeeff"]
             $0.acceptShares.declines = true
+        },
+        client {
+            $0.requestShareAccess.links = ["00112233445566778899aabbccddeeff", ""]
         },
         client {
             var lookup = WireParticipantLookup()

@@ -95,6 +95,39 @@ actor ShoppingLists: TidemarkSyncEngineDelegate {
         return saved?.url
     }
 
+    func inviteOnce(to list: CKRecordZone.ID) async throws -> URL? {
+        let share = try await share(of: list)
+        let person = CKShare.Participant.oneTimeURLParticipant()
+        person.permission = .readWrite
+        share.addParticipant(person)
+        _ = try await save(share)
+        return shares[list]?.oneTimeURL(for: person.participantID)
+    }
+
+    func allowRequests(for list: CKRecordZone.ID) async throws -> URL? {
+        let share = try await share(of: list)
+        share.allowsAccessRequests = true
+        return try await save(share)
+    }
+
+    func answerRequests(for list: CKRecordZone.ID, letting isWelcome: @Sendable (CKUserIdentity) -> Bool) async throws {
+        let share = try await share(of: list)
+        for requester in share.requesters {
+            if isWelcome(requester.userIdentity), let user = requester.participantLookupInfo.userRecordID {
+                let person = try await container.shareParticipant(forUserRecordID: user)
+                person.permission = .readWrite
+                share.addParticipant(person)
+            } else {
+                share.denyRequesters([requester])
+            }
+        }
+        _ = try await save(share)
+    }
+
+    func ask(_ url: URL) async throws {
+        _ = try await container.requestShareAccess(for: [url])[url]?.get()
+    }
+
     func join(_ url: URL) async throws -> CKRecordZone.ID {
         let metadata = try await container.shareMetadata(for: url)
         let share = try await container.accept(metadata)

@@ -54,6 +54,42 @@ import Testing
         #expect(await laptop.mayWrite(in: joined))
     }
 
+    @Test func `R-970: a one-time URL lets one person in, and nobody after them`() async throws {
+        let (alice, bob) = (await makeLists("alice"), await makeLists("bob"))
+        let carol = await makeLists("carol")
+        await alice.write("milk", as: "1", in: list)
+        try await cloud.settle()
+        let url = try #require(try await alice.inviteOnce(to: list))
+        let joined = try await bob.join(url)
+        try await cloud.settle()
+        #expect(await texts(bob) == ["milk"])
+        #expect(await bob.mayWrite(in: joined))
+        let error = await #expect(throws: CKError.self) { _ = try await carol.join(url) }
+        #expect(error?.code == .unknownItem)
+    }
+
+    @Test func `R-972, R-973: people ask for a list, and those who are welcome join it`() async throws {
+        let (alice, bob) = (await makeLists("alice"), await makeLists("bob"))
+        let mallory = await makeLists("mallory")
+        cloud.account("bob").setName(given: "Bob", family: nil)
+        await alice.write("milk", as: "1", in: list)
+        try await cloud.settle()
+        let url = try #require(try await alice.allowRequests(for: list))
+        for asking in [bob, mallory] { try await asking.ask(url) }
+        // alice's engine brings the requests.
+        try await cloud.settle()
+        #expect(await alice.shares[list]?.requesters.count == 2)
+        try await alice.answerRequests(for: list) { $0.nameComponents?.givenName == "Bob" }
+        #expect(await alice.shares[list]?.requesters.isEmpty == true)
+        _ = try await bob.join(url)
+        let error = await #expect(throws: CKError.self) { _ = try await mallory.join(url) }
+        #expect(error?.code == .unknownItem)
+        try await cloud.settle()
+        #expect(await texts(bob) == ["milk"])
+        let again = await #expect(throws: CKError.self) { try await bob.ask(url) }
+        #expect(again?.code == .participantAlreadyInvited)
+    }
+
     @Test func `R-307, R-329: who may only read hears that an edit is refused, and has the list as it is`()
         async throws
     {

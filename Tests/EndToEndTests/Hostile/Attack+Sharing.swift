@@ -7,8 +7,8 @@ import TidemarkWire
 /// Attacks by zones that others share, by links, and by shares. Whoever has no credential is refused each of these requests.
 extension Attack {
     static let sharing = [
-        strangersRequests, refusedSaves, madeUpOwners, wrongLinks, wrongAcceptances, lookups, acceptances, remadeShares,
-        invitations, links, sharedEdits, manySharedZones, largeShares, endedShares,
+        strangersRequests, refusedSaves, madeUpOwners, wrongLinks, wrongAcceptances, wrongRequests, lookups,
+        acceptances, remadeShares, invitations, links, sharedEdits, manySharedZones, largeShares, endedShares,
     ]
 
     // MARK: By strangers
@@ -119,6 +119,14 @@ extension Attack {
         envelope.acceptShares = WireAcceptShares()
         envelope.acceptShares.links = madeUpLinks(envelope.id, count: 100)
         envelope.acceptShares.declines = envelope.id.isMultiple(of: 2)
+    }
+
+    /// Most are more than an account may ask for in a minute. Each of the others waits a while for its answer.
+    private static let wrongRequests = Attack(
+        testDescription: "requests for access to links that lead nowhere", company: .strangers, underWay: 64, period: 16
+    ) { envelope, _ in
+        envelope.requestShareAccess = WireRequestShareAccess()
+        envelope.requestShareAccess.links = madeUpLinks(envelope.id, count: envelope.id % 8 == 7 ? 100 : 1)
     }
 
     /// Each asks whether 50 addresses and 50 names are anybody's.

@@ -159,7 +159,7 @@ extension AttackGround {
              WHERE z.database_id = \(database) AND z.name = '\(name)' AND z.removal IS NULL
             """)
         // Whatever columns the tables have.
-        for table in ["record", "share", "share_participant", "share_link"] {
+        for table in ["record", "share", "share_participant", "share_requester", "share_link"] {
             try execute(
                 """
                 INSERT INTO \(table)

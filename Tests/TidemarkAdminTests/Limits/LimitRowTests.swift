@@ -21,6 +21,8 @@ import TidemarkDomain
         #expect(rows.first { $0.name == "recordBytesMax" }?.unit == "bytes")
         #expect(rows.first { $0.name == "querySecondsMax" }?.unit == "seconds")
         #expect(rows.first { $0.name == "zonesMax" }?.unit == "count")
+        let step = rows.first { $0.name == "accessRequestStep" }
+        #expect(step?.value == 200 && step?.unit == "milliseconds")
         #expect(Set(LimitRow.options.keys).isSubset(of: Set(rows.map(\.name))))
         #expect(rows.first { $0.name == "assetBytesMax" }?.setting == "serve --asset-megabytes")
         #expect(rows.first { $0.name == "requestsPerSecond" }?.unit == "a second")

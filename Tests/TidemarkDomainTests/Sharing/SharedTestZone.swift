@@ -114,7 +114,7 @@ struct SharedTestZone {
     mutating func accept(_ visitor: ShareVisitor) -> FailureReason? {
         var asked = visitor
         if mistake == .addressesAreIgnored { asked = visitor.with(addresses: SharingHistory.addresses) }
-        if mistake == .urlIsNotNeeded { asked = visitor.bringing(secret) }
+        if mistake == .urlIsNotNeeded { asked = visitor.bringing(.zone(secret)) }
         let id = newID()
         let now = Timestamp(milliseconds: number)
         switch asked.accepting(in: sharing, as: id, at: number + 1, now: now, limits: effectiveLimits) {
@@ -186,6 +186,6 @@ extension Participant {
 
 extension ShareVisitor {
     func with(addresses: Set<String>) -> ShareVisitor {
-        ShareVisitor(user: user, addresses: addresses, secret: secret)
+        ShareVisitor(user: user, addresses: addresses, secret: secret, linkSecret: linkSecret)
     }
 }

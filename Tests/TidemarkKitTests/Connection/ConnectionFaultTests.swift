@@ -36,6 +36,10 @@ import TidemarkWire
         ),
         ("fetchShareMetadata", { _ = try await $0.container.shareMetadata(for: URL(fileURLWithPath: "/share/link")) }),
         ("acceptShares", { _ = try await $0.container.accept(.test(in: $0.container, link: "link")) }),
+        (
+            "requestShareAccess",
+            { _ = try await $0.container.requestShareAccess(for: [URL(fileURLWithPath: "/share/link")]) }
+        ),
         ("fetchShareParticipants", { _ = try await $0.container.shareParticipant(forEmailAddress: "a@example.org") }),
     ]
 
@@ -51,7 +55,7 @@ import TidemarkWire
             let error = #expect(throws: CKError.self) { try scheduler.complete { try await call(database) } }
             let text = error?.localizedDescription ?? "nothing"
             // of a change nobody knows whether it was made.
-            let isChange = name.hasPrefix("modify") || name == "acceptShares"
+            let isChange = name.hasPrefix("modify") || ["acceptShares", "requestShareAccess"].contains(name)
             #expect(error?.code == (isChange ? .serverResponseLost : .internalError), "\(name)")
             #expect(text.hasPrefix("The server's answer to \(name) does not fit the request."), "\(text)")
             #expect(text.contains("Tell its operator"), "\(text)")

@@ -148,6 +148,8 @@ import TidemarkWire
         metadata.links = [mark]
         var acceptance = WireAcceptShares()
         acceptance.links = [mark]
+        var asking = WireRequestShareAccess()
+        asking.links = [mark]
         var persons = WireFetchShareParticipants()
         persons.lookups = [WireParticipantLookup(), WireParticipantLookup(), WireParticipantLookup()]
         persons.lookups[0].user = mark
@@ -155,6 +157,7 @@ import TidemarkWire
         persons.lookups[2].phone = mark
         return [
             .fetchShareMetadata(metadata), .acceptShares(acceptance), .fetchShareParticipants(persons),
+            .requestShareAccess(asking),
             .fetchKeys(keys), .saveZoneKey(key), .fetchZones(zones), .fetchRecords(records),
             .fetchZoneChanges(changes), .fetchDatabaseChanges(feed), .modifySubscriptions(subscriptions),
             .fetchSubscriptions(known), .verifyZone(inventory), .prepareAssetUpload(upload), .fetchAssetChunk(download),

@@ -294,6 +294,33 @@ import TidemarkWire
         #expect(try names(shared()) == [" ", "Robert B"])
     }
 
+    @Test
+    func `R-972: an account asks for access to 20 links a minute, on all connections, and is told when it may go on`()
+        throws
+    {
+        let world = SessionWorld()
+        let clients = [try world.enter("alice", device: 1), try world.enter("alice", device: 2)]
+        func ask(_ count: Int, by client: TestClient) throws -> WireServerEnvelope.OneOfAnswer? {
+            var request = WireRequestShareAccess()
+            request.links = (0..<count).map { "0\($0 % 10)" }
+            let id = client.post(.requestShareAccess(request))
+            world.scheduler.runUntilIdle()
+            // It comes after a fixed time, unless it is refused as a whole.
+            world.scheduler.advance(by: Limits().accessRequestStep)
+            return client.answer(to: id)
+        }
+        #expect(try ask(21, by: clients[0])?.code == .limitExceeded)
+        let asked = try ask(15, by: clients[0])
+        guard case .requestShareAccess(let answer)? = asked else { throw SessionWorld.Unexpected(asked) }
+        #expect(answer.results.count == 15 && answer.results.allSatisfy { !$0.hasFailure })
+        let refused = try ask(6, by: clients[1])
+        guard case .failure(let failure)? = refused else { throw SessionWorld.Unexpected(refused) }
+        #expect(failure.code == .requestRateLimited && failure.retryAfterSeconds > 50)
+        #expect(try ask(5, by: clients[1])?.code == nil, "these fit")
+        world.scheduler.advance(by: .seconds(60))
+        #expect(try ask(20, by: clients[0])?.code == nil)
+    }
+
     @Test func `R-775: an account looks up 60 addresses a minute, on all connections, and is told when it may go on`()
         throws
     {

@@ -172,6 +172,13 @@ import TidemarkTestSupport
             _ = try await storage.noteDevice(
                 SharingFixture.device, of: alice.account, name: "phone", from: "10.0.0.1", atMost: 9,
                 now: SharingFixture.now)
+            // She asks for access to somebody's share, and is blocked by another.
+            try fixture.execute(
+                """
+                INSERT INTO share_requester (database_id, zone_id, share_number, user_id, requested_at, is_blocked)
+                VALUES (\(fixture.bob.privateDatabase.rawValue), 98, 1, \(alice.user.rawValue), now(), false),
+                       (\(fixture.bob.privateDatabase.rawValue), 99, 1, \(alice.user.rawValue), now(), true)
+                """)
             // A second time does no harm: the first may have been cut off.
             for _ in 0..<2 {
                 try await admin.deletePrivateDatabase(alice.privateDatabase)
@@ -183,7 +190,8 @@ import TidemarkTestSupport
             let (database, user, account) = (
                 alice.privateDatabase.rawValue, alice.user.rawValue, alice.account.rawValue
             )
-            for table in ["record", "share", "share_participant", "share_link", "zone_key", "feed", "feed_entry"] {
+            let tables = ["record", "share", "share_participant", "share_requester", "share_link", "zone_key"]
+            for table in tables + ["feed", "feed_entry"] {
                 let left = try await fixture.numbers("SELECT count(*) FROM \(table) WHERE database_id = \(database)")
                 #expect(left == [0], "\(table)")
             }
@@ -191,7 +199,10 @@ import TidemarkTestSupport
                 try await fixture.numbers(
                     "SELECT count(*) FROM zone WHERE database_id = \(database) AND removal IS NULL") == [0])
             #expect(try await fixture.numbers("SELECT count(*) FROM zone WHERE name = 'Notes'") == [0])
-            #expect(try await fixture.numbers("SELECT count(*) FROM subscription WHERE user_id = \(user)") == [0])
+            for table in ["subscription", "share_requester"] {
+                let left = try await fixture.numbers("SELECT count(*) FROM \(table) WHERE user_id = \(user)")
+                #expect(left == [0], "\(table)")
+            }
             for table in ["credential", "device", "account_address", "audit"] {
                 let left = try await fixture.numbers("SELECT count(*) FROM \(table) WHERE account_id = \(account)")
                 #expect(left == [0], "\(table)")

@@ -85,8 +85,9 @@ import TidemarkTestSupport
             let container = fixture.alice.container.rawValue
             let databases = "SELECT id FROM database WHERE container_id = \(container)"
             for table in [
-                "record", "record_reference", "asset_use", "share", "share_participant", "share_link", "client_token",
-                "zone_key", "feed_entry", "request_memory", "shared_zone",
+                "record", "record_reference", "asset_use", "share", "share_participant", "share_requester",
+                "share_link",
+                "client_token", "zone_key", "feed_entry", "request_memory", "shared_zone",
             ] {
                 let left = try await fixture.numbers(
                     "SELECT count(*) FROM \(table) WHERE database_id IN (\(databases))")

@@ -36,7 +36,7 @@ import TidemarkWire
                     sha256: request.sha256, byteCount: request.byteCount, for: request.zone, by: viewpoint)
             case .saveAccountKey(let request): _ = try AccountKey(request.account)
             case .fetchShareParticipants(let request): _ = request.lookups.map { PersonLookup($0) }
-            case .fetchShareMetadata, .acceptShares: break
+            case .fetchShareMetadata, .acceptShares, .requestShareAccess: break
             case .uploadAssetChunk, .fetchAssetChunk, .fetchSubscriptions, .fetchKeys, .saveZoneKey, .verifyZone: break
             }
             return true

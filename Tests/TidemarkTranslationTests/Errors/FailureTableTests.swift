@@ -47,6 +47,7 @@ import TidemarkWire
         (.tooManyParticipants, .tooManyParticipants), (.notShareAdministrator, .permissionFailure),
         (.shareUnknown, .unknownItem), (.shareIsOwn, .invalidArguments), (.tooManySharedZones, .limitExceeded),
         (.tooManySharedZoneKeys, .limitExceeded), (.tooMuchShared, .limitExceeded),
+        (.alreadyInvited, .participantAlreadyInvited), (.tooManyBlocked, .limitExceeded),
     ]
 
     @Test func `R-370, R-376: every reason has the code that the rules name, and a text`() {

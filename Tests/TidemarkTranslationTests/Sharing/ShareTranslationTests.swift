@@ -63,7 +63,9 @@ import TidemarkWire
         #expect(participants[0].id == ParticipantID(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10))
         #expect(participants[0].id.bytes == Array(1...16))
         #expect(
-            ShareSave.invitedUsers(in: save([participant { $0.user = "x" }, participant { $0.email = "y" }])) == ["x"])
+            ShareSave.namedUsers(in: save([participant { $0.user = "x" }, participant { $0.email = "y" }])).invited == [
+                "x"
+            ])
     }
 
     @Test func `R-307: what a save does not say of a share stays`() throws {
@@ -119,6 +121,33 @@ import TidemarkWire
             parent: nil, createdAt: Timestamp(milliseconds: 1), createdBy: Examples.user,
             createdByDevice: Examples.device, modifiedAt: Timestamp(milliseconds: 1), modifiedBy: Examples.user,
             batchEnd: 5)
+    }
+
+    @Test func `R-970: a one-time link begins with the hash of the zone's secret, and is told with its participant`()
+        throws
+    {
+        let row = Participant(
+            id: ParticipantID(high: 1, low: 1), linkSecret: [0xCD, 2], addedAt: Timestamp(milliseconds: 30))
+        let sharing = ZoneSharing(
+            owner: Examples.user, shares: [Share(number: ShareNumber(4), publicPermission: .noAccess)],
+            participants: [ShareNumber(4): [row]], secret: [0xAB, 1])
+        var share = try #require(sharing.share(named: Share.zoneWideName, shownTo: Examples.user))
+        #expect(share.hasOneTimeLinks)
+        var viewpoint = Self.viewpoint
+        func links() throws -> [String] {
+            viewpoint.shares = [ZoneID(7): share]
+            let wire = try #require(RecordWriter(viewpoint, in: ZoneID(7)).message(of: record()))
+            #expect(wire.share.participants.map(\.addedAt) == [0, 30])
+            return wire.share.participants.map(\.link)
+        }
+        #expect(try links() == ["", ""], "nobody has computed the hash")
+        share.secretHash = [0xEF, 3]
+        #expect(try links() == ["", "ef03cd02"])
+
+        let invited = try read(save([participant { $0.byLink = true }]))?.share?.participants
+        #expect(invited?.map(\.person) == [.link([])])
+        let named = try read(save([participant { ($0.byLink, $0.email) = (true, "ann@example.org") }]))
+        #expect(named?.share?.participants?.map(\.person) == [.link([])])
     }
 
     @Test func `R-306, R-312: a CKShare record comes with its share in every answer`() throws {
