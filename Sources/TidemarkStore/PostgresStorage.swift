@@ -116,7 +116,7 @@ package final class PostgresStorage: Storage {
 
     /// One statement on a shared connection.
     ///
-    /// - Parameter isLong: whether PostgreSQL looks at a whole database for it.
+    /// - Parameter isLong: whether PostgreSQL may take many milliseconds for it. Small reads go to another connection then.
     func read<Row>(_ call: Call<Row>, isLong: Bool = false) async throws(StorageError) -> [Row] {
         do {
             return try await pool.run(isLong: isLong, call).rows

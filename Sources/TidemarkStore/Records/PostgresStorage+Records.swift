@@ -56,6 +56,9 @@ extension PostgresStorage {
         throw StorageError(.outdated)
     }
 
+    /// How many records a look-up may name that takes PostgreSQL no long time, however large they are.
+    private static let fewNames = 16
+
     package func records(
         named names: [String], in key: ZoneKey, bytesMax: Int, sharing: SharingRead
     ) async throws(StorageError) -> ZoneSnapshot {
@@ -65,7 +68,9 @@ extension PostgresStorage {
             return snapshot
         }
         let query = LookUpQuery(zone: key, names: names, bytesMax: bytesMax)
-        let found = try await read(sql.records.lookUpRecords(query), and: sharing, of: [key])
+        // Many large records take PostgreSQL many milliseconds. Small reads of others do not wait behind them.
+        let found = try await read(
+            sql.records.lookUpRecords(query), and: sharing, of: [key], isLong: names.count > Self.fewNames)
         snapshot.sharing = found.sharing[0]
         for (row, unread) in found.rows {
             switch row {

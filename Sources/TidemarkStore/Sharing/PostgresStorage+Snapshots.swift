@@ -18,11 +18,14 @@ extension PostgresStorage {
     /// One statement, and what is to be read of zones' shares beside it, in one snapshot and one round trip. Without
     /// shares it is the statement alone.
     ///
+    /// - Parameter isLong: whether the statement may take PostgreSQL many milliseconds.
     /// - Returns: the rows, and the shares of each zone; nil for those that were not asked for, or do not live.
     func read<Row>(
-        _ call: Call<Row>, and sharing: SharingRead, of zones: [ZoneKey]
+        _ call: Call<Row>, and sharing: SharingRead, of zones: [ZoneKey], isLong: Bool = false
     ) async throws(StorageError) -> (rows: [Row], sharing: [ZoneSharing?]) {
-        guard sharing != .nothing, !zones.isEmpty else { return (try await read(call), zones.map { _ in nil }) }
+        guard sharing != .nothing, !zones.isEmpty else {
+            return (try await read(call, isLong: isLong), zones.map { _ in nil })
+        }
         let found = try await snapshot([] as [Row], sharing, of: zones) { reading in
             reading.add(call) { found, row in found.rows.append(row) }
         }
