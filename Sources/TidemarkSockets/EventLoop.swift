@@ -301,12 +301,14 @@ extension EventLoop {
         // The clock is read once for each job: its end is the start of the next one.
         var start = Self.nanoseconds
         let end = start + Self.laneNanosecondsMax
+        var times = LaneTimes(processor: lanes.count > 1 ? Self.processorNanoseconds : nil)
         while budget > 0, start < end, let (job, lane) = lanes.next() {
             // Time matters only to others who wait.
             let isCharged = !lanes.isEmpty
             job.runSynchronously(on: lane.executor)
             let now = Self.nanoseconds
-            if isCharged { lane.charge(now - start) }
+            let worked = times.worked(in: now - start, processor: Self.processorNanoseconds)
+            if isCharged { lane.charge(worked) }
             start = now
             budget -= 1
         }

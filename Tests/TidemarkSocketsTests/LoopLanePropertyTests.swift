@@ -51,6 +51,57 @@ import TidemarkTestSupport
             try #require(history.complaint == nil)
         }
     }
+
+    /// An account that asks for one thing after the other owes what a thing took beyond its turn. While it thinks, the others
+    /// work, and it has left them turns of its own.
+    @Test(arguments: [true, false])
+    func `R-778: a lane without work has its turns too, and owes less after each`(_ isPaid: Bool) throws {
+        let loop = try EventLoop(name: "lanes")
+        defer { loop.stop() }
+        let collector = JobCollector()
+        let (busy, asker) = ((0..<4).map { _ in LoopLane(loop) }, LoopLane(loop))
+        var turns = LaneTurns()
+        func add(to lane: LoopLane) throws {
+            Task(executorPreference: collector) {}
+            let job = collector.take()
+            turns.add(try #require(job), to: lane)
+        }
+        /// Whose piece came next. It took so many turns.
+        func work(_ turnCount: Int64) throws -> LoopLane {
+            let next = turns.next()
+            let (job, lane) = try #require(next)
+            job.runSynchronously(on: collector.asUnownedTaskExecutor())
+            if !turns.isEmpty { lane.charge(turnCount * LoopLane.turn) }
+            return lane
+        }
+        for lane in busy { for _ in 0..<20 { try add(to: lane) } }
+        try add(to: asker)
+        var worker = try work(8)
+        try #require(worker === asker)
+        // Each of the four has a turn while it pays for one. One turn more, because the last is not over.
+        for _ in 0..<(isPaid ? 9 : 6) * busy.count {
+            worker = try work(1)
+            try #require(worker !== asker)
+        }
+        try add(to: asker)
+        worker = try work(1)
+        #expect((worker === asker) == isPaid)
+        while let (job, _) = turns.next() { job.runSynchronously(on: collector.asUnownedTaskExecutor()) }
+    }
+
+    @Test func `R-778: a lane pays for the work of a processor, and not for the wait for one`() {
+        let turn = LoopLane.turn
+        var times = LaneTimes(processor: 1_000)
+        func worked(in time: Int64, until processor: Int64) -> Int64 { times.worked(in: time, processor: processor) }
+        #expect(worked(in: turn, until: 0) == turn, "a short piece counts as it is")
+        #expect(worked(in: 50 * turn, until: 1_000 + turn + 3 * turn) == 3 * turn)
+        #expect(worked(in: 2 * turn, until: 1_000 + 6 * turn) == 2 * turn, "from the last reading on")
+        #expect(worked(in: 2 * turn, until: 1_000 + 10 * turn) == 2 * turn, "never more than it took")
+        #expect(worked(in: 2 * turn, until: 1_000) == 0)
+        var alone = LaneTimes(processor: nil)
+        let lonely = alone.worked(in: 50 * turn, processor: 0)
+        #expect(lonely == 50 * turn)
+    }
 }
 
 /// Lanes whose work comes and is done at random, on the thread of the test. Each piece says how long it takes.
