@@ -240,7 +240,7 @@ extension EventLoop {
     }
 
     /// How long processors have worked for the thread that asks.
-    private static var processorNanoseconds: Int64 { SystemCalls.nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) }
+    static var processorNanoseconds: Int64 { SystemCalls.nanoseconds(of: CLOCK_THREAD_CPUTIME_ID) }
 
     private var hasReadyWork: Bool { !ready.isEmpty || runningNext < running.count || !lanes.isEmpty }
 
