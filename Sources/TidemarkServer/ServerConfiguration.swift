@@ -41,6 +41,10 @@ package struct ServerConfiguration: Sendable {
         package var commands: (any OperatorCommands)?
         /// How often the credentials of open channels are looked at.
         package var checkInterval = Duration.seconds(5)
+        /// How often it is looked whether a user's command waits for the user.
+        package var patienceStep = Duration.seconds(60)
+        /// After so many of these, a command ends that waits for a user who says nothing.
+        package var patienceStepsMax = 10
     }
 
     /// Port 0 stands for any free port.

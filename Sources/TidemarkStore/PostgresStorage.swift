@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 internal import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
@@ -17,9 +18,13 @@ package final class PostgresStorage: Storage {
     let snapshots: FairConnections
     let sharedDatabases = SharedDatabases()
     let accessHints = AccessHints()
+    let signIns = Mutex(NotedSignIns())
     let types = QueryTypes()
     let preparations: Preparations
     let indexBuilder: IndexBuilder
+    /// Where accounts take turns when it is read how full they are, and when assets become theirs that must fit.
+    let storageUses: FairGate
+    let assetKeeps: FairGate
 
     /// Connections for reads. One process of PostgreSQL serves one connection: with others, a read of one record does not
     /// wait behind a read of hundreds. One more than reads of whole databases take (`SessionSettings.wholeDatabases`). It is
@@ -41,6 +46,8 @@ package final class PostgresStorage: Storage {
         self.url = url
         self.loop = loop
         preparations = Preparations(scheduler: loop)
+        storageUses = FairGate(Self.storageUseBounds, patience: FairConnections.patience, scheduler: loop)
+        assetKeeps = FairGate(Self.assetKeepBounds, patience: FairConnections.patience, scheduler: loop)
         queries = QueryConnections(url: url, loop: loop, times: queryTimes, longQueries: longQueries)
         snapshots = FairConnections(
             url: url, loop: loop, Self.snapshotBounds, settings: Self.sessionSettings + Self.sharedSettings,

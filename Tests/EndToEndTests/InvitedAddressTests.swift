@@ -11,15 +11,9 @@ import TidemarkWire
     private static let zone = "Notes"
     private let provider = TokenSigner()
 
-    /// The file of `--issuers`, with the provider's keys beside it. The operator trusts the provider with addresses.
+    /// The file of `--issuers`. The operator trusts the provider with addresses.
     private func issuersFile(in directory: TestDirectory) throws -> String {
-        let (keys, issuers) = ("\(directory.path)/keys.json", "\(directory.path)/issuers.json")
-        try Data(provider.keys).write(to: URL(fileURLWithPath: keys))
-        let text =
-            #"[{"issuer":"\#(provider.issuer)","audience":"\#(provider.audience)","jwks-file":"\#(keys)","#
-            + #""create-accounts":true,"account-prefix":"example:","trust-email":true,"trust-phone":true}]"#
-        try Data(text.utf8).write(to: URL(fileURLWithPath: issuers))
-        return issuers
+        try provider.issuersFile(in: directory, #""trust-email":true"#, #""trust-phone":true"#)
     }
 
     /// A device of somebody who signs in with a token of the provider for the first time.

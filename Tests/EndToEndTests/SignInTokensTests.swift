@@ -9,23 +9,12 @@ import TidemarkTestSupport
 @Suite(.timeLimit(.minutes(20))) struct SignInTokensTests {
     private let provider = TokenSigner()
 
-    /// The file of `--issuers` in a directory, with the provider's keys beside it.
-    private func issuersFile(in directory: TestDirectory) throws -> String {
-        let (keys, issuers) = ("\(directory.path)/keys.json", "\(directory.path)/issuers.json")
-        try Data(provider.keys).write(to: URL(fileURLWithPath: keys))
-        let text =
-            #"[{"issuer":"\#(provider.issuer)","audience":"\#(provider.audience)","jwks-file":"\#(keys)","#
-            + #""create-accounts":true,"account-prefix":"example:"}]"#
-        try Data(text.utf8).write(to: URL(fileURLWithPath: issuers))
-        return issuers
-    }
-
     @Test func `R-923, R-927, R-928: an app signs in with tokens, and hears when an operator disables the account`()
         async throws
     {
         let directory = try TestDirectory()
         defer { directory.remove() }
-        let flags = ["--create-containers", "--issuers", try issuersFile(in: directory)]
+        let flags = ["--create-containers", "--issuers", try provider.issuersFile(in: directory)]
         try await OperatorPlace.with(flags) { (place: OperatorPlace) async throws in
             let identifier = "iCloud.test.\(UUID().uuidString)"
             var configuration = TidemarkConfiguration(url: URL(string: place.site.url), token: "")

@@ -18,7 +18,7 @@ struct CommandPlaces<ID: Hashable> {
     mutating func take(_ id: ID) -> String? {
         let own = taken[id, default: 0]
         let all = taken.values.reduce(0, +)
-        guard all < placesMax else {
+        guard !isFull else {
             return "This server runs \(placesMax) commands of \(people). Try again later."
         }
         // Half of what others leave. Of eight places that is 4, 2, 1 and 1: a newcomer finds one beside up to three others.
@@ -30,6 +30,11 @@ struct CommandPlaces<ID: Hashable> {
         taken[id] = own + 1
         return nil
     }
+
+    var isFull: Bool { taken.values.reduce(0, +) >= placesMax }
+
+    /// Whether somebody has a place.
+    func has(_ id: ID) -> Bool { taken[id] != nil }
 
     mutating func giveBack(_ id: ID) {
         guard let own = taken[id] else { return }

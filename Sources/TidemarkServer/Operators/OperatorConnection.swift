@@ -25,8 +25,10 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
     private(set) var sender: ChannelSender?
     /// Who has a place for the command; nil: nobody.
     private var placeHolder: ChannelSender?
-    /// Minutes for which the command has waited for the client without a word.
-    private var silentMinutes = 0
+    /// How often it was found that the command waits for the client, since the client's last word, and since the command last
+    /// went on.
+    private var silentSteps = 0
+    private(set) var waitingSteps = 0
     /// The command waits for room, or for an answer.
     private var writers: [CheckedContinuation<Bool, Never>] = []
     private var isCancelled = false
@@ -56,7 +58,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
 
     func received(_ connection: MessageConnection, _ kind: MessageKind, _ payload: MessagePayload) {
         guard kind == .binary else { return connection.close(.unsupportedData, reason: "binary messages only") }
-        silentMinutes = 0
+        silentSteps = 0
         perform(machine.received(try? WireOperatorClientMessage(reading: payload.bytes)))
     }
 
@@ -75,6 +77,12 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
     /// Nobody can say whether it is.
     func uncheck() { perform(machine.unchecked()) }
 
+    /// Another user needs the place, and this one lets the command wait.
+    func giveWay() { perform(machine.wearied("others need the place")) }
+
+    /// Whether its place comes free once its command has ended.
+    var isGivingPlaceBack: Bool { machine.hasEnded && placeHolder != nil }
+
     /// The server stops.
     func stop() { perform(machine.stop()) }
 
@@ -82,6 +90,7 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
 
     private func perform(_ actions: [OperatorServerMachine.Action]) {
         for action in actions { perform(action) }
+        if !machine.waitsForClient { waitingSteps = 0 }
         if machine.hasRoom || machine.hasEnded { resumeWriters(isOpen: !machine.hasEnded) }
         if machine.hasEnded { take(nil) }
         givePlaceBack()
@@ -145,10 +154,10 @@ final class OperatorConnection: MessageHandler, OperatorChannel, @unchecked Send
 
     /// Ends the channel of a user who keeps a place and says nothing while the command waits for them.
     private func watch() {
-        timer = loop.schedule(after: .seconds(60)) { [weak self] in
+        timer = loop.schedule(after: hall.patienceStep) { [weak self] in
             guard let self, !machine.hasEnded else { return }
-            silentMinutes = machine.waitsForClient ? silentMinutes + 1 : 0
-            if silentMinutes >= OperatorHall.userPatienceMinutes { perform(machine.wearied()) }
+            (silentSteps, waitingSteps) = machine.waitsForClient ? (silentSteps + 1, waitingSteps + 1) : (0, 0)
+            if silentSteps >= hall.patienceStepsMax { perform(machine.wearied()) }
             if !machine.hasEnded { watch() }
         }
     }

@@ -37,8 +37,6 @@ final class OperatorHall: @unchecked Sendable {
     /// Likewise of a user, and of all users together: operators keep most of the connections.
     static let channelsOfUserMax = 4
     static let channelsOfUsersMax = 64
-    /// How long a user's command waits for a user who says nothing. Operators are known, and may take their time.
-    static let userPatienceMinutes = 10
     /// So many looks at credentials may fail one after the other: with the usual interval that is a minute.
     private static let failedChecksMax = 12
     private static let log = Log("operators")
@@ -55,6 +53,9 @@ final class OperatorHall: @unchecked Sendable {
     let assetDirectory: String?
     /// How long a channel may take until its command begins.
     let commandDeadline = Duration.seconds(10)
+    /// As `patienceStep` and `patienceStepsMax` of `OperatorSettings`. Operators are known, and may take their time.
+    let patienceStep: Duration
+    let patienceStepsMax: Int
     private let storage: PostgresStorage
     private let checkInterval: Duration
     private let refusals: SharedRefusals
@@ -73,6 +74,8 @@ final class OperatorHall: @unchecked Sendable {
         self.commands = commands
         databaseURL = configuration.databaseURL
         checkInterval = configuration.operators.checkInterval
+        patienceStep = configuration.operators.patienceStep
+        patienceStepsMax = configuration.operators.patienceStepsMax
         refusals = configuration.refusals
         longQueries = PostgresStorage.longQueryTurns(1, within: configuration.limits, on: loop)
         longQueriesOfUsers = PostgresStorage.longQueryTurns(1, within: configuration.limits, on: loop)
@@ -237,9 +240,27 @@ final class OperatorHall: @unchecked Sendable {
     /// - Returns: why there is none; nil: it has one.
     func take(_ sender: ChannelSender) -> String? {
         switch sender {
-        case .operator(let found): places.take(found.id)
-        case .user(let found): placesOfUsers.take(found.account)
+        case .operator(let found): return places.take(found.id)
+        case .user(let found):
+            guard let refusal = placesOfUsers.take(found.account) else { return nil }
+            guard placesOfUsers.isFull, !placesOfUsers.has(found.account), makeRoom() else { return refusal }
+            // There is room at once if the command had ended, and only its output waited.
+            return placesOfUsers.take(found.account)
         }
+    }
+
+    /// Ends the command of the user for whom one has waited longest. Otherwise those who take a little of its output now and
+    /// then could keep all places for themselves.
+    ///
+    /// - Returns: false if there is none, or if a place comes free anyway.
+    private func makeRoom() -> Bool {
+        let ofUsers = channels.values.filter { $0.signedInAccount != nil }
+        guard !ofUsers.contains(where: \.isGivingPlaceBack) else { return false }
+        guard let slowest = ofUsers.max(by: { $0.waitingSteps < $1.waitingSteps }), slowest.waitingSteps > 0 else {
+            return false
+        }
+        slowest.giveWay()
+        return true
     }
 
     func giveBack(_ sender: ChannelSender) {

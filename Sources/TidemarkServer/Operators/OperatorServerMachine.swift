@@ -66,6 +66,8 @@ struct OperatorServerMachine {
     static let messagesMax = 1_000
     /// A client that gives more credit has no more than this.
     static let creditMax = 1_048_576
+    /// So many messages a client may send more than were sent to it. It has one answer for each of these at most.
+    static let idleMessagesMax = 256
 
     private var phase = Phase.awaitsHello
     /// The command, if it came before the store had answered.
@@ -74,6 +76,8 @@ struct OperatorServerMachine {
     private var waiting: [Waiting] = []
     private var waitingMessages = 0
     private var leftOut = 0
+    /// Messages of the client, less those that were sent to it.
+    private var idleMessages = 0
     private var asked: Ask?
     private var status: Int32?
 
@@ -89,6 +93,9 @@ struct OperatorServerMachine {
     /// - Parameter message: nil: it cannot be read.
     mutating func received(_ message: WireOperatorClientMessage?) -> [Action] {
         guard let message else { return misuse("a message cannot be read") }
+        idleMessages += 1
+        // One costs little, but very many of them would keep the loop from other channels.
+        guard idleMessages <= Self.idleMessagesMax else { return misuse("too many messages") }
         switch phase {
         case .ended: return []
         case .awaitsHello:
@@ -179,10 +186,10 @@ struct OperatorServerMachine {
         isRunning ? [] : close(Code.tooSlow, "no command came")
     }
 
-    /// The client has said nothing for too long, although it is waited for.
-    mutating func wearied() -> [Action] {
+    /// The client has said nothing for too long, although it is waited for; or others need its place.
+    mutating func wearied(_ reason: String = "no answer came") -> [Action] {
         guard waitsForClient else { return [] }
-        return (status == nil ? [.cancel] : []) + close(Code.tooSlow, "no answer came")
+        return (status == nil ? [.cancel] : []) + close(Code.tooSlow, reason)
     }
 
     /// The connection is gone, or the server stops.
@@ -275,6 +282,7 @@ struct OperatorServerMachine {
             count += 1
         }
         waiting.removeFirst(count)
+        idleMessages -= actions.count
         return actions + endIfDone()
     }
 

@@ -20,7 +20,7 @@ package final class SharedSignInTries: Sendable {
 /// How many sign-ins may fail from an address and with a credential. No clock.
 ///
 /// Each failure takes from a bucket that fills again with time. Whoever finds it empty must wait. A sign-in that succeeds
-/// takes nothing.
+/// takes nothing. Failures of tries that began together may empty it further, but only so far that the wait is a minute.
 struct SignInTries: Sendable {
     /// From where, or with what, somebody tries.
     enum Place: Hashable {
@@ -66,7 +66,9 @@ struct SignInTries: Sendable {
     /// A sign-in has failed.
     mutating func failed(_ places: [Place], now: Duration) {
         for place in places {
-            paidUntil[place] = max(paidUntil[place] ?? now, now) + place.interval
+            let until = max(paidUntil[place] ?? now, now) + place.interval
+            // Very many that were under way at once would shut out for long whoever has the same address.
+            paidUntil[place] = min(until, now + place.interval * (2 * place.burst))
         }
         guard paidUntil.count > Self.placesMax else { return }
         paidUntil = paidUntil.filter { $0.value > now }

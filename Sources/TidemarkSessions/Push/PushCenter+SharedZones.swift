@@ -183,9 +183,9 @@ extension PushCenter.State {
     /// - Returns: whether the viewer's subscriptions are to be read first.
     mutating func tell(_ viewer: DatabaseID, of step: SharedMoves.Step) -> Bool {
         // The zone may not be in the list any more.
-        guard watches[viewer] != nil, sharedZones.isListed(step.zone, by: viewer) else { return false }
+        guard let account = watches[viewer]?.account, sharedZones.isListed(step.zone, by: viewer) else { return false }
         for life in step.lives { watches[viewer]?.sharedZoneMoved(by: life) }
-        if step.changesLists { listReads.wantLater(viewer) }
+        if step.changesLists { listReads.wantLater(viewer, of: account) }
         watches[viewer]?.movedIsDue()
         _ = lineUp(viewer)
         return watches[viewer]?.subscriptions == nil && reading.insert(viewer).inserted
@@ -267,24 +267,24 @@ extension PushCenter.State {
     /// Takes in that a list cannot be read now. Until it is read the viewer is told of no zone: access to any of them may have
     /// ended.
     mutating func listFailed(of viewer: DatabaseID) {
-        listReads.failed(viewer)
+        listReads.failed(viewer, of: watches[viewer]?.account)
         dropList(of: viewer)
-        guard watches[viewer] != nil else { return listReads.forget(viewer) }
+        guard watches[viewer] != nil else { return }
         watches[viewer]?.listFailed()
         _ = lineUp(viewer)
     }
 
     /// If the sweep finds that a hint was lost, the list may have changed as well. It is read, and then the devices are told.
     mutating func looksForOtherList(of viewer: DatabaseID, at mark: Int64) {
-        guard watches[viewer]?.isSurprised(by: mark) == true else { return }
+        guard let watch = watches[viewer], watch.isSurprised(by: mark) else { return }
         watches[viewer]?.awaitList()
-        listReads.wantLater(viewer)
+        listReads.wantLater(viewer, of: watch.account)
     }
 
     /// The lists that were read longest ago are to be read again.
     mutating func wantsOldestLists() {
         for viewer in sharedZones.oldest(Self.listsPerSweep, readBefore: sweepCount - Self.sweepsPerList) {
-            listReads.wantLater(viewer)
+            if let account = watches[viewer]?.account { listReads.wantLater(viewer, of: account) }
         }
     }
 }

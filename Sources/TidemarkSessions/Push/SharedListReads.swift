@@ -7,14 +7,17 @@ internal import TidemarkDomain
 /// is wanted after it. That one shows whatever happened in the meantime. A pure value.
 ///
 /// What a viewer's own device causes is read at once, in a turn of its account. What somebody else causes is read later,
-/// one list after another, because an owner may have very many viewers.
+/// one list after another, because an owner may have very many viewers. Accounts take turns: one may have a long list in each of
+/// very many containers.
 struct SharedListReads {
     private var wanted: Set<DatabaseID> = []
     private var underWay: Set<DatabaseID> = []
     /// The viewers in ``underWay`` whose result must be dropped: nobody wants it any more, or the list has changed since.
     private var outdated: Set<DatabaseID> = []
-    /// Those that are to be read later, in this order. Some may have been read meanwhile.
-    private var later: Deque<DatabaseID> = []
+    /// Those that are to be read later, by account and in this order. Some may have been read meanwhile. None is empty.
+    private var later: [AccountID: Deque<DatabaseID>] = [:]
+    /// The accounts of ``later``. The first is next.
+    private var turns: Deque<AccountID> = []
     private var isReadingLater = false
 
     /// A list is to be read.
@@ -25,9 +28,14 @@ struct SharedListReads {
         return underWay.insert(viewer).inserted
     }
 
-    /// A list is to be read later (``takeLater()``).
-    mutating func wantLater(_ viewer: DatabaseID) {
-        if wanted.insert(viewer).inserted, !underWay.contains(viewer) { later.append(viewer) }
+    /// A list of this account is to be read later (``takeLater()``).
+    mutating func wantLater(_ viewer: DatabaseID, of account: AccountID) {
+        if wanted.insert(viewer).inserted, !underWay.contains(viewer) { lineUp(viewer, account) }
+    }
+
+    private mutating func lineUp(_ viewer: DatabaseID, _ account: AccountID) {
+        if later[account] == nil { turns.append(account) }
+        later[account, default: []].append(viewer)
     }
 
     /// For the task that reads a list: whether it is to be read (again) now. If not, the reading has ended.
@@ -39,11 +47,14 @@ struct SharedListReads {
     }
 
     /// The reading has ended, and the list could not be read. It is to be read later.
-    mutating func failed(_ viewer: DatabaseID) {
+    ///
+    /// - Parameter account: whose it is; nil: nobody wants it any more.
+    mutating func failed(_ viewer: DatabaseID, of account: AccountID?) {
         underWay.remove(viewer)
         outdated.remove(viewer)
+        guard let account else { return forget(viewer) }
         wanted.insert(viewer)
-        later.append(viewer)
+        lineUp(viewer, account)
     }
 
     /// Nobody wants the list any more.
@@ -65,15 +76,24 @@ struct SharedListReads {
 
     /// Whether the caller is to read the lists that ``takeLater()`` gives.
     mutating func beginsLater() -> Bool {
-        guard !isReadingLater, !later.isEmpty else { return false }
+        guard !isReadingLater, !turns.isEmpty else { return false }
         isReadingLater = true
         return true
     }
 
     /// The next list that was to be read later. The caller is to read it. Nil: there is none now.
     mutating func takeLater() -> DatabaseID? {
-        while let viewer = later.popFirst() {
-            if wanted.contains(viewer), underWay.insert(viewer).inserted { return viewer }
+        while let account = turns.popFirst() {
+            var line = later.removeValue(forKey: account) ?? []
+            var next: DatabaseID?
+            while next == nil, let viewer = line.popFirst() {
+                if wanted.contains(viewer), underWay.insert(viewer).inserted { next = viewer }
+            }
+            if !line.isEmpty {
+                later[account] = line
+                turns.append(account)
+            }
+            if let next { return next }
         }
         isReadingLater = false
         return nil

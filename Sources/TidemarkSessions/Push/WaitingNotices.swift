@@ -17,7 +17,8 @@ struct WaitingNotices {
     /// All notices of ``lines``: each is posted once.
     private var waiting: Set<ZoneNotice> = []
 
-    /// - Parameter countMax: of all databases together. One may have a quarter.
+    /// - Parameter countMax: of all databases together. One may have a quarter, and never more than is still free. So those
+    ///   that have most have equal parts, and there is always room for another.
     init(countMax: Int) {
         self.countMax = countMax
     }
@@ -27,8 +28,8 @@ struct WaitingNotices {
     /// Adds a notice behind those of its database. It is dropped if there is no room for it.
     mutating func add(_ notice: ZoneNotice) {
         let database = notice.database
-        guard waiting.count < countMax, (lines[database]?.count ?? 0) < countMax / 4, waiting.insert(notice).inserted
-        else { return }
+        let roomOfDatabase = min(countMax / 4, countMax - waiting.count)
+        guard (lines[database]?.count ?? 0) < roomOfDatabase, waiting.insert(notice).inserted else { return }
         if lines[database] == nil { turns.append(database) }
         lines[database, default: []].append(notice)
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
 package import TidemarkDomain
 internal import TidemarkPostgres
 package import TidemarkService
+internal import TidemarkTelemetry
 
 extension PostgresStorage {
     package func identity(
@@ -81,10 +83,22 @@ extension PostgresStorage {
         _ device: DeviceID, of account: AccountID, name: String, from address: String, atMost countMax: Int,
         now: Timestamp
     ) async throws(StorageError) -> Bool {
-        let signIn = (account, device, AuditAction.bounded(address), now, Self.hour(of: now), ChangeCause.current)
-        let (_, _, revoked) = try await write(
-            sql.accounts.noteDevice((device, account, name, now, countMax)), sql.audit.noteSignIn(signIn),
-            sql.accounts.revokedDevice((device, account)))
+        let noteDevice = sql.accounts.noteDevice((device, account, name, now, countMax))
+        let revokedDevice = sql.accounts.revokedDevice((device, account))
+        let hour = Self.hour(of: now)
+        // in an hour as many as there may be devices.
+        guard signIns.withLock({ $0.admits(account, in: hour, atMost: countMax) }) else {
+            FailureLog.shared.note(
+                .warning, "sign-ins of an account are left out of the audit", cause: "very many devices",
+                [
+                    "account": "\(account.rawValue)",
+                    "advice": "look whether its credential is with somebody else: tidemark admin devices list ACCOUNT",
+                ], request: nil)
+            return try await write(noteDevice, revokedDevice).1.isEmpty
+        }
+        let signIn = (account, device, AuditAction.bounded(address), now, hour, ChangeCause.current)
+        let (_, noted, revoked) = try await write(noteDevice, sql.audit.noteSignIn(signIn), revokedDevice)
+        if noted.affectedCount > 0 { signIns.withLock { $0.noted(account, in: hour) } }
         return revoked.isEmpty
     }
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkFields
 internal import TidemarkPostgres
 package import TidemarkService
 
 extension PostgresStorage {
+    /// Transactions in which assets become known that must fit in a quota, and that are under way at once. Those of an account
+    /// wait for its row in PostgreSQL anyway. Each would hold a connection meanwhile, of those that all writes share.
+    static let assetKeepBounds = FairBounds(
+        room: 2, roomPerOwner: 1, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(10))
+
     package func keepAsset(
         _ asset: AssetKey, from sender: UserID?, now: Timestamp, ifFull remove: @Sendable () async -> Void
     ) async throws(StorageError) -> Bool {
@@ -21,14 +27,31 @@ extension PostgresStorage {
             return true
         }
         let owners = try await read(sql.quotas.owner(asset.database))
+        return try await assetKeeps.run(for: owner(among: owners, sender)) { () async throws(StorageError) in
+            try await keepIfItFits(keep, keepSender, in: asset.database, of: owners, ifFull: remove)
+        }
+    }
+
+    /// Whose turn it is: that of the account whose database it is, or of who sends to a public database. As for reads of
+    /// others' zones, a user is told apart by their own number if the account is not known.
+    private func owner(among owners: [AccountID], _ sender: UserID?) -> WorkOwner {
+        if let account = owners.first { return .account(account.rawValue) }
+        guard let sender else { return .nobody }
+        return .account(sharedDatabases.account(of: sender)?.rawValue ?? -sender.rawValue)
+    }
+
+    private func keepIfItFits(
+        _ keep: Call<Void>, _ keepSender: Call<Void>, in database: DatabaseID, of owners: [AccountID],
+        ifFull remove: @Sendable () async -> Void
+    ) async throws(StorageError) -> Bool {
         let lease = try await acquire()
         defer { release(lease) }
         do {
             // The account's row before the database's, and that before the asset's, as everywhere. Whoever else keeps or
             // forgets this asset waits for its row, so nobody counts on a file that is removed here. The uses include it.
             let (_, _, _, added, uses, accountUses) = try await lease.connection.run(
-                Call.begin, sql.quotas.lockAccounts(owners), sql.quotas.lock([asset.database]), keep,
-                sql.quotas.use(asset.database), sql.quotas.accountUses(owners))
+                Call.begin, sql.quotas.lockAccounts(owners), sql.quotas.lock([database]), keep,
+                sql.quotas.use(database), sql.quotas.accountUses(owners))
             let use = StorageUse.tighter(uses.rows.first ?? nil, accountUses.rows.first?.use)
             if !added.isEmpty, let use, use.byteCount > use.bytesMax {
                 await remove()

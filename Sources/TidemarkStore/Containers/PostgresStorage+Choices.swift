@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import TidemarkDomain
+internal import TidemarkFairness
 internal import TidemarkPostgres
 package import TidemarkService
 
@@ -22,11 +23,24 @@ extension PostgresStorage {
         return !set.isEmpty
     }
 
+    /// Reads of how full accounts are, that are under way at once. All zones of a database are looked at, and those of all of
+    /// the account's databases: in a hundred containers up to three million, which takes PostgreSQL seconds.
+    static let storageUseBounds = FairBounds(
+        room: 2, roomPerOwner: 1, waitingMax: 4_096, waitingPerOwnerMax: 1_024, workTime: .milliseconds(20))
+
     package func storageUse(of database: DatabaseID) async throws(StorageError) -> StorageUse? {
         if let entry = containers.remembered(of: [database])[database], !entry.hasQuota { return nil }
-        let (uses, owners) = try await readAll(sql.quotas.use(database), sql.quotas.owner(database))
-        let ofAccount = owners.isEmpty ? nil : try await read(sql.quotas.accountUses(owners.rows)).first?.use
-        return StorageUse.tighter(uses.rows.first ?? nil, ofAccount)
+        guard let account = try await read(sql.quotas.owner(database)).first else {
+            // A public database has few zones.
+            return try await read(sql.quotas.use(database)).first ?? nil
+        }
+        // In a turn of the account that has the zones, whoever asks.
+        return try await storageUses.run(for: .account(account.rawValue)) {
+            () async throws(StorageError) -> StorageUse? in
+            let (uses, ofAccount) = try await readAll(
+                isLong: true, sql.quotas.use(database), sql.quotas.accountUses([account]))
+            return StorageUse.tighter(uses.rows.first ?? nil, ofAccount.rows.first?.use)
+        }
     }
 
     package func setAccountQuota(_ bytesMax: Int64?, of account: AccountID?) async throws(StorageError) -> Bool {

@@ -81,14 +81,14 @@ extension PostgresStorage {
         of viewer: DatabaseID, for user: UserID, after: ZoneID?, zonesMax: Int
     ) async throws(StorageError) -> [ZoneState] {
         let database = SharedDatabase(viewer: viewer, user: user)
-        return try await read(sql.sharedFeeds.page((database, after ?? ZoneID(0), zonesMax)))
+        return try await read(sql.sharedFeeds.page((database, after ?? ZoneID(0), zonesMax)), isLong: true)
     }
 
     package func sharedMarks(
         of viewers: [DatabaseID: UserID]
     ) async throws(StorageError) -> [DatabaseID: ChangeMark] {
         let databases = viewers.map { SharedDatabase(viewer: $0.key, user: $0.value) }
-        let marks = try await read(sql.sharedFeeds.marks(databases))
+        let marks = try await read(sql.sharedFeeds.marks(databases), isLong: true)
         return Dictionary(marks.map { ($0.database, $0.mark) }) { $1 }
     }
 

@@ -43,7 +43,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
 
     /// Attacks that the short form makes at once, on one server.
     enum Company: String, Sendable {
-        case questions, heads, streams, keys, stored, assets, strangers, shares, viewers
+        case questions, heads, streams, keys, stored, assets, strangers, shares, viewers, doors
     }
 
     let testDescription: String
@@ -71,6 +71,10 @@ struct Attack: CustomTestStringConvertible, Sendable {
     var options: [String] = []
     /// Whether the server protects its connections by TLS.
     var isEncrypted = false
+    /// Whether the server takes tokens of a provider (``AttackProvider``).
+    var takesTokens = false
+    /// Whether it is made where operators come in. Such an attack has a course.
+    var isOnOperators = false
     /// Whether they get in; otherwise each of them is refused at once.
     var enters = true
     /// Who must meet a bound of those who enter.
@@ -95,7 +99,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
     /// - Parameter scope: the attackers' own database, or the public one for nobody.
     let fill: @Sendable (inout WireClientEnvelope, _ scope: WireDatabaseScope) -> Void
 
-    static let all = reading + writing + transferring + connecting + streaming + sharing
+    static let all = reading + writing + transferring + connecting + streaming + sharing + entering
 
     /// Prepares what the attack of an account is about.
     func makeReady(_ ground: AttackGround) async throws -> AttackKnowledge {
@@ -117,7 +121,7 @@ struct Attack: CustomTestStringConvertible, Sendable {
     ) throws -> [[any AttackingClient]] {
         let scope: WireDatabaseScope = accounts.contains(where: \.isNobody) ? .public : .private
         let count = isShared ? connections / accounts.count : connections
-        if let course { return try begin(course, place.site, accounts, count: count, scope) }
+        if let course { return try begin(course, try site(of: place), accounts, count: count, scope) }
         // The attack costs the server, not this process: what is the same for all is made once.
         let common = fillKnowing == nil ? repeatedMessages(scope, AttackKnowledge()) : nil
         return try zip(accounts, known).map { account, known in
@@ -136,6 +140,13 @@ struct Attack: CustomTestStringConvertible, Sendable {
             }
             return clients + listeners
         }
+    }
+
+    /// Where it is made.
+    private func site(of place: OperatorPlace) throws -> Site {
+        guard isOnOperators else { return place.site }
+        let port = try #require(OperatorPlace.operatorsPort(of: place.server), "\(place.server.output)")
+        return Site(url: "ws://127.0.0.1:\(port)", authorityFile: place.site.authorityFile, tokens: [:])
     }
 
     /// Somebody who enters, and reads nothing of what they are told afterwards.
@@ -163,7 +174,10 @@ struct Attack: CustomTestStringConvertible, Sendable {
             try (0..<count).map { connection in
                 try HostileStream(
                     course, site, context, scope: scope, delay: course.stagger * connection,
-                    hello: { [self] in hello(site, account, connection, AttackKnowledge()) })
+                    hello: { [self] in
+                        if case .channel = course.opening { return Self.operatorsHello(account.credential) }
+                        return hello(site, account, connection, AttackKnowledge())
+                    })
             }
         }
     }

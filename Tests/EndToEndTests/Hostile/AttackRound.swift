@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import TidemarkTestSupport
 
 /// Attacks that are made at once on one server, each by accounts of its own.
 struct AttackRound: CustomTestStringConvertible, Sendable {
@@ -36,9 +37,13 @@ struct AttackRound: CustomTestStringConvertible, Sendable {
 
     /// Runs `body` with a server that is not attacked yet.
     func withPlace(_ body: (OperatorPlace) async throws -> Void) async throws {
+        let directory = try TestDirectory()
+        defer { directory.remove() }
+        var options = ["--create-containers"] + attacks.flatMap(\.options)
+        if attacks.contains(where: \.takesTokens) { options += try AttackProvider.options(in: directory) }
+        if attacks.contains(where: \.isOnOperators) { options += ["--operators-listen", "127.0.0.1:0"] }
         try await OperatorPlace.with(
-            ["--create-containers"] + attacks.flatMap(\.options), keepsAssets: true, keepsKeys: true,
-            isEncrypted: attacks.contains(where: \.isEncrypted), body)
+            options, keepsAssets: true, keepsKeys: true, isEncrypted: attacks.contains(where: \.isEncrypted), body)
     }
 
     /// Prepares all of them.

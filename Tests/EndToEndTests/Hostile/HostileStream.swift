@@ -18,6 +18,8 @@ struct StreamCourse: Sendable {
         case bytes([UInt8])
         /// It says who it is, and goes on when that is answered.
         case session
+        /// It says who it is where operators come in, as a user of `cktool`, and needs no answer.
+        case channel
     }
 
     enum Flood: Sendable {
@@ -187,6 +189,9 @@ final class HostileStream: AttackingClient, EventHandler, @unchecked Sendable {
             begin()
         case .session:
             queue(RawPeer.upgrade("/", subprotocol: "tidemark.v1") + RawPeer.frame(.binary, hello()))
+        case .channel:
+            queue(RawPeer.upgrade("/admin", subprotocol: "tidemark.user.v1") + RawPeer.frame(.binary, hello()))
+            begin()
         }
     }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TidemarkBytes
 import TidemarkKit
 import TidemarkSockets
 import TidemarkTLS
 import TidemarkTestSupport
+import TidemarkWebSocket
+import TidemarkWire
 
 /// An account that behaves, with its operator: it saves, fetches, queries, uploads, signs in, makes and deletes a zone,
 /// reads its feeds and subscriptions, and asks whether the server is well, one after the other. It also writes and reads in
-/// the zone of a friend.
+/// the zone of a friend, and its operator gives a command if the server takes any.
 struct Neighbour {
     /// What it met.
     struct Figures: CustomStringConvertible {
@@ -49,6 +52,8 @@ struct Neighbour {
     private let address: SocketAddress
     /// Nil: the server has no TLS.
     private let tls: TLSContext?
+    /// Where its operator gives commands, and with which credential; nil: nowhere.
+    private let operators: (address: SocketAddress, credential: String)?
 
     /// - Parameter place: it also keeps the file that is uploaded.
     init(_ place: OperatorPlace, token: String) async throws {
@@ -62,6 +67,9 @@ struct Neighbour {
         file = URL(fileURLWithPath: "\(place.directory.path)/neighbour")
         address = .loopback(port: UInt16(place.site.port))
         tls = try place.site.makeTLS()
+        operators = try OperatorPlace.operatorsPort(of: place.server).map {
+            try (address: .loopback(port: UInt16($0)), credential: place.makeOperator("neighbour"))
+        }
         try await database.save(CKRecordZone(zoneID: Self.zoneID))
         try await database.save(CKDatabaseSubscription(subscriptionID: "neighbour"))
     }
@@ -84,12 +92,13 @@ struct Neighbour {
         var figures = Figures()
         let clock = ContinuousClock()
         let end = clock.now + duration
-        let steps: KeyValuePairs<String, (Int) async throws -> Void> = [
+        let all: KeyValuePairs<String, (Int) async throws -> Void> = [
             "save": save, "fetch": fetch, "query": query, "upload": upload, "signIn": signIn, "makeZone": makeZone,
             "readDatabase": readDatabase, "readZone": readZone, "listSubscriptions": listSubscriptions,
             "askForHealth": askForHealth, "saveShared": saveShared, "querySharedZone": querySharedZone,
-            "readSharedZone": readSharedZone, "readSharedDatabase": readSharedDatabase,
+            "readSharedZone": readSharedZone, "readSharedDatabase": readSharedDatabase, "giveCommand": giveCommand,
         ]
+        let steps = all.filter { operators != nil || $0.key != "giveCommand" }
         repeat {
             let round = Int.random(in: 0..<Int(Int32.max))
             for (name, step) in steps {
@@ -203,5 +212,31 @@ struct Neighbour {
         guard answer.starts(with: good) else {
             throw NeverHappened(description: "not healthy: \(String(decoding: answer, as: UTF8.self))")
         }
+    }
+
+    /// Over a new channel, as an operator's program does.
+    private func giveCommand(_ round: Int) async throws {
+        guard let operators else { return }
+        var command = WireOperatorClientMessage()
+        command.command.arguments = ["containers", "list"]
+        command.command.credit = 65_536
+        let messages = [Attack.operatorsHello(operators.credential), command.encoded]
+        let peer = try await RawPeer.connect(
+            to: operators.address, on: try Self.loop.get(), tls: tls, .none,
+            sending: RawPeer.upgrade("/admin", subprotocol: "tidemark.operator.v1")
+                + messages.flatMap { RawPeer.frame(.binary, $0) })
+        let answer = await peer.receive { Self.status(in: $0) != nil }
+        await peer.close()
+        guard Self.status(in: answer) == 0 else {
+            throw NeverHappened(description: "the command did not end well: \(RawPeer.events(answer))")
+        }
+    }
+
+    /// With which a command has ended; nil: it has not.
+    private static func status(in received: [UInt8]) -> Int32? {
+        for message in RawPeer.messages(in: received) {
+            if case .end(let end)? = (try? WireOperatorServerMessage(reading: message))?.message { return end.status }
+        }
+        return nil
     }
 }

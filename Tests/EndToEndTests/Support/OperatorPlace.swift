@@ -98,6 +98,22 @@ struct OperatorPlace {
         return credentials.map { $0.1.text }
     }
 
+    /// A new operator, without a program for it; returns a credential.
+    func makeOperator(_ name: String) throws -> String {
+        let credential = Credential.make()
+        let statement = """
+            WITH made AS (INSERT INTO operator (name, role) VALUES ('\(name)', 1) RETURNING id)
+            INSERT INTO operator_credential (operator_id, hash) SELECT id, '\\x\(Hex.encode(credential.hash))' FROM made
+            """
+        try PostgresAdministration.execute([statement], url: database.url)
+        return credential.text
+    }
+
+    /// Where a server takes commands of operators; nil: nowhere.
+    static func operatorsPort(of server: Program) -> Int? {
+        server.output.firstMatch(of: /taking commands of operators address=127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) }
+    }
+
     /// Another account, by the operator's commands; returns a credential of it.
     func makeAccount(_ name: String) async throws -> String {
         #expect(try await admin("accounts", "create", name).status == 0)

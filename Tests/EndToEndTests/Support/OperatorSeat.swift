@@ -41,8 +41,7 @@ struct OperatorSeat: Sendable {
 
     /// The port at which a server takes commands.
     static func port(of server: Program) throws -> Int {
-        let match = server.output.firstMatch(of: /taking commands of operators address=127\.0\.0\.1:(\d+)/)
-        return try #require(match.flatMap { Int($0.1) }, "\(server.output)")
+        try #require(OperatorPlace.operatorsPort(of: server), "\(server.output)")
     }
 
     /// Runs a command over the server, to its end.

@@ -15,7 +15,8 @@ import TidemarkWire
 @Suite(.serialized) struct OperatorListenerTests {
     /// Runs `body` with a server that takes commands, and an operator's credential.
     private func with(
-        checkInterval: Duration = .seconds(5), _ body: (LiveWorld, Server, TestCommands, String) async throws -> Void
+        checkInterval: Duration = .seconds(5), patienceStep: Duration = .seconds(60),
+        _ body: (LiveWorld, Server, TestCommands, String) async throws -> Void
     ) async throws {
         try await withLiveWorld { world in
             let commands = TestCommands()
@@ -27,6 +28,9 @@ import TidemarkWire
                 configuration.operators.addresses = [.loopback(port: 0)]
                 configuration.operators.commands = commands
                 configuration.operators.checkInterval = checkInterval
+                configuration.operators.patienceStep = patienceStep
+                // By that alone no command ends.
+                configuration.operators.patienceStepsMax = .max
             }) { server in try await body(world, server, commands, credential.text) }
         }
     }
@@ -286,6 +290,41 @@ import TidemarkWire
             #expect(await olga.untilClosed().messages.last?.end.status == 0)
             for peer in peers { peer.close() }
             try await eventually { commands.ended == 5 }
+        }
+    }
+
+    /// Without that, three accounts could have all places for as long as they like.
+    @Test func `R-899: if all places of users are taken, one who lets a command wait makes room for another account`()
+        async throws
+    {
+        try await with(patienceStep: .milliseconds(5)) { world, server, commands, credential in
+            let (_, carol) = try await LiveWorld.issue("carol", world.admin)
+            let flood = OperatorPeer.command(["flood"], credit: 65_536)
+            var peers: [OperatorPeer] = []
+            for token in [world.alice.text, world.alice.text, world.bob.text, carol.text] {
+                peers.append(try connect(world, server, [OperatorPeer.hello(token), flood], as: Self.user))
+                // In this order: alice has two places only while nobody else has one.
+                try await eventually { [count = peers.count] in commands.begun == count }
+            }
+            func greet(_ token: String) async throws -> Int32? {
+                let greeting = [OperatorPeer.hello(token), OperatorPeer.command(["greet"])]
+                let peer = try connect(world, server, greeting, as: Self.user)
+                return await peer.untilClosed().messages.last?.end.status
+            }
+            // Who has a place makes nobody give way.
+            #expect(try await greet(world.bob.text) == 5)
+            #expect(commands.ended == 0)
+            let (_, dave) = try await LiveWorld.issue("dave", world.admin)
+            try await eventually { try await greet(dave.text) == 0 }
+            // One command has made room, and dave's has ended.
+            #expect(commands.begun == 5 && commands.ended == 2 && commands.cancelled == 1)
+            let first = await withTaskGroup(of: UInt16?.self) { [peers] group in
+                for peer in peers { group.addTask { await peer.untilClosed().code } }
+                let first = await group.next()
+                for peer in peers { peer.close() }
+                return first ?? nil
+            }
+            #expect(first == 4408)
         }
     }
 }

@@ -141,6 +141,41 @@ import TidemarkWire
         #expect(machine.isRunning)
     }
 
+    /// By messages that no answer follows, before the command runs and while it does.
+    @Test func `R-881: whoever sends very many messages that begin nothing is closed with 4400`() {
+        for message in [WireOperatorClientMessage(), Self.taken(0), Self.taken(1), Self.cancel] {
+            var machine = Self.running()
+            var count = 0
+            while !machine.hasEnded, count < 10 * Machine.idleMessagesMax {
+                let actions = machine.received(message)
+                count += 1
+                if machine.hasEnded { #expect(actions.first == .cancel && Self.code(actions) == 4400) }
+            }
+            // Hello and the command count too.
+            #expect(count == Machine.idleMessagesMax - 1)
+        }
+        var early = Machine()
+        _ = early.received(Self.hello)
+        _ = early.signedIn(Self.olga)
+        for _ in 1..<Machine.idleMessagesMax { #expect(early.received(WireOperatorClientMessage()) == []) }
+        #expect(Self.code(early.received(WireOperatorClientMessage())) == 4400)
+    }
+
+    @Test func `R-881: whoever answers what it is sent may send as much as it likes`() {
+        var machine = Self.running()
+        for _ in 0..<3 * Machine.idleMessagesMax {
+            #expect(Self.data(machine.write([65])) == [65])
+            #expect(machine.received(Self.taken(1)) == [])
+            #expect(machine.ask(.readFile(0)).count == 1)
+            #expect(machine.received(Self.part) == [.reply(.part(Self.part.filePart))])
+        }
+        // Also if it is sent very much before it answers.
+        let count = 3 * Machine.idleMessagesMax
+        for _ in 0..<count { #expect(Self.data(machine.write([65])) == [65]) }
+        for _ in 0..<count { #expect(machine.received(Self.taken(1)) == []) }
+        #expect(machine.isRunning)
+    }
+
     // MARK: Output
 
     @Test func `R-884: output stops where the credit ends, and goes on with more, in order and whole`() {

@@ -23,6 +23,20 @@ import Testing
         }
     }
 
+    /// A thousand connections of one address may try before the first of them has failed.
+    @Test func `R-926: however many tries fail at once, the wait is about a minute`() {
+        for place in [Place.network("4/7f000001"), .credential([1])] {
+            var tries = SignInTries()
+            for _ in 0..<5_000 { tries.failed([place], now: .seconds(9)) }
+            let wait = tries.wait([place], now: .seconds(9)) ?? .zero
+            #expect(wait > .seconds(59) && wait < .seconds(63), "\(wait)")
+            let later = Duration.seconds(9) + wait
+            #expect(tries.wait([place], now: later) == nil)
+            tries.failed([place], now: later)
+            #expect(tries.wait([place], now: later) == place.interval)
+        }
+    }
+
     @Test func `R-926: an office with a hundred devices of a disabled account locks itself out of nothing`() {
         var tries = SignInTries()
         let place = Place.network("4/1")

@@ -10,6 +10,8 @@ import TidemarkTestSupport
 @Suite struct SharedListReadsTests {
     private let bob = DatabaseID(1)
     private let carol = DatabaseID(2)
+    /// Of both.
+    private let account = AccountID(1)
 
     @Test func `R-739: of a viewer's list one read is under way, and one more follows however often it is wanted`() {
         var reads = SharedListReads()
@@ -19,7 +21,7 @@ import TidemarkTestSupport
         for _ in 0..<100 {
             let beginsAgain = reads.want(bob)
             #expect(!beginsAgain)
-            reads.wantLater(bob)
+            reads.wantLater(bob, of: account)
         }
         let other = reads.want(carol)
         #expect(other, "another's beside it")
@@ -34,7 +36,7 @@ import TidemarkTestSupport
 
     @Test func `R-723: what others cause is read one after another, each list once`() {
         var reads = SharedListReads()
-        for _ in 0..<3 { for viewer in [bob, carol] { reads.wantLater(viewer) } }
+        for _ in 0..<3 { for viewer in [bob, carol] { reads.wantLater(viewer, of: account) } }
         let begins = reads.beginsLater()
         let beginsTwice = reads.beginsLater()
         #expect(begins && !beginsTwice)
@@ -48,7 +50,7 @@ import TidemarkTestSupport
         let last = reads.takeLater()
         #expect(last == nil)
         // What was read meanwhile, or is wanted no more, is passed over.
-        for viewer in [bob, carol] { reads.wantLater(viewer) }
+        for viewer in [bob, carol] { reads.wantLater(viewer, of: account) }
         _ = reads.want(bob)
         while reads.takeNext(of: bob) {}
         reads.forget(carol)
@@ -57,14 +59,35 @@ import TidemarkTestSupport
         #expect(beginsAgain && nothing == nil)
     }
 
+    /// An account may have a list in each of very many containers.
+    @Test func `R-723: of lists that others cause to be read accounts take turns`() {
+        var reads = SharedListReads()
+        let crowd = (1...100).map { DatabaseID($0) }
+        for viewer in crowd { reads.wantLater(viewer, of: AccountID(1)) }
+        let others = [DatabaseID(201), DatabaseID(202)]
+        for viewer in others { reads.wantLater(viewer, of: AccountID(2)) }
+        reads.wantLater(DatabaseID(301), of: AccountID(3))
+        let begins = reads.beginsLater()
+        #expect(begins)
+        var order: [DatabaseID] = []
+        while let viewer = reads.takeLater() {
+            order.append(viewer)
+            while reads.takeNext(of: viewer) {}
+            // Each is wanted again at once.
+            if order.count <= 4 { reads.wantLater(viewer, of: AccountID(1)) }
+        }
+        #expect(order.prefix(5) == [crowd[0], others[0], DatabaseID(301), crowd[1], others[1]])
+        #expect(order.count == 107 && Set(order).count == 103)
+    }
+
     @Test func `I-4: a list that could not be read waits until somebody reads again`() {
         var reads = SharedListReads()
-        reads.wantLater(bob)
+        reads.wantLater(bob, of: account)
         _ = reads.beginsLater()
         let taken = reads.takeLater()
         let isWanted = reads.takeNext(of: bob)
         #expect(taken == bob && isWanted)
-        reads.failed(bob)
+        reads.failed(bob, of: account)
         reads.pauseLater()
         let begins = reads.beginsLater()
         let again = reads.takeLater()
@@ -86,7 +109,7 @@ import TidemarkTestSupport
             #expect(isNext && !reads.isOutdated(bob) && !reads.isWanted(bob))
         }
         reads.outdate(bob)
-        reads.failed(bob)
+        reads.failed(bob, of: account)
         #expect(!reads.isOutdated(bob) && reads.isWanted(bob))
     }
 
@@ -106,6 +129,9 @@ import TidemarkTestSupport
 private struct ReadsHistory {
     private static let viewers = (1...3).map { DatabaseID($0) }
 
+    /// One has two of the lists.
+    private static func account(of viewer: DatabaseID) -> AccountID { AccountID(viewer.rawValue / 2) }
+
     private var reads = SharedListReads()
     private var readers: Set<DatabaseID> = []
     private var isReadingLater = false
@@ -121,7 +147,7 @@ private struct ReadsHistory {
             if reads.want(viewer) { begin(viewer) }
         case 1:
             owed.insert(viewer)
-            reads.wantLater(viewer)
+            reads.wantLater(viewer, of: Self.account(of: viewer))
         case 2:
             owed.remove(viewer)
             reads.forget(viewer)
@@ -151,7 +177,7 @@ private struct ReadsHistory {
     private mutating func fail(_ viewer: DatabaseID) {
         guard readers.remove(viewer) != nil else { return }
         owed.insert(viewer)
-        reads.failed(viewer)
+        reads.failed(viewer, of: Self.account(of: viewer))
     }
 
     private mutating func takeLater() {

@@ -33,6 +33,22 @@ import TidemarkService
         #expect(waiting.count == 0)
     }
 
+    @Test func `R-723: however many databases have thousands of notices, there is room for another's`() {
+        for count in [4, 5, 50] as [Int64] {
+            var waiting = WaitingNotices(countMax: 1_000)
+            for zone in 0..<1_000 { for database in 1...count { waiting.add(Self.notice(database, zone)) } }
+            let before = waiting.count
+            #expect(before > 700 && before < 1_000, "\(count) databases")
+            for zone in 0..<5 { waiting.add(Self.notice(99, zone)) }
+            #expect(waiting.count == before + 5, "\(count) databases")
+            // Equal parts.
+            var parts: [DatabaseID: Int] = [:]
+            for notice in Self.all(&waiting, by: 100) { parts[notice.database, default: 0] += 1 }
+            parts[DatabaseID(99)] = nil
+            #expect(parts.count == Int(count) && (parts.values.max() ?? 0) <= (parts.values.min() ?? 0) + 1)
+        }
+    }
+
     @Test func `I-7: notices that wait are bounded, and equal ones are one`() {
         var waiting = WaitingNotices(countMax: 8)
         for database in Int64(1)...20 {

@@ -94,6 +94,26 @@ import TidemarkTestSupport
         }
     }
 
+    /// A device that never was here each time.
+    @Test func `R-860: of one account and hour as many sign-ins are kept as it may have devices`() async throws {
+        try await run { storage, admin, alice in
+            func enter(_ number: UInt64, _ minute: Int64) async throws {
+                let device = DeviceID(high: 77, low: number)
+                let mayEnter = try await storage.noteDevice(
+                    device, of: alice, name: "", from: "", atMost: 5, now: time(minute))
+                #expect(mayEnter)
+            }
+            // Those that come again take no room.
+            for _ in 0..<3 { for number: UInt64 in 0..<4 { try await enter(number, 1) } }
+            #expect(try await all(admin).count == 4)
+            for number: UInt64 in 10..<40 { try await enter(number, 2) }
+            #expect(try await all(admin).count == 5)
+            // The next hour.
+            for number: UInt64 in 10..<12 { try await enter(number, 61) }
+            #expect(try await all(admin).count == 7)
+        }
+    }
+
     @Test func `R-860: a refused sign-in says why, and whose the credential is`() async throws {
         try await run { storage, admin, alice in
             func refuse(_ hash: [UInt8], _ minute: Int64) async throws {
