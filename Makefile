@@ -110,6 +110,15 @@ provider: ## Sign-in with a real OpenID Connect provider and two real servers (P
 	swift build --product foldersync
 	Tests/SignIn/run
 
+examples: ## What deploy/ has for containers and Kubernetes, by tools that judge its form (Python 3, PyPI)
+	Tests/Examples/run
+
+OLDER ?=
+upgrade-trial: setup ## The last release's server beside this one, over a migration (OLDER=COMMIT or OLDER=PROGRAM)
+	swift build -c release --static-swift-stdlib --product tidemark
+	swift build -c release --product foldersync
+	Tests/Upgrade/run $(if $(OLDER),$(if $(wildcard $(OLDER)),--older,--commit) $(OLDER))
+
 recovery: ## Point-in-time recovery and backups of a million records, timed
 	swift build -c release --product tidemark
 	Tests/Recovery/run
@@ -117,4 +126,4 @@ recovery: ## Point-in-time recovery and backups of a million records, timed
 protocol: ## Make the Swift code of the messages from the .proto files (needs protoc, libprotobuf-dev)
 	Sources/TidemarkWire/generate
 
-.PHONY: api checks hostile package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture provider recovery protocol
+.PHONY: api checks hostile package package-trial test-loaded help setup build test client-programs test-threads test-threads-programs lint format rules simulate bench docs fuzz autobahn torture provider recovery examples upgrade-trial protocol

@@ -8,9 +8,18 @@ internal import TidemarkService
 ///
 /// Each is retried if a signal interrupts it, and throws ``AssetStoreError`` with the call's name.
 enum FileCalls {
+    /// - Throws: `unreadable` if the fault is this file's, as far as it can be told.
     static func openReading(_ path: String) throws(AssetStoreError) -> Int32 {
-        try open(path, O_RDONLY)
+        let result = opened(path, O_RDONLY)
+        guard !filesOwn.contains(Int32(clamping: -result)) else {
+            throw AssetStoreError(.unreadable, detail: "open \(path): \(text(of: Int32(clamping: -result)))")
+        }
+        return Int32(try checked(result, "open", path))
     }
+
+    /// A disk that does not read, a file system that finds itself damaged, and a link or socket in the place of a file. Not
+    /// among them is what the process may not do, and what it has too little of.
+    private static let filesOwn: Set<Int32> = [EIO, EUCLEAN, EBADMSG, ELOOP, ENXIO]
 
     static func openWriting(_ path: String) throws(AssetStoreError) -> Int32 {
         try open(path, O_RDWR)
@@ -51,8 +60,11 @@ enum FileCalls {
     }
 
     private static func open(_ path: String, _ flags: Int32) throws(AssetStoreError) -> Int32 {
-        let descriptor = retrying { Int(Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)) }
-        return Int32(try checked(descriptor, "open", path))
+        Int32(try checked(opened(path, flags), "open", path))
+    }
+
+    private static func opened(_ path: String, _ flags: Int32) -> Int {
+        retrying { Int(Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)) }
     }
 
     static func close(_ descriptor: Int32) {
@@ -254,6 +266,8 @@ enum FileCalls {
             case ENOSPC, EDQUOT, EFBIG: .full
             default: .unavailable
             }
-        throw AssetStoreError(code, detail: "\(call) \(path): \(String(cString: strerror(number)))")
+        throw AssetStoreError(code, detail: "\(call) \(path): \(text(of: number))")
     }
+
+    private static func text(of number: Int32) -> String { String(cString: strerror(number)) }
 }

@@ -81,6 +81,7 @@ extension FailureReason {
         case .tooManyTargets: (Int64(limits.targetsMax), "references with the action deleteSelf in a record")
         case .cascadeTooLarge: (Int64(limits.cascadeReferencesMax), "references or children per deletion")
         case .tooManyZones: (Int64(limits.zonesMax), "zones per database")
+        case .tooManyAccountZones: (Int64(limits.accountZonesMax), "zones of an account in all containers")
         case .tooManySubscriptions: (Int64(limits.subscriptionsMax), "subscriptions per user")
         case .tooManySharedZones: (Int64(limits.sharedZonesMax), "zones in a shared database")
         case .schemaFull: (Int64(limits.schemaEntriesMax), "types and fields together")
@@ -132,6 +133,8 @@ extension FailureReason {
             "The records that your atomic request changes are too large together. Split it in half."
         case .tooManyZones:
             "The database cannot have more zones. Delete zones that are no longer needed."
+        case .tooManyAccountZones:
+            "The account cannot have more zones. Delete zones that are no longer needed, in this or in another container."
         case .requestForgotten:
             """
             The server cannot tell whether this request was carried out. Fetch changes, then send what is still needed.

@@ -203,4 +203,6 @@ package enum FailureReason: Int16, Error, CaseIterable {
     case alreadyInvited = 110
     /// ``Limits/blockedMax``.
     case tooManyBlocked = 111
+    /// ``Limits/accountZonesMax``.
+    case tooManyAccountZones = 120
 }

@@ -37,6 +37,9 @@ package struct Limits: Sendable, Equatable {
     package var storedBytesMax = 16_777_216
     /// Zones of one database; keeps the reader of the database feed cheap. More: `limitExceeded`.
     package var zonesMax = 10_000
+    /// Zones of one account's private databases in all containers together; keeps cheap what a save counts for the
+    /// account's quota. Not more than ``ZonesSnapshot/accountZonesCounted``. More: `limitExceeded`.
+    package var accountZonesMax = ZonesSnapshot.accountZonesCounted
     /// Zones of one database that have ended, and of whose end devices may have to hear. Whoever reads the
     /// database's feed or mark reads their rows too. Beyond half of it, the server forgets those that ended first, and
     /// keeps a quarter. More: a new zone is `zoneBusy`, until the server has forgotten some.

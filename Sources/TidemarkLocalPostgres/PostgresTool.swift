@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A program of PostgreSQL's that works on a server and then ends, such as `pg_dump`.
 ///
-/// A newer one works with an older server, and not the reverse.
+/// A newer one works with an older server, and not the reverse. `pg_restore` of 17 and later is an exception.
 package struct PostgresTool: Sendable, Equatable {
     package let name: String
     package let path: String

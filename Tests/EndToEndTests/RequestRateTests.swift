@@ -46,12 +46,31 @@ import TidemarkTestSupport
             // Another connection has heard of it when it is greeted.
             let later = place.database()
             #expect(try await refusal(later, atMost: 20) == nil)
+            let back = try await place.admin("accounts", "set-limit", account, "--requests-per-second", "default")
+            #expect(back.status == 0, "\(back.output)")
+            // For all accounts, in place of the 1,000 that the server allows.
+            let each = try await place.admin(
+                "accounts", "set-limit", "--requests-per-second", "1", "--request-burst", "3")
+            #expect(
+                each.status == 0 && each.output.contains("Each account without a limit of its own"), "\(each.output)")
+            try await eventually("the server has heard of that, on the same connection") {
+                try await refusal(later, atMost: 6)?.localizedDescription.contains("(at once: 3)") == true
+            }
+            let ofEach = try await place.admin("limits", "show", "--account", account, "-o", "json")
+            #expect(ofEach.output.contains("\"limit\":\"requestsPerSecond of alice\",\"value\":1,"), "\(ofEach.output)")
+            let none = try await place.admin("accounts", "set-limit", "--requests-per-second", "none")
+            #expect(none.status == 0, "\(none.output)")
             let container = try await place.admin(
                 "containers", "set-limit", place.site.container, "--requests-per-second", "1", "--request-burst", "1")
             #expect(container.status == 0, "\(container.output)")
             let last = place.database()
             let ofContainer = try #require(try await refusal(last, atMost: 5))
             #expect(ofContainer.localizedDescription.contains("in this container"))
+            let inContainer = try await place.admin(
+                "limits", "show", "--account", account, "--container", place.site.container, "-o", "json")
+            #expect(
+                inContainer.output.contains("\"limit\":\"requestsPerSecond of alice in the container\",\"value\":1,"),
+                "\(inContainer.output)")
         }
     }
 }

@@ -83,6 +83,15 @@ extension StorageConformance {
             try expect(try await store.second.setRequestRate(.standard, of: alice.account), "and back")
             try expectEqual(try await store.alice().limits.requests, .standard, "nothing is chosen")
             try expect(!(try await store.first.setRequestRate(.unlimited, of: AccountID(999_999))), "nobody")
+            try expect(try await store.first.setRequestRate(.atMost(fast), of: nil), "each without a choice")
+            let each = AccountLimits(requestsInContainer: .atMost(slow), requestsOfEach: .atMost(fast))
+            try expectEqual(try await store.bob().limits, each, "bob is told the default of the store")
+            try expectEqual(
+                try await store.second.limits(of: [alice.user, bob.user]), [alice.user: each, bob.user: each],
+                "who asks")
+            try expect(try await store.second.setRequestRate(.unlimited, of: nil), "any number is a choice, too")
+            try expectEqual(try await store.alice().limits.requestsOfEach, .unlimited, "of each")
+            try expect(try await store.second.setRequestRate(.standard, of: nil), "what servers allow")
             let strange = ContainerKey(identifier: "iCloud.strange", environment: .development)
             try expect(!(try await store.first.setRequestRate(.unlimited, in: strange)), "no container")
             let elsewhere = try await store.first.identity(

@@ -136,6 +136,30 @@ extension StorageConformance {
             try expectEqual(transaction.snapshot.zones, ["b": zones[1]], "living zones among the names")
             try expectEqual(transaction.snapshot.zoneCount, 3, "the default zone counts as well")
         },
+        Scenario("R-991: zone requests see how many zones the account has in all containers, and nobody else's") {
+            store in
+            func count(in database: DatabaseID) async throws -> Int {
+                let transaction = try await store.second.beginZonesWrite(
+                    in: database, names: [], life: DeviceID(high: 1, low: 1))
+                await transaction.rollback()
+                return transaction.snapshot.accountZoneCount
+            }
+            let (alice, bob) = (try await store.alice(), try await store.bob())
+            try await store.createZones("a", "b", in: alice.privateDatabase)
+            try await store.createZones("c", in: bob.privateDatabase)
+            try expectEqual(try await count(in: alice.privateDatabase), 3, "with the default zone")
+            let elsewhere = try require(
+                try await store.first.identity(
+                    credentialHash: Credentials.alice, container: "iCloud.other", environment: .development,
+                    containersMax: .max, now: StorageFixture.now), "alice in another container")
+            try await store.createZones("d", in: elsewhere.privateDatabase)
+            for database in [alice.privateDatabase, elsewhere.privateDatabase] {
+                try expectEqual(try await count(in: database), 5, "of both containers")
+            }
+            try await store.changeZones(in: elsewhere.privateDatabase, remove: ["d"])
+            try expectEqual(try await count(in: alice.privateDatabase), 4, "without those that have ended")
+            try expectEqual(try await count(in: bob.privateDatabase), 2, "bob has his own")
+        },
         Scenario("R-753: of the zones that have ended those that ended last are kept, and older tokens expire") {
             store in
             let database = try await store.alice().privateDatabase

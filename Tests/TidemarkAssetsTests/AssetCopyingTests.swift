@@ -107,7 +107,11 @@ import TidemarkTestSupport
             try Self.write([1], to: "\(directory)/file")
             try FileManager.default.createSymbolicLink(
                 atPath: "\(directory)/link", withDestinationPath: "\(directory)/file")
-            #expect(throws: AssetStoreError.self) { try Self.copy("\(directory)/link", to: nil, Self.content([1])) }
+            let other = #expect(throws: AssetStoreError.self) {
+                try Self.copy("\(directory)/link", to: nil, Self.content([1]))
+            }
+            // So a backup may pass over it, as over a file that the disk does not open.
+            #expect(other?.code == .unreadable && other?.detail.contains("\(directory)/link") == true)
             #expect(AssetFiles.byteCount(of: "\(directory)/link") == nil)
             #expect(FileCalls.names(in: directory).count == 2)
         }

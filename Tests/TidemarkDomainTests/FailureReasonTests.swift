@@ -30,11 +30,12 @@ import TidemarkDomain
         limits.sharedZoneKeysMax = 1_016
         limits.sharingRowsMax = 1_017
         limits.blockedMax = 1_018
+        limits.accountZonesMax = 1_019
         let reasons: [FailureReason] = [
             .recordTooLarge, .assetTooLarge, .tooManyItems, .requestTooLarge, .tooManyReferences, .cascadeTooLarge,
             .tooManyZones, .tooManySubscriptions, .schemaFull, .tooManyZoneKeys, .queryTooSlow, .tooMuchStored,
             .tooManyTargets, .tooManyParticipants, .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared,
-            .tooManyBlocked,
+            .tooManyBlocked, .tooManyAccountZones,
         ]
         for (index, reason) in reasons.enumerated() {
             let text = reason.text(within: limits)

@@ -38,6 +38,31 @@ import Testing
         #expect(server.contains("healthcheck:") && image.contains("COPY deploy/healthy "))
     }
 
+    @Test func `R-958: the image has pg_dump for the server of compose, and a container writes backups`() throws {
+        let compose = try text("deploy/compose.yaml")
+        let server = try #require(compose.firstMatch(of: /image: postgres:(\d+)/).flatMap { Int($0.1) })
+        let client = try #require(
+            try text("deploy/Dockerfile").firstMatch(of: /postgresql-client-(\d+)/).flatMap { Int($0.1) })
+        // A newer one would not restore into it.
+        #expect(client == server)
+        let service = try #require(compose.firstMatch(of: /(?m)^  operate:\n(?:    .*\n)+/)).0
+        #expect(service.contains("- ./backups:/backups\n") && service.contains("- assets:/assets\n"))
+        #expect(service.contains("- keys:/keys:ro\n") && service.contains("<<: *confined\n"))
+        // Not beside the server, but only for a command.
+        #expect(service.contains("profiles: [operate]\n") && !service.contains("restart:"))
+        let guide = try text("deploy/README.md")
+        for command in ["create", "verify", "restore"] {
+            #expect(guide.contains("run --rm operate backup \(command) /backups/"), "\(command)")
+        }
+        for name in ["backup", "restore"] {
+            let manifest = try text("deploy/kubernetes/\(name).yaml")
+            #expect(manifest.contains("tidemark admin backup ") && manifest.contains("claimName: tidemark-backups"))
+            for line in ["runAsNonRoot: true", "readOnlyRootFilesystem: true", "automountServiceAccountToken: false"] {
+                #expect(manifest.contains(line), "\(name): \(line)")
+            }
+        }
+    }
+
     @Test func `R-714, compose: the text of queries that are stopped does not fill PostgreSQL's log`() throws {
         let setting = "log_min_error_statement=fatal"
         #expect(try text("deploy/compose.yaml").contains("    command: [\"postgres\", \"-c\", \"\(setting)\"]\n"))
@@ -46,11 +71,12 @@ import Testing
 
     @Test func `a server's private key does not get into the repository`() throws {
         #expect(try text(".gitignore").contains("\ndeploy/certificates/\n"))
+        #expect(try text(".gitignore").contains("\ndeploy/backups/\n"))
     }
 
     @Test func `an image is not built from keys, history and what was built before`() throws {
         let ignored = try text(".dockerignore").split(separator: "\n")
-        for name in [".build*", ".tidemark", ".git", "deploy/certificates", "deploy/.env"] {
+        for name in [".build*", ".tidemark", ".git", "deploy/certificates", "deploy/.env", "deploy/backups"] {
             #expect(ignored.contains { $0 == name }, "\(name)")
         }
     }

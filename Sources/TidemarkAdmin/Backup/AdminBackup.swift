@@ -21,7 +21,8 @@ struct AdminBackup: ParsableCommand {
                 takes it for one. The master key file is not in it: keep a copy elsewhere. With --previous, files of an \
                 earlier backup are linked and take no room. They are not read again, which `backup verify` does. If files of \
                 assets are missing or damaged, the rest is backed up and the status is 1. Once you know that they are lost, \
-                give --without-lost-assets; not in a script, which would not notice further ones.
+                give --without-lost-assets, once: the store remembers which are lost, and later backups tell only of further \
+                ones. Do not give it in a script, which would not notice those.
                 """,
             examples: "tidemark admin backup create /backup/monday --asset-directory /var/lib/tidemark/assets",
             "tidemark admin backup create /backup/tuesday --previous /backup/monday --asset-directory "
@@ -54,14 +55,21 @@ struct AdminBackup: ParsableCommand {
                     .refused, "\(earlier.path) is no backup: it has no manifest.jsonl. Name another one.")
             }
             let version = PostgresVersion(try await console.store.databaseFacts().version)
+            let tool = try tools.tool("pg_dump", atLeast: version.major)
+            if !BackupToolOptions.restores(tool.major, into: version.major) {
+                console.say(
+                    "pg_dump is of PostgreSQL \(tool.major), and the server of \(version.major): the backup can be restored into "
+                        + "PostgreSQL 17 or later alone. Install the package postgresql-client-\(version.major) for one that "
+                        + "this server takes.")
+            }
             let creation = BackupCreation(
                 console: console, directory: place, assetDirectory: try assets.directory(on: console.screen),
                 previous: earlier, linksAssets: linkAssets, checksSpace: !skipSpaceCheck,
                 acceptsLoss: withoutLostAssets,
-                tool: try tools.tool("pg_dump", atLeast: version.major),
+                tool: tool,
                 connection: try BackupToolOptions.connection(to: console.storage.databaseURL),
                 timeMax: .seconds(within?.seconds ?? 86_400))
-            let manifest = try await creation.run()
+            let (manifest, newlyLost) = try await creation.run()
             console.say("Backed up \(manifest.summary) into \(place.path).")
             if manifest.head.masterKey != nil {
                 console.say("The master key file is not in it. Without that file nobody can read encrypted values.")
@@ -70,12 +78,15 @@ struct AdminBackup: ParsableCommand {
             console.say(
                 "It lacks \(Amount.text(manifest.lostCount, "asset")). \(place.manifest) lists them, in lines that begin with "
                     + "{\"lost\".")
+            guard newlyLost > 0 else { return }
             guard withoutLostAssets else {
                 throw AdminFailure(
                     .failedCheck,
-                    "\(Amount.text(manifest.lostCount, "asset")) could not be backed up. Restore the files from an earlier "
-                        + "backup, or accept their loss with --without-lost-assets.")
+                    "\(Amount.text(newlyLost, "asset")) could not be backed up. Restore the files from an earlier backup, or "
+                        + "accept their loss with --without-lost-assets.")
             }
+            console.say(
+                "The loss of \(Amount.text(newlyLost, "asset")) is accepted: later backups need no option for it.")
         }
     }
 

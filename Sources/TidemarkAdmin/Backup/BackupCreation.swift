@@ -32,7 +32,10 @@ struct BackupCreation {
     /// Below the time after which PostgreSQL ends an idle transaction.
     private static let keepAlivePause = Duration.seconds(30)
 
-    func run() async throws -> BackupManifest {
+    /// What a backup has, and how many of the assets that it lacks were lost since somebody accepted a loss.
+    typealias MadeBackup = (manifest: BackupManifest, newlyLost: Int)
+
+    func run() async throws -> MadeBackup {
         try await confirmLoss()
         return try await withSnapshot { snapshot in
             let facts = try await snapshot.facts()
@@ -59,20 +62,22 @@ struct BackupCreation {
             for container in containers { try writer.put(BackupLine(container: container)) }
             let file = try await dump(facts, snapshot, clock)
             try writer.put(BackupLine(file: file))
-            let (lostCount, firstLost) = try await copyAssets(snapshot, facts, writer, clock)
+            let lost = try await copyAssets(snapshot, facts, writer, clock)
             // If the snapshot was lost meanwhile, assets may have been removed: then this is no backup.
             try await snapshot.keepAlive()
             try writer.finish()
-            return BackupManifest(
+            if acceptsLoss, lost.newCount > 0 { await acceptLoss(seenAt: facts.time) }
+            let manifest = BackupManifest(
                 head: head, migrations: migrations, containers: containers, files: [file],
-                assetCount: writer.assetCount, assetBytes: writer.assetBytes, lostCount: lostCount,
-                firstLost: firstLost)
+                assetCount: writer.assetCount, assetBytes: writer.assetBytes, lostCount: lost.count,
+                firstLost: lost.first)
+            return (manifest, lost.newCount)
         }
     }
 
-    private func withSnapshot(_ body: (BackupSnapshot) async throws -> BackupManifest) async throws -> BackupManifest {
+    private func withSnapshot(_ body: (BackupSnapshot) async throws -> MadeBackup) async throws -> MadeBackup {
         let snapshot = try await openSnapshot()
-        let result: Result<BackupManifest, any Error>
+        let result: Result<MadeBackup, any Error>
         do {
             result = .success(try await body(snapshot))
         } catch {
@@ -129,7 +134,8 @@ struct BackupCreation {
     private func lacksFiles(_ snapshot: BackupSnapshot, in assets: String) async throws -> Bool {
         var page = try await snapshot.assets(after: nil, countMax: Self.assetsOfPage)
         while let last = page.last {
-            let named = page.filter(\.isNamed).map(\.asset)
+            // Of files whose loss was accepted nothing follows.
+            let named = page.filter { $0.isNamed && $0.loss == nil }.map(\.asset)
             guard named.isEmpty else {
                 return !named.contains { AssetFiles.byteCount(of: AssetFiles.path(of: $0, in: assets)) != nil }
             }
@@ -205,28 +211,26 @@ struct BackupCreation {
 
     // MARK: Assets
 
-    /// - Returns: how many are missing or damaged, and the first of them.
     private func copyAssets(
         _ snapshot: BackupSnapshot, _ facts: BackupFacts, _ writer: ManifestWriter, _ clock: BackupClock
-    ) async throws -> (lostCount: Int, firstLost: [AssetKey]) {
+    ) async throws -> LostAssets {
         let progress = BackupProgress(console.screen, "Copying assets", of: facts.assetBytes)
-        var (lostCount, shelf) = (0, "")
-        var firstLost: [AssetKey] = []
+        var (lost, shelf) = (LostAssets(), "")
         var last: AssetKey?
         repeat {
             let page = try await snapshot.assets(after: last, countMax: Self.assetsOfPage)
-            for (asset, isNamed, _) in page where isNamed {
+            var found: [AssetKey] = []
+            for entry in page where entry.isNamed {
+                let asset = entry.asset
                 let isThere = try await keep(asset) { count in
                     progress.showPart(Int64(count))
                     try await clock.tick()
                 }
                 progress.add(asset.content.byteCount)
-                if !isThere {
-                    lostCount += 1
-                    if lostCount <= AdminBackup.lostToldMax {
-                        firstLost.append(asset)
-                        console.say("The asset \(AdminBackup.name(of: asset)) is missing or damaged.")
-                    }
+                if isThere {
+                    if entry.loss != nil, hasFile(of: asset) { found.append(asset) }
+                } else if lost.add(entry) {
+                    console.say("The asset \(AdminBackup.name(of: asset)) is missing or damaged.")
                 }
                 try writer.put(asset, isLost: !isThere)
                 let next = AssetFiles.parent(of: directory.file(of: asset.content))
@@ -234,13 +238,53 @@ struct BackupCreation {
                 if isThere { shelf = next }
                 try await clock.tick()
             }
+            await forgetLoss(of: found)
             last = page.last?.asset
         } while last != nil
+        if lost.count > lost.newCount {
+            console.say(
+                "\(Amount.text(lost.count - lost.newCount, "asset")) among them: that the files are lost was accepted before"
+                    + "\(lost.firstAccepted.map { ", first by \($0.by) at \(DateForm.seconds($0.at))" } ?? "").")
+        }
         if !shelf.isEmpty {
             try AssetFiles.synchronizeDirectory(shelf)
             try AssetFiles.synchronizeDirectory(directory.assets)
         }
-        return (lostCount, firstLost)
+        return lost
+    }
+
+    /// Whether the servers have the file. Otherwise an earlier backup, or another database, may have it.
+    private func hasFile(of asset: AssetKey) -> Bool {
+        guard previous == nil, let assetDirectory else { return false }
+        return AssetFiles.byteCount(of: AssetFiles.path(of: asset, in: assetDirectory)) == asset.content.byteCount
+    }
+
+    /// Files that are there again may be lost again. The backup is whole without it.
+    private func forgetLoss(of assets: [AssetKey]) async {
+        guard !assets.isEmpty else { return }
+        do {
+            try await console.store.forgetLoss(of: assets)
+        } catch {
+            console.say("It could not be noted that files are there again whose loss was accepted: \(error)")
+        }
+    }
+
+    /// Remembers what the backup lacks, so that the next one tells what is lost since. The backup is whole without it.
+    private func acceptLoss(seenAt time: Timestamp) async {
+        var page: [AssetKey] = []
+        let (store, name) = (console.store, console.operatorIdentity.name)
+        do {
+            _ = try await directory.readManifest { asset, isThere in
+                guard !isThere else { return }
+                page.append(asset)
+                guard page.count == Self.assetsOfPage else { return }
+                try await store.acceptLoss(of: page, by: name, seenAt: time)
+                page = []
+            }
+            try await store.acceptLoss(of: page, by: name, seenAt: time)
+        } catch {
+            console.say("It could not be noted that the loss is accepted, so the next backup tells it again: \(error)")
+        }
     }
 
     /// - Returns: false if the servers' directory does not have it, or has it damaged.
@@ -271,7 +315,24 @@ struct BackupCreation {
             return true
         } catch let error as AssetStoreError where error.code == .missing || error.code == .modified {
             return false
+        } catch let error as AssetStoreError where error.code == .unreadable {
+            return try lose(asset, error)
         }
+    }
+
+    /// The disk may lose more of what it has, so a backup goes on only if somebody has said that files are lost.
+    ///
+    /// - Returns: false: the file is lost.
+    private func lose(_ asset: AssetKey, _ error: AssetStoreError) throws(AdminFailure) -> Bool {
+        guard acceptsLoss else {
+            throw AdminFailure(
+                .refused,
+                "The file of the asset \(AdminBackup.name(of: asset)) cannot be opened: \(error.detail). \(directory.path) "
+                    + "holds no backup. Look after the disk. If the file is lost for good, back up the rest with "
+                    + "--without-lost-assets.")
+        }
+        console.say("The file of the asset \(AdminBackup.name(of: asset)) cannot be opened: \(error.detail).")
+        return false
     }
 
     /// - Parameter target: nil: the file is only read.
@@ -285,6 +346,27 @@ struct BackupCreation {
             try await meanwhile(done)
         }
         try copying.finish()
+    }
+}
+
+/// Assets that a backup lacks.
+struct LostAssets {
+    private(set) var count = 0
+    /// Those of them whose loss nobody had accepted.
+    private(set) var newCount = 0
+    private(set) var first: [AssetKey] = []
+    private(set) var firstAccepted: AcceptedLoss?
+
+    /// - Returns: whether it is to be told by its name.
+    mutating func add(_ entry: BackedUpAsset) -> Bool {
+        count += 1
+        if first.count < AdminBackup.lostToldMax { first.append(entry.asset) }
+        if let loss = entry.loss {
+            if firstAccepted.map({ loss.at.milliseconds < $0.at.milliseconds }) ?? true { firstAccepted = loss }
+            return false
+        }
+        newCount += 1
+        return newCount <= AdminBackup.lostToldMax
     }
 }
 

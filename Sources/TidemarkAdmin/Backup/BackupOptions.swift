@@ -20,6 +20,26 @@ struct BackupToolOptions: ParsableArguments, Sendable {
         try PostgresTool.find(name, atLeast: major, binaries: postgresBinaries)
     }
 
+    /// Whether `pg_restore` of a version works with a server. From 17 on it sets `transaction_timeout`, which older servers do
+    /// not know; a newer `pg_restore` works with an older server otherwise.
+    static func restores(_ major: Int, into server: Int) -> Bool { major < 17 || server >= 17 }
+
+    /// - Parameters:
+    ///   - major: of `pg_restore`.
+    ///   - dumpedBy: the version of `pg_dump` that wrote the dump. An older `pg_restore` does not read it.
+    static func checkRestores(_ major: Int, dumpedBy: Int, into server: Int) throws(AdminFailure) {
+        guard !restores(major, into: server) else { return }
+        let advice =
+            restores(dumpedBy, into: server)
+            ? "Install the package postgresql-client-\(max(dumpedBy, server)), or name the directory of its programs with "
+                + "--postgres-binaries."
+            : "The dump was written by pg_dump of PostgreSQL \(dumpedBy): restore it into PostgreSQL 17 or later."
+        throw AdminFailure(
+            .refused,
+            "pg_restore of PostgreSQL \(major) works with PostgreSQL 17 or later, and the database's is \(server). \(advice)"
+        )
+    }
+
     /// What libpq reads of our environment, and what the URL says.
     static func variables(_ connection: ProgramConnection) -> [String: String] {
         ProcessInfo.processInfo.environment.filter { $0.key.hasPrefix("PG") || $0.key == "HOME" }

@@ -28,6 +28,8 @@ struct RestoreCommand {
             try checkServer(server.version, manifest)
             let tool = try command.tools.tool(
                 "pg_restore", atLeast: max(manifest.head.dumpedBy, server.version.major))
+            try BackupToolOptions.checkRestores(
+                tool.major, dumpedBy: manifest.head.dumpedBy, into: server.version.major)
             let contents = try await target.contents()
             guard contents.names.isEmpty || contents.isBegun else { throw Self.notEmpty(contents) }
             try await checkKeys(manifest, server.database)

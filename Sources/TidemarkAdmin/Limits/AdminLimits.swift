@@ -34,9 +34,13 @@ struct AdminLimits: ParsableCommand {
 
         func run(_ console: Console) async throws {
             var rows = LimitRow.of(console.serverLimits)
+            let ofEach = try await console.store.requestRate(of: nil)
+            let standard = Self.standardRate(console, ofEach)
+            var inContainer: RateChoice?
             if let key = try? console.container() {
-                if let own = try await Self.rows(of: key, console) {
-                    rows += own
+                if let own = try await Self.rows(of: key, standard, console) {
+                    rows += own.rows
+                    inContainer = own.rate
                 } else if options.container != nil {
                     throw AdminFailure.noContainer(key)
                 } else {
@@ -48,6 +52,9 @@ struct AdminLimits: ParsableCommand {
                 LimitRow(
                     name: "accountQuota", value: try await console.store.quota(ofAccount: nil), unit: "bytes",
                     setting: "admin accounts set-quota"))
+            rows += LimitRow.of(
+                ofEach, of: "each account", setting: "admin accounts set-limit",
+                standard: Self.standardRate(console, .standard))
             if let account {
                 let own = try await console.store.quota(ofAccount: try await console.account(account))
                 rows.append(
@@ -55,9 +62,7 @@ struct AdminLimits: ParsableCommand {
                         name: "accountQuota of \(account)", value: own, unit: "bytes",
                         setting: "admin accounts set-quota \(account)"))
                 let choice = try await console.store.requestRate(of: try await console.account(account))
-                rows += LimitRow.of(
-                    choice, of: account, setting: "admin accounts set-limit \(account)",
-                    standard: Self.standardRate(console))
+                rows += LimitRow.of(choice, inContainer: inContainer, of: account, standard: standard)
             }
             try await console.show(rows, as: AdminLimits.columns)
             guard console.serverLimits == nil else { return }
@@ -67,12 +72,14 @@ struct AdminLimits: ParsableCommand {
         }
 
         /// Nil if there is no such container.
-        private static func rows(of key: ContainerKey, _ console: Console) async throws -> [LimitRow]? {
+        private static func rows(
+            of key: ContainerKey, _ standard: (rate: RequestRate?, source: LimitRow.Source), _ console: Console
+        ) async throws -> (rows: [LimitRow], rate: RateChoice)? {
             guard let quota = try await console.store.quota(of: key),
                 let container = try await console.store.containers().first(where: { $0.key == key })
             else { return nil }
             let choice = try await console.store.requestRate(in: key) ?? .standard
-            return [
+            let rows = [
                 LimitRow(
                     name: "privateQuota", value: quota.privateBytes, unit: "bytes",
                     setting: "admin containers set-quota"),
@@ -82,13 +89,19 @@ struct AdminLimits: ParsableCommand {
                     name: "referencesMax of the container", value: container.referencesMax.map { Int64($0) },
                     unit: "count", setting: "admin containers set-limit"),
             ]
-                + LimitRow.of(
-                    choice, of: "each account in the container", setting: "admin containers set-limit",
-                    standard: standardRate(console))
+            let rates = LimitRow.of(
+                choice, of: "each account in the container", setting: "admin containers set-limit",
+                standard: standard)
+            return (rows + rates, choice)
         }
 
-        /// What holds for requests where nothing was chosen.
-        private static func standardRate(_ console: Console) -> (rate: RequestRate?, source: LimitRow.Source) {
+        /// What holds for requests where nothing was chosen for an account or a container.
+        ///
+        /// - Parameter ofEach: what was chosen for all others.
+        private static func standardRate(
+            _ console: Console, _ ofEach: RateChoice
+        ) -> (rate: RequestRate?, source: LimitRow.Source) {
+            guard ofEach == .standard else { return (ofEach.rate(standard: nil), .store) }
             let limits = console.serverLimits
             return ((limits ?? .standard).requestRate, limits == nil ? .default : .server)
         }

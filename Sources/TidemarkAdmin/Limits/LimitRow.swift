@@ -59,6 +59,24 @@ struct LimitRow: Sendable, Equatable {
         ]
     }
 
+    /// What an account may send in a container.
+    ///
+    /// - Parameters:
+    ///   - inContainer: the choice for the container; nil: no container is looked at.
+    ///   - standard: what holds where nothing was chosen, and where that is from.
+    static func of(
+        _ choice: RateChoice, inContainer: RateChoice?, of account: String,
+        standard: (rate: RequestRate?, source: Source)
+    ) -> [LimitRow] {
+        // It takes the place of the default there. A choice for the account holds beside it.
+        if choice == .standard, let inContainer, inContainer != .standard {
+            return of(
+                inContainer, of: "\(account) in the container", setting: "admin containers set-limit",
+                standard: standard)
+        }
+        return of(choice, of: account, setting: "admin accounts set-limit \(account)", standard: standard)
+    }
+
     /// By the end of the name: units stand there.
     static func unit(of name: String) -> String {
         let units = [

@@ -81,14 +81,19 @@ extension AdminAccounts {
             "set-limit", abstract: "Set how many requests an account may send, in all containers.",
             discussion: """
                 At each server, on all of the account's connections together. It takes the place of what serve allows each \
-                account (--requests-per-second), at once. Requests beyond it get requestRateLimited, with a delay after which \
+                account (--requests-per-second), at once. Without an account it is for all accounts that have no choice of \
+                their own, on all servers of the store; a choice for a container takes its place there. Requests beyond it get requestRateLimited, with a delay after which \
                 devices send them again: nothing is lost.
                 """,
             examples: "tidemark admin accounts set-limit alice --requests-per-second 50 --request-burst 200",
-            "tidemark admin accounts set-limit alice --requests-per-second default")
+            "tidemark admin accounts set-limit alice --requests-per-second default",
+            "tidemark admin accounts set-limit --requests-per-second 20")
         static let role = OperatorRole.editor
 
-        @Argument(help: "The account's name.", completion: .live(.accounts)) var account: String
+        @Argument(
+            help: "The account's name. Without it: every account that has no limit of its own.",
+            completion: .live(.accounts))
+        var account: String?
         @OptionGroup var rate: RateOptions
         @OptionGroup(title: "Options of all commands") var options: AdminOptions
 
@@ -98,11 +103,14 @@ extension AdminAccounts {
 
         func run(_ console: Console) async throws {
             guard let choice = try rate.choice() else { return }
-            let id = try await console.account(account)
-            let words = choice.words(standard: "what its servers allow each account")
-            try console.plan("let \(account) send \(words)")
-            guard try await console.store.setRequestRate(choice, of: id) else { throw AdminFailure.noAccount(account) }
-            console.say("\(account) may send \(words).")
+            let id: AccountID? = if let account { try await console.account(account) } else { nil }
+            let standard = account == nil ? "what its server allows each account" : "what each account may send"
+            let words = choice.words(standard: standard)
+            try console.plan("let \(account ?? "each account without a limit of its own") send \(words)")
+            guard try await console.store.setRequestRate(choice, of: id) else {
+                throw AdminFailure.noAccount(account ?? "")
+            }
+            console.say("\(account ?? "Each account without a limit of its own") may send \(words).")
         }
     }
 }

@@ -100,6 +100,8 @@ struct StoreCheck {
         var missing = 0
         var damaged = 0
         var uncollected = 0
+        /// Missing or damaged, and an operator has accepted that.
+        var accepted = 0
     }
 
     private func files(
@@ -112,21 +114,30 @@ struct StoreCheck {
         repeat {
             let after = last
             let page = try await series.look { try await $0.assets(after: after, countMax: Self.assetsOfPage) }
-            for (asset, isNamed, touchedAt) in page {
+            for entry in page {
+                let asset = entry.asset
                 progress.add(asset.content.byteCount)
-                guard isNamed else {
-                    if touchedAt.milliseconds < deadline { counts.uncollected += 1 }
+                guard entry.isNamed else {
+                    if entry.touchedAt.milliseconds < deadline { counts.uncollected += 1 }
                     continue
                 }
                 guard let finding = try await finding(of: asset, in: directory) else { continue }
                 // It may have been released and collected since the page was read.
                 guard try await series.look({ try await $0.isNamed(asset) }) else { continue }
+                if let loss = entry.loss {
+                    counts.accepted += 1
+                    if counts.accepted <= Self.toldMax { console.say(Self.text(of: asset, loss)) }
+                    continue
+                }
                 let isMissing = finding.code == .assetFileMissing
                 if isMissing { counts.missing += 1 } else { counts.damaged += 1 }
                 if (isMissing ? counts.missing : counts.damaged) <= Self.toldMax { try await report([finding]) }
             }
             last = page.last?.asset
         } while last != nil
+        if counts.accepted > Self.toldMax {
+            console.say("\(Amount.text(counts.accepted - Self.toldMax, "further asset")) whose loss was accepted.")
+        }
         try await report(Self.findings(missing: counts.missing, damaged: counts.damaged, toldMax: Self.toldMax))
         if counts.uncollected > 0 {
             try await report([
@@ -136,6 +147,11 @@ struct StoreCheck {
                     remedy: "Run tidemark admin assets collect. While a backup runs, nothing is collected.")
             ])
         }
+    }
+
+    /// No finding: somebody knows it, and nothing can be done.
+    static func text(of asset: AssetKey, _ loss: AcceptedLoss) -> String {
+        "The asset \(AdminBackup.name(of: asset)) is lost. \(loss.by) accepted that at \(DateForm.seconds(loss.at))."
     }
 
     /// What was not told one by one.

@@ -59,19 +59,25 @@ package struct AccountLimits: Sendable, Equatable {
     /// Of the requests of the account in this container. It takes the place of the server's default, and a choice in
     /// ``requests`` holds as well.
     package var requestsInContainer: RateChoice
+    /// Of the requests of each account for which nothing was chosen. It takes the place of the server's default.
+    package var requestsOfEach: RateChoice
 
-    package init(requests: RateChoice = .standard, requestsInContainer: RateChoice = .standard) {
+    package init(
+        requests: RateChoice = .standard, requestsInContainer: RateChoice = .standard,
+        requestsOfEach: RateChoice = .standard
+    ) {
         self.requests = requests
         self.requestsInContainer = requestsInContainer
+        self.requestsOfEach = requestsOfEach
     }
 
     /// What bounds all requests of the account, in whichever containers. A choice for the container takes the place of the
-    /// server's default there, so nil is any number.
+    /// default there, so nil is any number.
     ///
     /// - Parameter standard: the server's default.
     package func rate(standard: RequestRate?) -> RequestRate? {
         guard requestsInContainer == .standard || requests != .standard else { return nil }
-        return requests.rate(standard: standard)
+        return requests.rate(standard: requestsOfEach.rate(standard: standard))
     }
 
     /// What bounds the account's requests in this container, beside ``rate(standard:)``.

@@ -48,18 +48,25 @@ package struct ZonesSnapshot: Sendable {
     package var zones: [String: ZoneState]
     /// How many living zones the database has (`Limits.zonesMax`).
     package var zoneCount: Int
+    /// How many living zones the account's private databases have in all containers (`Limits.accountZonesMax`); 0 for a public
+    /// database. Beyond ``accountZonesCounted`` they are not counted.
+    package var accountZoneCount: Int
     /// How many zones of the database have ended and are not forgotten (`Limits.endedZonesMax`).
     package var endedCount: Int
     package var memory: RequestMemory?
     /// The store's memory epoch when ``memory`` was read.
     package var memoryEpoch: Int64
 
+    /// A count of an account's zones ends here.
+    package static let accountZonesCounted = 20_000
+
     package init(
-        zones: [String: ZoneState] = [:], zoneCount: Int = 0, endedCount: Int = 0, memory: RequestMemory? = nil,
-        memoryEpoch: Int64 = 0
+        zones: [String: ZoneState] = [:], zoneCount: Int = 0, accountZoneCount: Int = 0, endedCount: Int = 0,
+        memory: RequestMemory? = nil, memoryEpoch: Int64 = 0
     ) {
         self.zones = zones
         self.zoneCount = zoneCount
+        self.accountZoneCount = accountZoneCount
         self.endedCount = endedCount
         self.memory = memory
         self.memoryEpoch = memoryEpoch

@@ -11,7 +11,8 @@
 //  6. zoneNameInvalid  R-020
 //  7. zoneScopeFixed   R-035: the zone exists, and is encrypted in another way
 //  8. tooManyZones     zones that the same request deletes still count
-//  9. zoneBusy         R-753: too many zones have ended
+//  9. tooManyAccountZones  R-991, the same of all containers
+// 10. zoneBusy         R-753: too many zones have ended
 
 extension ZonesRequest {
     /// What is wrong with the request, whatever is stored; nil if nothing is. Check it before anything is read.
@@ -65,6 +66,9 @@ extension ZonesRequest {
             if let zone = snapshot.zones[name] { return resave(zone) }
             if name == ZoneName.default { return encryptionScopes[name] == .perZone ? .failed(.zoneScopeFixed) : .done }
             guard snapshot.zoneCount + created.count < limits.zonesMax else { return .failed(.tooManyZones) }
+            guard snapshot.accountZoneCount + created.count < limits.accountZonesMax else {
+                return .failed(.tooManyAccountZones)
+            }
             guard snapshot.endedCount < limits.endedZonesMax else { return .failed(.zoneBusy) }
             created.append(name)
             return encryptionScopes[name] == .perZone ? .donePerZone : .done

@@ -72,6 +72,8 @@ package struct AssetStoreError: Error, CustomStringConvertible {
         case busy
         /// Too much of the owner waits for the disk.
         case rateLimited
+        /// The disk does not give back a file that it has, or what has the file's name is no file. It may be this one alone.
+        case unreadable
         /// The operating system refused for another reason.
         case unavailable
     }
@@ -92,7 +94,7 @@ extension AssetStoreError {
     /// Tells the operator of a disk that is full or broken. Whoever catches an error of the assets calls it.
     func note() {
         switch code {
-        case .full, .unavailable:
+        case .full, .unreadable, .unavailable:
             FailureLog.shared.note(.error, "assets cannot be kept", cause: code.rawValue, ["error": description])
         case .missing, .modified, .crowded, .busy, .rateLimited: break
         }
@@ -109,7 +111,7 @@ extension AssetStoreError.Code {
         case .crowded: .uploadsFull
         case .busy: .zoneBusy
         case .rateLimited: .tooManyRequests
-        case .unavailable: .storeUnavailable
+        case .unreadable, .unavailable: .storeUnavailable
         }
     }
 }

@@ -11,7 +11,7 @@ package enum ServerNotice: Sendable, Hashable {
     case connectionsClosed(AccountID, DeviceID?)
     /// An operator deletes a container: its connections are to be closed.
     case containerClosed(ContainerID)
-    /// An operator chose other limits for an account. Nil: for a container.
+    /// An operator chose other limits for an account. Nil: for a container, or for all.
     case limitsChanged(AccountID?)
     /// An operator wants to see what servers know of devices.
     case devicesAsked(DeviceQuestion)

@@ -155,7 +155,9 @@ package protocol Storage: AnyObject, Sendable {
     func limits(of users: [UserID]) async throws(StorageError) -> [UserID: AccountLimits]
 
     /// Chooses what an account may send to each server, or each account in a container. False: it is not there.
-    func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool
+    ///
+    /// - Parameter account: nil: each account for which nothing is chosen, in place of what servers allow.
+    func setRequestRate(_ choice: RateChoice, of account: AccountID?) async throws(StorageError) -> Bool
     func setRequestRate(_ choice: RateChoice, in container: ContainerKey) async throws(StorageError) -> Bool
 
     /// The container's own roles that these users have. Users without roles are left out.

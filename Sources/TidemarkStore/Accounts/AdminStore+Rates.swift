@@ -6,8 +6,11 @@ package import TidemarkService
 
 extension AdminStore {
     /// What was chosen for an account's requests in all containers together.
-    package func requestRate(of account: AccountID) async throws(StorageError) -> RateChoice {
-        try await storage.read(sql.rates.ofAccount(account)).first ?? .standard
+    ///
+    /// - Parameter account: nil: for those of each account for which nothing was chosen.
+    package func requestRate(of account: AccountID?) async throws(StorageError) -> RateChoice {
+        guard let account else { return try await storage.read(sql.rates.ofEach()).first ?? .standard }
+        return try await storage.read(sql.rates.ofAccount(account)).first ?? .standard
     }
 
     /// What was chosen for the requests of each account in a container; nil if there is no such container.
@@ -18,7 +21,7 @@ extension AdminStore {
     /// Chooses it, and tells all servers, which use it at once.
     ///
     /// - Returns: whether there is such an account.
-    package func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool {
+    package func setRequestRate(_ choice: RateChoice, of account: AccountID?) async throws(StorageError) -> Bool {
         guard try await storage.setRequestRate(choice, of: account) else { return false }
         try await storage.post([.limitsChanged(account)])
         return true

@@ -8,7 +8,8 @@ struct RateStatements: Sendable {
     /// The columns of ``AccountLimits``, of account `a` in container `k`.
     static let columns = """
         a.request_rate AS account_rate, a.request_burst AS account_burst, k.request_rate AS container_rate,
-               k.request_burst AS container_burst
+               k.request_burst AS container_burst, (SELECT request_rate FROM store) AS each_rate,
+               (SELECT request_burst FROM store) AS each_burst
         """
 
     let ofUsers = DeclaredStatement<[UserID], (user: UserID, limits: AccountLimits)>(
@@ -27,6 +28,12 @@ struct RateStatements: Sendable {
         "SELECT request_rate, request_burst FROM account WHERE id = \(\.self)"
     ) { row throws(PostgresError) in RateChoice(rate: try row["request_rate"], burst: try row["request_burst"]) }
 
+    /// Of each account for which nothing was chosen (R-990).
+    let ofEach = DeclaredStatement<Void, RateChoice>(
+        .read, "admin_rate_of_each",
+        "SELECT request_rate, request_burst FROM store"
+    ) { row throws(PostgresError) in RateChoice(rate: try row["request_rate"], burst: try row["request_burst"]) }
+
     let ofContainer = DeclaredStatement<ContainerKey, RateChoice>(
         .read, "admin_container_rate",
         "SELECT request_rate, request_burst FROM container WHERE identifier = \(\.identifier) AND environment = \(\.environment)"
@@ -35,6 +42,10 @@ struct RateStatements: Sendable {
     let setOfAccount = DeclaredStatement<(account: AccountID, rate: Int32?, burst: Int32?), Void>(
         .write, "set_account_rate",
         "UPDATE account SET request_rate = \(\.rate), request_burst = \(\.burst) WHERE id = \(\.account) RETURNING id")
+
+    let setOfEach = DeclaredStatement<(rate: Int32?, burst: Int32?), Void>(
+        .write, "set_rate_of_each",
+        "UPDATE store SET request_rate = \(\.rate), request_burst = \(\.burst) RETURNING 1")
 
     let setOfContainer = DeclaredStatement<(container: ContainerKey, rate: Int32?, burst: Int32?), Void>(
         .write, "set_container_rate",
@@ -49,7 +60,8 @@ extension AccountLimits {
     init(_ row: PostgresRow) throws(PostgresError) {
         self.init(
             requests: RateChoice(rate: try row["account_rate"], burst: try row["account_burst"]),
-            requestsInContainer: RateChoice(rate: try row["container_rate"], burst: try row["container_burst"]))
+            requestsInContainer: RateChoice(rate: try row["container_rate"], burst: try row["container_burst"]),
+            requestsOfEach: RateChoice(rate: try row["each_rate"], burst: try row["each_burst"]))
     }
 }
 

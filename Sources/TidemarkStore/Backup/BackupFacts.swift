@@ -29,6 +29,21 @@ package struct AppliedMigration: Sendable, Equatable {
     }
 }
 
+/// An asset that the database knows.
+package struct BackedUpAsset: Sendable, Equatable {
+    package let asset: AssetKey
+    /// Whether a record names it.
+    package let isNamed: Bool
+    /// When somebody last sent it or named it, or since when no record does.
+    package let touchedAt: Timestamp
+    /// Nil: if the file is not there, nobody has accepted that yet.
+    package let loss: AcceptedLoss?
+
+    package init(asset: AssetKey, isNamed: Bool, touchedAt: Timestamp, loss: AcceptedLoss?) {
+        (self.asset, self.isNamed, self.touchedAt, self.loss) = (asset, isNamed, touchedAt, loss)
+    }
+}
+
 /// What a container has: users, living zones and the living records in them.
 package struct BackedUpContainer: Sendable, Equatable {
     package let container: ContainerKey

@@ -73,7 +73,7 @@ package final class BackupSnapshot: Sendable {
     /// Assets by their keys, a page at a time: those that records name, and others with the time since which none does.
     package func assets(
         after asset: AssetKey?, countMax: Int
-    ) async throws(StorageError) -> [(asset: AssetKey, isNamed: Bool, touchedAt: Timestamp)] {
+    ) async throws(StorageError) -> [BackedUpAsset] {
         try await connection.run(
             sql.backup.assets((asset?.database ?? DatabaseID(.min), asset?.content.sha256 ?? [], countMax))
         ).rows

@@ -73,13 +73,12 @@ struct BackupStatements: Sendable {
     }
 
     /// Assets that follow a place, and whether a living zone's record names each.
-    let assets = DeclaredStatement<
-        (database: DatabaseID, sha256: [UInt8], countMax: Int), (asset: AssetKey, isNamed: Bool, touchedAt: Timestamp)
-    >(
+    let assets = DeclaredStatement<(database: DatabaseID, sha256: [UInt8], countMax: Int), BackedUpAsset>(
         .read, "assets_of_records",
         """
-        SELECT a.database_id, a.sha256, a.byte_count, a.touched_at, NOT \(AssetStatements.isUnused) AS is_named
-          FROM (SELECT database_id, sha256, byte_count, touched_at FROM asset
+        SELECT a.database_id, a.sha256, a.byte_count, a.touched_at, NOT \(AssetStatements.isUnused) AS is_named,
+               CASE WHEN a.loss_accepted_at >= a.touched_at THEN a.loss_accepted_at END AS accepted_at, a.loss_accepted_by
+          FROM (SELECT database_id, sha256, byte_count, touched_at, loss_accepted_at, loss_accepted_by FROM asset
                  WHERE (database_id, sha256) > (\(\.database), \(\.sha256))
                  ORDER BY database_id, sha256 LIMIT \(\.countMax)) AS a
          ORDER BY a.database_id, a.sha256
@@ -88,8 +87,29 @@ struct BackupStatements: Sendable {
         let asset = AssetKey(
             database: try row["database_id"],
             content: FieldAsset(sha256: try row["sha256"], byteCount: try row["byte_count"]))
-        return (asset, try row["is_named"], try row["touched_at"])
+        let acceptedAt: Timestamp? = try row["accepted_at"]
+        let acceptedBy: String? = try row["loss_accepted_by"]
+        return BackedUpAsset(
+            asset: asset, isNamed: try row["is_named"], touchedAt: try row["touched_at"],
+            loss: acceptedAt.map { AcceptedLoss(at: $0, by: acceptedBy ?? "") })
     }
+
+    let acceptLoss = DeclaredStatement<(assets: [AssetKey], who: String, seenAt: Timestamp), Void>(
+        .write, "accept_loss",
+        """
+        UPDATE asset a SET loss_accepted_at = greatest(now(), a.touched_at), loss_accepted_by = \(\.who)
+          FROM unnest(\(\.assets, \.database), \(\.assets, \.content.sha256)) AS k (database_id, sha256)
+         WHERE a.database_id = k.database_id AND a.sha256 = k.sha256 AND a.touched_at <= \(\.seenAt)
+           AND (a.loss_accepted_at >= a.touched_at) IS NOT TRUE
+        """)
+
+    let forgetLoss = DeclaredStatement<[AssetKey], Void>(
+        .write, "forget_loss",
+        """
+        UPDATE asset a SET loss_accepted_at = NULL, loss_accepted_by = NULL
+          FROM unnest(\(\.self, \.database), \(\.self, \.content.sha256)) AS k (database_id, sha256)
+         WHERE a.database_id = k.database_id AND a.sha256 = k.sha256
+        """)
 
     let isNamed = DeclaredStatement<AssetKey, Bool>(
         .read, "is_asset_named",

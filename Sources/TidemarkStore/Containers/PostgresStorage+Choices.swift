@@ -57,7 +57,10 @@ extension PostgresStorage {
         Dictionary(try await read(sql.rates.ofUsers(users)).map { ($0.user, $0.limits) }) { $1 }
     }
 
-    package func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool {
+    package func setRequestRate(_ choice: RateChoice, of account: AccountID?) async throws(StorageError) -> Bool {
+        guard let account else {
+            return try await !write(sql.rates.setOfEach((choice.storedRate, choice.storedBurst))).isEmpty
+        }
         let rate = (account, choice.storedRate, choice.storedBurst)
         return try await !write(sql.rates.setOfAccount(rate)).isEmpty
     }

@@ -192,5 +192,13 @@ package enum Migrations {
             "0043_add_access_requests", "d98ea9e037c726f8e74825286c2659b758287242b247d03bf5515cdc59ecd727",
             PackageResources._043_add_access_requests_sql
         ),
+        (
+            "0045_remember_lost_assets", "df09a1f4ac1eeb27e3d2bb767fc40fecfd20e6a94dfdafc57054053b7e18a071",
+            PackageResources._045_remember_lost_assets_sql
+        ),
+        (
+            "0046_add_default_rate", "fa735f3660f2169d7938e29e4f54e4bec8d1d9109b3097092b6eedab2ef40193",
+            PackageResources._046_add_default_rate_sql
+        ),
     ]
 }

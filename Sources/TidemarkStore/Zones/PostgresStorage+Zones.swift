@@ -12,13 +12,16 @@ extension PostgresStorage {
         var snapshot: ZonesSnapshot
         let isClosed: Bool
         do {
-            let (_, _, closed, zones, count, memories) = try await lease.connection.run(
+            let (_, _, closed, zones, count, ofAccount, memories) = try await lease.connection.run(
                 Call.begin, sql.zones.lockDatabase(database), sql.zones.isClosed(database),
                 sql.zones.lockNamed((database, names)),
-                sql.zones.count(database), sql.zones.readMemory((database, life)))
+                sql.zones.count(database), sql.zones.countOfAccount(database),
+                sql.zones.readMemory((database, life)))
             isClosed = !closed.isEmpty
             let counts = count.rows.first
-            snapshot = ZonesSnapshot(zoneCount: counts?.living ?? 0, endedCount: counts?.ended ?? 0)
+            snapshot = ZonesSnapshot(
+                zoneCount: counts?.living ?? 0, accountZoneCount: ofAccount.rows.first ?? 0,
+                endedCount: counts?.ended ?? 0)
             for zone in zones.rows { snapshot.zones[zone.key.name] = zone }
             for row in memories.rows { (snapshot.memoryEpoch, snapshot.memory) = (row.epoch, row.memory) }
         } catch {

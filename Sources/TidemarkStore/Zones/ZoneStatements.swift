@@ -75,6 +75,25 @@ struct ZoneStatements: Sendable {
         """
     ) { row throws(PostgresError) in (try row["living"], try row["ended"]) }
 
+    /// How many living zones the private databases of the database's owner have, in all containers; 0 for a public database.
+    /// It ends at one more than ``ZonesSnapshot/accountZonesCounted``.
+    let countOfAccount = DeclaredStatement<DatabaseID, Int>(
+        .read, "count_account_zones",
+        """
+        SELECT count(*) AS living
+          FROM (SELECT 1
+                  FROM database o
+                  JOIN container_user w ON w.id = o.user_id
+                  JOIN container_user u ON u.account_id = w.account_id
+                  JOIN database d ON d.user_id = u.id AND d.scope = 2
+                 CROSS JOIN LATERAL (
+                       SELECT 1 FROM zone z WHERE z.database_id = d.id AND z.removal IS NULL
+                        LIMIT \(String(ZonesSnapshot.accountZonesCounted + 1))) AS l
+                 WHERE o.id = \(\.self) AND o.scope = 2
+                 LIMIT \(String(ZonesSnapshot.accountZonesCounted + 1))) AS n
+        """
+    ) { row throws(PostgresError) in try row["living"] }
+
     /// One row: the store's memory epoch, and the memory, null if there is none. The database's own memory has the zone
     /// 0.
     let readMemory = DeclaredStatement<(database: DatabaseID, life: DeviceID), (epoch: Int64, memory: RequestMemory?)>(

@@ -42,8 +42,12 @@ extension MemoryStore {
         }
     }
 
-    package func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool {
+    package func setRequestRate(_ choice: RateChoice, of account: AccountID?) async throws(StorageError) -> Bool {
         try await call { tables in
+            guard let account else {
+                tables.rateOfEach = choice
+                return true
+            }
             guard tables.accounts.values.contains(account) else { return false }
             tables.accountRates[account] = choice
             return true
@@ -99,7 +103,7 @@ extension MemoryTables {
     func limits(of user: UserKey) -> AccountLimits {
         AccountLimits(
             requests: accountRates[user.account] ?? .standard,
-            requestsInContainer: containerRates[user.container] ?? .standard)
+            requestsInContainer: containerRates[user.container] ?? .standard, requestsOfEach: rateOfEach)
     }
 
     /// The quota, if there is one.
@@ -155,6 +159,14 @@ extension MemoryTables {
         let own = ofAccount.map { use in users.filter { $0.key.account == use.account }.map(\.value.database) }
         return QuotaStanding.tighter(
             standing(storageUse(of: database), [database]), standing(ofAccount?.use, own ?? []))
+    }
+
+    /// Living zones in the private databases of the database's owner, in all containers; 0 for a public database.
+    func accountZoneCount(of database: DatabaseID) -> Int {
+        guard let account = users.first(where: { $0.value.database == database })?.key.account else { return 0 }
+        let own = users.lazy.filter { $0.key.account == account }
+        let count = own.reduce(0) { $0 + livingZones(in: $1.value.database).count }
+        return min(count, ZonesSnapshot.accountZonesCounted + 1)
     }
 
     private func byteCount(of database: DatabaseID) -> Int64 {

@@ -86,7 +86,9 @@ extension MemoryStore {
             let zones = found.compactMap { tables.zones[$0]?.state }.filter { $0.removal == nil }
             return ZonesSnapshot(
                 zones: Dictionary(zones.map { ($0.key.name, $0) }) { first, _ in first },
-                zoneCount: tables.livingZones(in: database).count, endedCount: tables.endedZoneCount(in: database),
+                zoneCount: tables.livingZones(in: database).count,
+                accountZoneCount: tables.accountZoneCount(of: database),
+                endedCount: tables.endedZoneCount(in: database),
                 memory: tables.databases[database]?.memories[life], memoryEpoch: tables.memoryEpoch)
         }
         transaction.beginIdling()

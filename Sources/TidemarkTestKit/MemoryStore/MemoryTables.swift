@@ -83,6 +83,8 @@ struct MemoryTables {
     /// What operators chose for the requests of accounts, and of each account in a container.
     var accountRates: [AccountID: RateChoice] = [:]
     var containerRates: [ContainerID: RateChoice] = [:]
+    /// And of each account for which nothing was chosen.
+    var rateOfEach = RateChoice.standard
     /// The containers' own roles that users have.
     var roles: [UserID: Set<Role>] = [:]
     /// What servers know of devices. All devices are listed.

@@ -51,7 +51,7 @@ extension FailureReason {
         case .zoneKeysReset: FailureLine(.zoneNotFound, isKeyReset: true)
         case .tooManyItems, .requestTooLarge, .recordTooLarge, .tooMuchStored, .tooManyZones, .tooManySubscriptions,
             .schemaFull, .tooManyReferences, .tooManyTargets, .cascadeTooLarge, .assetTooLarge, .tooManyZoneKeys,
-            .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared, .tooManyBlocked:
+            .tooManySharedZones, .tooManySharedZoneKeys, .tooMuchShared, .tooManyBlocked, .tooManyAccountZones:
             FailureLine(.limitExceeded)
         case .queryTooSlow: FailureLine(.limitExceeded, retryAfter: 10)
         case .tooManyParticipants: FailureLine(.tooManyParticipants)

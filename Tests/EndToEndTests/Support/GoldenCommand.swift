@@ -141,7 +141,8 @@ extension GoldenCommand {
             changing: "accounts set-limit", "alice --requests-per-second 20 --dry-run",
             "alice --requests-per-second 20",
             "alice --requests-per-second none -o json", "alice --requests-per-second default",
-            "nobody --requests-per-second 1"),
+            "nobody --requests-per-second 1", "--requests-per-second 30 --dry-run", "--requests-per-second 30",
+            "--requests-per-second default -o json"),
         GoldenCommand(changing: "accounts set-quota", "alice --megabytes 100", "alice --megabytes none -o json"),
         GoldenCommand(
             changing: "accounts import", "dora @archive.jsonl --dry-run", "dora @archive.jsonl",

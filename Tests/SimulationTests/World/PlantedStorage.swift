@@ -224,7 +224,7 @@ final class PlantedStorage: Storage {
         try await base.limits(of: users)
     }
 
-    func setRequestRate(_ choice: RateChoice, of account: AccountID) async throws(StorageError) -> Bool {
+    func setRequestRate(_ choice: RateChoice, of account: AccountID?) async throws(StorageError) -> Bool {
         try await base.setRequestRate(choice, of: account)
     }
 

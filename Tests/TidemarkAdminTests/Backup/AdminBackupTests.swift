@@ -6,6 +6,7 @@ import TidemarkDomain
 import TidemarkFields
 import TidemarkPostgres
 import TidemarkService
+import TidemarkStore
 import TidemarkTestSupport
 
 @testable import TidemarkAdmin
@@ -199,6 +200,104 @@ import TidemarkTestSupport
                 "store", "verify", "--ci", "-o", "name", "--asset-directory", place.path("restored"), url: url)
             #expect(state == .failedCheck && comparison.data == "asset-file-missing\n", "\(comparison.data)")
         }
+    }
+
+    @Test
+    func `R-989: an accepted loss is remembered and told apart, until the file is there again`()
+        async throws
+    {
+        try await BackupPlace.with { place in
+            let file = try place.addSecondAsset()
+            try FileManager.default.removeItem(atPath: file)
+            #expect(try await place.create(at: "one").status == .failedCheck)
+            let (accepted, said) = try await place.create("--without-lost-assets", at: "two")
+            #expect(accepted == .ok, "\(said.messages)")
+            #expect(said.messages.contains { $0.hasPrefix("The loss of 1 asset is accepted") }, "\(said.messages)")
+            // Without the option, as in a script.
+            let (next, told) = try await place.create(at: "three")
+            #expect(next == .ok, "\(told.messages)")
+            #expect(told.messages.contains { $0.contains("accepted before, first by ") }, "\(told.messages)")
+            #expect(!told.messages.contains { $0.contains("is missing or damaged.") }, "\(told.messages)")
+            #expect(try await place.verify("three").status == .ok)
+            let words = ["store", "verify", "--ci", "--asset-directory", place.assets]
+            let (checked, found) = try await place.run(words)
+            #expect(checked == .ok && found.messages.contains { $0.contains("accepted that at ") }, "\(found.messages)")
+            // A further loss is told, and is no accepted one.
+            let first = "\(place.assets)/1/\(BackupPlace.assetName)"
+            try FileManager.default.removeItem(atPath: first)
+            #expect(try await place.run(words).status == .failedCheck)
+            let (further, why) = try await place.create(at: "four")
+            #expect(further == .refused, "\(why.messages)")
+            try place.writeAsset(BackupPlace.content.reversed())
+            let (damaged, what) = try await place.create(at: "five")
+            #expect(
+                damaged == .failedCheck && what.messages.last?.contains("1 asset could not be backed up") == true,
+                "\(what.messages)")
+            // The file is back, and is lost again.
+            try place.writeAsset(BackupPlace.content)
+            try Data(BackupPlace.second).write(to: URL(fileURLWithPath: file))
+            #expect(try await place.create(at: "six").status == .ok)
+            try FileManager.default.removeItem(atPath: file)
+            #expect(try await place.create(at: "seven").status == .failedCheck)
+            // Somebody sends it again: what was accepted before does not count.
+            #expect(try await place.create("--without-lost-assets", at: "eight").status == .ok)
+            try PostgresAdministration.execute(
+                ["UPDATE asset SET touched_at = now() + interval '1 hour'"], url: place.url)
+            #expect(try await place.create(at: "nine").status == .failedCheck)
+        }
+    }
+
+    @Test func `R-989: of very many lost assets some are named, and accepted ones are counted apart`() {
+        var lost = LostAssets()
+        for number in 0..<50 {
+            let content = FieldAsset(sha256: [UInt8](repeating: UInt8(number), count: 32), byteCount: 1)
+            let loss =
+                number % 2 == 0 ? nil : AcceptedLoss(at: Timestamp(milliseconds: Int64(100 - number)), by: "o\(number)")
+            let isTold = lost.add(
+                BackedUpAsset(
+                    asset: AssetKey(database: DatabaseID(1), content: content), isNamed: true,
+                    touchedAt: Timestamp(milliseconds: 0), loss: loss))
+            #expect(isTold == (loss == nil && number < 2 * AdminBackup.lostToldMax))
+        }
+        #expect(lost.count == 50 && lost.newCount == 25 && lost.first.count == AdminBackup.lostToldMax)
+        #expect(lost.firstAccepted?.by == "o49")
+    }
+
+    @Test(arguments: ["--skip-space-check", "--link-assets"])
+    func `R-960: a file that does not open ends a backup and is named, or is lost if somebody says so`(
+        _ option: String
+    ) async throws {
+        try await BackupPlace.with { place in
+            let file = try place.addSecondAsset()
+            // A link is no asset. It does not open, as a file on a broken disk.
+            try FileManager.default.moveItem(atPath: file, toPath: place.path("moved"))
+            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: place.path("moved"))
+            let (refused, why) = try await place.create(option)
+            #expect(refused == .refused)
+            let text = why.messages.last ?? ""
+            #expect(text.contains(file) && text.contains("--without-lost-assets"), "\(why.messages)")
+            #expect(!FileManager.default.fileExists(atPath: "\(place.backup)/manifest.jsonl"))
+            let (created, said) = try await place.create(option, "--without-lost-assets", at: "rest")
+            #expect(created == .ok && said.messages.contains { $0.contains(file) }, "\(said.messages)")
+            let (verified, told) = try await place.verify("rest")
+            #expect(verified == .ok && told.messages.contains { $0.contains("It lacks 1 asset") }, "\(told.messages)")
+            #expect(FileManager.default.fileExists(atPath: "\(place.path("rest"))/assets/\(BackupPlace.assetName)"))
+        }
+    }
+
+    @Test func `R-958: pg_restore of 17 and later is not used on an older server`() throws {
+        for (tool, server) in [(15, 15), (16, 15), (16, 14), (17, 17), (18, 17), (18, 18)] {
+            #expect(BackupToolOptions.restores(tool, into: server))
+            try BackupToolOptions.checkRestores(tool, dumpedBy: server, into: server)
+        }
+        let installed = #expect(throws: AdminFailure.self) {
+            try BackupToolOptions.checkRestores(17, dumpedBy: 15, into: 16)
+        }
+        #expect(installed?.description.contains("postgresql-client-16,") == true, "\(installed as Any)")
+        let written = #expect(throws: AdminFailure.self) {
+            try BackupToolOptions.checkRestores(18, dumpedBy: 17, into: 16)
+        }
+        #expect(written?.description.contains("into PostgreSQL 17 or later.") == true, "\(written as Any)")
     }
 
     @Test func `R-960: of very many lost assets the first are told one by one, and how many more there are`() {

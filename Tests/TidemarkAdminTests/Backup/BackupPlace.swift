@@ -100,6 +100,30 @@ struct BackupPlace {
         try Data(bytes).write(to: URL(fileURLWithPath: file))
     }
 
+    /// A second asset, which the record r2 names.
+    static let second = Array("the content of another asset".utf8)
+
+    /// Adds the second asset, with its file.
+    ///
+    /// - Returns: the path of the file.
+    func addSecondAsset() throws -> String {
+        let hash = Hex.encode(ContentHash.of(Self.second))
+        try PostgresAdministration.execute(
+            [
+                """
+                INSERT INTO asset (database_id, byte_count, created_at, touched_at, sha256)
+                SELECT id, \(Self.second.count), now(), now(), '\\x\(hash)' FROM database
+                """,
+                "UPDATE asset_total SET byte_count = byte_count + \(Self.second.count)",
+                "INSERT INTO asset_use SELECT database_id, id, 'r2', '\\x\(hash)' FROM zone",
+            ], url: url)
+        let file = "\(assets)/1/\(hash.prefix(2))/\(hash).\(Self.second.count)"
+        try FileManager.default.createDirectory(
+            atPath: "\(assets)/1/\(hash.prefix(2))", withIntermediateDirectories: true)
+        try Data(Self.second).write(to: URL(fileURLWithPath: file))
+        return file
+    }
+
     // MARK: Commands
 
     func run(_ arguments: String..., url: String? = nil, answers: [String]? = nil) async throws -> Said {

@@ -41,6 +41,28 @@ import TidemarkDomain
         }
     }
 
+    @Test func `R-869, R-963: in a container its choice is shown for an account, and not what would hold elsewhere`()
+        throws
+    {
+        let standard = RequestRate(perSecond: 5)
+        let (own, ofContainer) = (
+            try #require(RequestRate(perSecond: 7, burst: 9)), try #require(RequestRate(perSecond: 3, burst: 4))
+        )
+        let cases: [(RateChoice, RateChoice?, String, Int64?, LimitRow.Source)] = [
+            (.standard, nil, "alice", 5, .server), (.standard, .standard, "alice", 5, .server),
+            (.standard, .atMost(ofContainer), "alice in the container", 3, .store),
+            (.standard, .unlimited, "alice in the container", nil, .store),
+            // Both hold, and the container's has rows of its own.
+            (.atMost(own), .atMost(ofContainer), "alice", 7, .store), (.atMost(own), nil, "alice", 7, .store),
+            (.unlimited, .atMost(ofContainer), "alice", nil, .store),
+        ]
+        for (choice, inContainer, name, perSecond, source) in cases {
+            let rows = LimitRow.of(choice, inContainer: inContainer, of: "alice", standard: (standard, .server))
+            #expect(rows.map(\.name) == ["requestsPerSecond of \(name)", "requestBurst of \(name)"])
+            #expect(rows.first?.value == perSecond && rows.allSatisfy { $0.source == source }, "\(rows)")
+        }
+    }
+
     @Test func `R-935: a choice of requests is a number, none or default`() throws {
         func choice(_ words: String...) throws -> RateChoice? { try RateOptions.parse(words).choice() }
         #expect(try choice() == nil)

@@ -26,4 +26,25 @@ import TidemarkDomain
             #expect(limits.rate(standard: nil) == (account == .standard ? nil : all), "\(limits)")
         }
     }
+
+    @Test func `R-990: the store's default takes the place of the server's, and is one for all other choices`() throws {
+        let (server, store, own) = (
+            try #require(RequestRate(perSecond: 1)), try #require(RequestRate(perSecond: 4)),
+            try #require(RequestRate(perSecond: 2))
+        )
+        // The choices for all, an account and a container; what holds of all requests.
+        let cases: [(RateChoice, RateChoice, RateChoice, RequestRate?)] = [
+            (.atMost(store), .standard, .standard, store), (.unlimited, .standard, .standard, nil),
+            (.standard, .standard, .standard, server), (.atMost(store), .atMost(own), .standard, own),
+            (.atMost(store), .unlimited, .standard, nil), (.atMost(store), .standard, .atMost(own), nil),
+            (.unlimited, .atMost(own), .atMost(own), own),
+        ]
+        for (each, account, container, all) in cases {
+            let limits = AccountLimits(
+                requests: account, requestsInContainer: container, requestsOfEach: each)
+            #expect(limits.rate(standard: server) == all, "\(limits)")
+        }
+        // Also where servers have none.
+        #expect(AccountLimits(requestsOfEach: .atMost(store)).rate(standard: nil) == store)
+    }
 }

@@ -87,6 +87,26 @@ import TidemarkDomain
         #expect(changes?.created == ["B"])
     }
 
+    @Test func `R-991: an account has a limited number of zones in all containers, and each zone has its own result`()
+        throws
+    {
+        var limits = Limits()
+        #expect(limits.accountZonesMax <= ZonesSnapshot.accountZonesCounted)
+        limits.accountZonesMax = 8
+        limits.zonesMax = 4
+        let zones = ["A": zone("A", id: 1)]
+        let snapshot = ZonesSnapshot(zones: zones, zoneCount: 2, accountZoneCount: 7)
+        let (outcome, changes) = request(["B", "A", "C"]).decide(on: snapshot, limits: limits)
+        #expect(try outcome.get().saves == items([nil, nil, .tooManyAccountZones]))
+        #expect(changes?.created == ["B"])
+        // That of the database is told first: to delete there helps with both.
+        let full = ZonesSnapshot(zones: zones, zoneCount: 4, accountZoneCount: 8)
+        #expect(try request(["B"]).decide(on: full, limits: limits).outcome.get().saves == items([.tooManyZones]))
+        // A public database has none that count.
+        let open = ZonesSnapshot(zones: zones, zoneCount: 2)
+        #expect(try request(["B"]).decide(on: open, limits: limits).outcome.get().saves == items([nil]))
+    }
+
     @Test func `R-753: while very many zones have ended, no zone is created, and all else goes on`() throws {
         var limits = Limits()
         limits.endedZonesMax = 4

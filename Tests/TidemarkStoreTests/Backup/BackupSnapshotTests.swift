@@ -33,6 +33,37 @@ import TidemarkTestSupport
             ], url: url)
     }
 
+    @Test func `R-989: who accepted a loss first stays, and an asset that was sent meanwhile is left alone`()
+        async throws
+    {
+        try await SharingFixture.run { fixture in
+            let asset = Self.asset(1, of: fixture.alice.privateDatabase)
+            _ = try await fixture.storage.keepAsset(asset, from: nil, now: Self.now) {}
+            let store = AdminStore(fixture.storage)
+            func acceptedBy() async throws -> String? {
+                let snapshot = try await BackupSnapshot.open(fixture.storage, holdsAssets: false)
+                let page = try await snapshot.assets(after: nil, countMax: 2)
+                await snapshot.close()
+                return page.first?.loss?.by
+            }
+            #expect(try await acceptedBy() == nil)
+            // It was sent after what the operator saw.
+            try await store.acceptLoss(of: [asset], by: "early", seenAt: Timestamp(milliseconds: 1))
+            #expect(try await acceptedBy() == nil)
+            for name in ["O'Hara", "olga"] {
+                try await store.acceptLoss(of: [asset], by: name, seenAt: Self.now)
+                #expect(try await acceptedBy() == "O'Hara")
+            }
+            // Sent again: nobody has accepted the loss of that one.
+            try fixture.execute("UPDATE asset SET touched_at = now() + interval '1 hour'")
+            #expect(try await acceptedBy() == nil)
+            try await store.acceptLoss(of: [asset], by: "olga", seenAt: Timestamp(milliseconds: 4_000_000_000_000))
+            #expect(try await acceptedBy() == "olga")
+            try await store.forgetLoss(of: [asset])
+            #expect(try await acceptedBy() == nil)
+        }
+    }
+
     @Test func `R-950: a snapshot does not change, and tells the assets that records of living zones name`()
         async throws
     {
@@ -62,7 +93,7 @@ import TidemarkTestSupport
             var last: AssetKey?
             repeat {
                 let page = try await snapshot.assets(after: last, countMax: 2)
-                for (asset, isNamed, _) in page { found[asset] = isNamed }
+                for entry in page { found[entry.asset] = entry.isNamed }
                 last = page.last?.asset
             } while last != nil
             #expect(found == [named: true, unnamed: false, ended: false])

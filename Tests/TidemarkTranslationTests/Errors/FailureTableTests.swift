@@ -15,7 +15,7 @@ import TidemarkWire
         (.parentCycle, .invalidArguments), (.stillParent, .referenceViolation), (.batchFailed, .batchRequestFailed),
         (.zoneNameInvalid, .invalidArguments), (.zoneIsDefault, .invalidArguments), (.tooManyItems, .limitExceeded),
         (.requestTooLarge, .limitExceeded), (.tooManyZones, .limitExceeded), (.requestForgotten, .serverResponseLost),
-        (.tooManySubscriptions, .limitExceeded),
+        (.tooManySubscriptions, .limitExceeded), (.tooManyAccountZones, .limitExceeded),
         (.tokenExpired, .changeTokenExpired), (.tokenInvalid, .invalidArguments), (.feedUnavailable, .invalidArguments),
         (.wrongDatabase, .badDatabase), (.notAuthenticated, .notAuthenticated), (.notPermitted, .permissionFailure),
         (.createNotPermitted, .permissionFailure), (.referenceElsewhere, .invalidArguments),
