@@ -5,6 +5,7 @@ internal import TidemarkDomain
 internal import TidemarkScheduling
 internal import TidemarkService
 internal import TidemarkStore
+internal import TidemarkTelemetry
 
 /// Removes data that nobody can see any more:
 ///
@@ -13,13 +14,14 @@ internal import TidemarkStore
 /// - devices that were not seen for a long time
 /// - old rows of the audit
 /// - what sessions have made in databases of accounts that were deleted
+/// - what a deletion of an account has left that was cut off
 ///
 /// Any number of servers may do so at once. What one has removed, the others do not find.
 final class StoreJanitor: Sendable {
     private let storage: PostgresStorage
     private let scheduler: any Scheduler
     private let interval: Duration
-    private let memoryEpochsKept: Int64
+    private let limits: Limits
     private let deviceAge: Duration?
     private let auditAge: Duration?
     private let clockWatch: Mutex<ClockWatch>
@@ -37,6 +39,8 @@ final class StoreJanitor: Sendable {
     private static let survivorAge = Duration.seconds(7 * 86_400)
     /// Databases of deleted accounts that one look empties.
     private static let survivorsMax = 100
+    /// Accounts whose deletion one round completes.
+    private static let endsMax = 100
     /// Steps of one round. Each reads and removes a bounded number of rows, and lets other work go first.
     private static let stepsMax = 1_000
 
@@ -50,7 +54,7 @@ final class StoreJanitor: Sendable {
         self.storage = storage
         self.scheduler = scheduler
         self.interval = interval
-        memoryEpochsKept = limits.memoryEpochsKept
+        self.limits = limits
         self.deviceAge = deviceAge
         self.auditAge = auditAge
         clockWatch = Mutex(ClockWatch(wallClock: scheduler.wallClockMilliseconds, steady: scheduler.now))
@@ -102,6 +106,23 @@ final class StoreJanitor: Sendable {
         }
     }
 
+    /// Completes deletions of accounts that nobody works on. What fails is tried again minutes later, after the others.
+    private func completeAccountEnds() async {
+        do {
+            for _ in 0..<Self.endsMax where !isStopped.withLock({ $0 }) {
+                guard try await AccountEnd.completeOne(in: storage, scheduler: scheduler, limits: limits) else {
+                    return
+                }
+            }
+        } catch let error as StorageError {
+            error.note()
+        } catch {
+            FailureLog.shared.note(
+                .error, "the deletion of an account cannot be completed", cause: "\(error)",
+                ["advice": "Run the command again: it says why"])
+        }
+    }
+
     /// What is from before it is older than `age`. Nil if nothing is forgotten now.
     private func deadline(_ age: Duration?) -> Timestamp? {
         let now = scheduler.wallClockMilliseconds
@@ -123,6 +144,7 @@ final class StoreJanitor: Sendable {
             await forgetAudit()
             await endSurvivors()
         }
+        await completeAccountEnds()
         do {
             for _ in 0..<Self.stepsMax where !isStopped.withLock({ $0 }) {
                 let next = try await storage.clearEndedZones(after: place.withLock { $0 })
@@ -136,7 +158,7 @@ final class StoreJanitor: Sendable {
 
     private func advanceMemoryEpoch() async {
         do {
-            _ = try await storage.advanceMemoryEpoch(after: Self.memoryEpoch, keeping: memoryEpochsKept)
+            _ = try await storage.advanceMemoryEpoch(after: Self.memoryEpoch, keeping: limits.memoryEpochsKept)
         } catch {
             error.note()
         }

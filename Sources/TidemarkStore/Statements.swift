@@ -22,6 +22,7 @@ struct Statements: Sendable {
     let containers = ContainerStatements()
     let devices = DeviceStatements()
     let digests = DigestStatements()
+    let ends = AccountEndStatements()
     let health = HealthStatements()
     let identities = IdentityStatements()
     let keys = KeyStatements()

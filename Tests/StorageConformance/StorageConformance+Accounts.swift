@@ -167,6 +167,9 @@ extension StorageConformance {
             try expectEqual(
                 try await store.second.users(named: names, in: container),
                 [alice.user: alice.userRecordName, bob.user: bob.userRecordName], "the same the other way round")
+            try expectEqual(
+                try await store.second.persons(named: names, in: container),
+                [alice.user: alice.userRecordName, bob.user: bob.userRecordName], "they have accounts")
             let production = ContainerKey(identifier: "iCloud.test", environment: .production)
             try expectEqual(
                 try await store.first.users(named: names, in: production), [:], "another container knows nobody (R-353)"

@@ -35,19 +35,9 @@ extension AdminAccounts {
             let directory = try assets.directory(on: console.screen)
             let id = try await console.account(account)
             let escrow = try await master.escrow(of: console, claims: false)
-            let users = try await console.store.users(of: id)
-            let person = try await console.store.account(shownAs: account)?.personName
-            let files = try directory.map { directory in
-                try FileAssetStore(
-                    directory: directory, threads: 1, uploadBytesMax: Limits.standard.uploadBytesMax)
-            }
-            defer { files?.stop() }
-            var writer = ArchiveWriter(console.storage, assets: files, escrow: escrow) { try await console.write($0) }
-            try await writer.write(account: account, person: person, users: users)
-            let tally = writer.tally
-            console.say(
-                "Exported \(Amount.zones(tally.zones)), \(Amount.records(tally.records)), "
-                    + "\(Amount.text(tally.assets, "asset")) and \(Amount.text(tally.shares, "share")).")
+            let tally = try await AccountExport(account: account, id: id, directory: directory, escrow: escrow)
+                .run(console) { try await console.write($0) }
+            console.say(tally.text)
             guard tally.lacks.isNothing else { throw AdminFailure(.failedCheck, tally.lacks.text) }
         }
     }
@@ -124,24 +114,6 @@ extension AdminAccounts {
             guard archive.isWhole else { throw AdminFailure(.failedCheck, archive.text) }
             console.say(archive.text)
         }
-    }
-}
-
-extension ArchiveLine.Lacks {
-    /// In words.
-    fileprivate var text: String {
-        var sentences: [String] = []
-        if encryptedValues > 0 {
-            sentences.append(
-                "It lacks the keys of \(Amount.text(encryptedValues, "encrypted value")): give --master-key-file when it is "
-                    + "exported.")
-        }
-        if assets > 0 {
-            sentences.append(
-                "It lacks the content of \(Amount.text(assets, "asset")): give --asset-directory, and check that the files are "
-                    + "there.")
-        }
-        return sentences.joined(separator: " ")
     }
 }
 

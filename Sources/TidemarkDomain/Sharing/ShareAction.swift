@@ -15,6 +15,8 @@ package enum ShareAction: Sendable {
     case leave(UserID)
     /// An operator ends one participant's part, or their invitation.
     case remove(ParticipantID)
+    /// Somebody's account ends: they take part no more, and nothing of them is left.
+    case forget(EndedPerson)
     /// An operator ends the share of the zone, as its owner does by deleting the CKShare record.
     case end
 
@@ -84,6 +86,8 @@ extension ShareAction {
             return sharing?.leaving(user, at: number).flatMap { table?.touchShare($0, now: now) }
         case .remove(let id):
             return sharing?.removing(id, at: number).flatMap { table?.touchShare($0, now: now) }
+        case .forget(let person):
+            return sharing?.forgetting(person, at: number).flatMap { table?.touchShare($0, now: now) }
         case .end:
             if let sharing { table?.endShare(of: sharing.owner, now: now) }
             return nil

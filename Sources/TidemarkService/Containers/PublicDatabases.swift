@@ -56,15 +56,32 @@ extension CloudService {
         return known.count == users.count ? known : nil
     }
 
-    /// The users of a container who have these record names. Names that nobody has are left out.
+    /// The users of a container who have these record names. Names that nobody has are left out. Deleted accounts' users are
+    /// among them, because records name them.
     package func users(
         named names: Set<String>, in container: ContainerKey
+    ) async -> Result<[UserID: String], FailureReason> {
+        await users(named: names, in: container, withEnded: true)
+    }
+
+    /// The same without users of deleted accounts, whom nobody can invite.
+    package func persons(
+        named names: Set<String>, in container: ContainerKey
+    ) async -> Result<[UserID: String], FailureReason> {
+        await users(named: names, in: container, withEnded: false)
+    }
+
+    private func users(
+        named names: Set<String>, in container: ContainerKey, withEnded isAll: Bool
     ) async -> Result<[UserID: String], FailureReason> {
         // Names that no user can have must not reach the store.
         let possible = names.filter(RecordName.isUser).sorted()
         guard !possible.isEmpty else { return .success([:]) }
         return await retry.run { () async throws(StorageError) in
-            .success(try await storage.users(named: possible, in: container))
+            .success(
+                isAll
+                    ? try await storage.users(named: possible, in: container)
+                    : try await storage.persons(named: possible, in: container))
         }
     }
 }

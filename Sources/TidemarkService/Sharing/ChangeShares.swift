@@ -87,6 +87,13 @@ extension CloudService {
         return await perform(action, on: key, for: nil, in: WorkTurn(of: .nobody), askedBy: Asker())
     }
 
+    /// Ends what somebody whose account ends has in the share of a zone.
+    ///
+    /// - Returns: whether there was something to end.
+    package func forget(_ person: EndedPerson, in key: ZoneKey) async -> Result<Bool, FailureReason> {
+        await perform(.forget(person), on: key, for: nil, in: WorkTurn(of: .nobody), askedBy: Asker())
+    }
+
     private func accept(
         _ secret: [UInt8]?, as visitor: ShareVisitor, for bearer: LinkBearer, in turn: WorkTurn,
         askedBy asker: Asker

@@ -19,7 +19,7 @@ extension CloudService {
 
     /// Whether there are users with these names and addresses, in order. An address never tells who the user is.
     ///
-    /// `recordUnknown` for a name that nobody has; false for an address that nobody has verified. `tooManyItems` over the
+    /// `recordUnknown` for a name that nobody has, or whose account was deleted; false for an address that nobody has verified. `tooManyItems` over the
     /// limit of R-155.
     package func findPersons(
         _ lookups: [PersonLookup], in container: ContainerKey
@@ -36,7 +36,7 @@ extension CloudService {
             }
         }
         return await retry.run { [names, addresses] () async throws(StorageError) in
-            let users = names.isEmpty ? [:] : try await storage.users(named: names.sorted(), in: container)
+            let users = names.isEmpty ? [:] : try await storage.persons(named: names.sorted(), in: container)
             let owners =
                 addresses.isEmpty
                 ? [:] : try await storage.users(withAddresses: addresses.sorted(), in: container)

@@ -63,6 +63,9 @@ package protocol Storage: AnyObject, Sendable {
     /// The users of a container who have these record names. Names that nobody has are left out.
     func users(named names: [String], in container: ContainerKey) async throws(StorageError) -> [UserID: String]
 
+    /// The same without those whose accounts were deleted: records name them, and nobody is there.
+    func persons(named names: [String], in container: ContainerKey) async throws(StorageError) -> [UserID: String]
+
     /// Records that a device of the account was here, and its sign-in (for operators; at most once in a session). Nothing
     /// else depends on it.
     ///

@@ -72,7 +72,7 @@ extension RequestRouter {
             guard answered.count <= limits.accessRequestsMax + limits.blockedMax else { return .failure(.tooManyItems) }
             names.formUnion(answered)
             var viewpoint = viewpoint
-            switch await service.users(named: names, in: member.container) {
+            switch await service.persons(named: names, in: member.container) {
             case .success(let users): viewpoint.userNames.merge(users) { $1 }
             case .failure(let reason): return .failure(reason)
             }

@@ -36,25 +36,6 @@ package struct AccountContents: Sendable, Equatable {
     package let assetBytes: Int64
 }
 
-/// Somebody's part in a share.
-package struct Participation: Sendable, Equatable {
-    package let zone: ZoneKey
-    package let participant: ParticipantID
-}
-
-/// A place in the order of all participants of all shares.
-package struct ParticipationPlace: Sendable, Equatable {
-    let database: DatabaseID
-    let zone: ZoneID
-    let share: ShareNumber
-    let participant: ParticipantID
-
-    /// Before all of them.
-    package static let beginning = ParticipationPlace(
-        database: DatabaseID(.min), zone: ZoneID(.min), share: ShareNumber(.min),
-        participant: ParticipantID(high: 0, low: 0))
-}
-
 /// What a change of an account or a device did.
 package enum AccountChange: Sendable, Equatable {
     case done

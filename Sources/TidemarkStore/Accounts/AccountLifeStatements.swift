@@ -16,7 +16,9 @@ struct AccountLifeStatements: Sendable {
         .write, "enable_account",
         """
         UPDATE account SET disabled_at = NULL
-         WHERE id = \(\.self) AND disabled_at IS NOT NULL AND deleted_at IS NULL RETURNING id
+         WHERE id = \(\.self) AND disabled_at IS NOT NULL AND deleted_at IS NULL
+           AND NOT EXISTS (SELECT FROM account_end e WHERE e.account_id = account.id)
+        RETURNING id
         """)
 
     /// Those that open sessions, or would if the account were not disabled.
@@ -114,33 +116,6 @@ struct AccountLifeStatements: Sendable {
 
     // MARK: Deleting
 
-    /// Some participants of all shares that follow a place: those whom these users are, and the last one that was looked
-    /// at if there may be more.
-    let participations = DeclaredStatement<
-        (after: ParticipationPlace, users: [UserID], rowsMax: Int),
-        (place: ParticipationPlace, zoneName: String?, isWanted: Bool, isLast: Bool)
-    >(
-        .read, "participations",
-        """
-        SELECT p.database_id, p.zone_id, p.share_number, p.id, z.name, p.is_wanted,
-               p.place = \(\.rowsMax) AS is_last
-          FROM (SELECT *, row_number() OVER (ORDER BY database_id, zone_id, share_number, id) AS place,
-                       user_id IS NOT NULL AND user_id = ANY (\(\.users)) AND status <> 3 AS is_wanted
-                  FROM (SELECT database_id, zone_id, share_number, id, user_id, status FROM share_participant
-                         WHERE (database_id, zone_id, share_number, id)
-                               > (\(\.after.database), \(\.after.zone), \(\.after.share), \(\.after.participant))
-                         ORDER BY database_id, zone_id, share_number, id LIMIT \(\.rowsMax)) AS r) AS p
-          LEFT JOIN zone z ON z.database_id = p.database_id AND z.id = p.zone_id AND z.removal IS NULL
-         WHERE p.is_wanted OR p.place = \(\.rowsMax)
-         ORDER BY p.place
-        """
-    ) { row throws(PostgresError) in
-        let place = ParticipationPlace(
-            database: try row["database_id"], zone: try row["zone_id"], share: try row["share_number"],
-            participant: try row["id"])
-        return (place, try row["name"], try row["is_wanted"], try row["is_last"])
-    }
-
     /// Ends some living zones of a database, also the default zone: the database ends with them. They are locked in the order
     /// of all who lock several zones.
     let endZones = DeclaredStatement<(database: DatabaseID, countMax: Int), String>(
@@ -170,7 +145,17 @@ struct AccountLifeStatements: Sendable {
     let forgetAccountKey = deleting("account_key", from: "account_key", by: "user_id")
     let forgetSenders = deleting("asset_senders", from: "asset_sender", by: "user_id")
 
-    let forgetAccessRequests = deleting("access_requests", from: "share_requester", by: "user_id")
+    /// Those that the ends of zones and shares have left: nobody sees them. The others go under the locks of their zones.
+    let forgetAccessRequests = DeclaredStatement<UserID, Void>(
+        .write, "forget_user_access_requests",
+        """
+        DELETE FROM share_requester q
+         WHERE q.user_id = \(\.self)
+           AND NOT EXISTS (
+               SELECT FROM share s JOIN zone z ON z.database_id = s.database_id AND z.id = s.zone_id
+                WHERE s.database_id = q.database_id AND s.zone_id = q.zone_id AND s.number = q.share_number
+                  AND s.ended_number IS NULL AND z.removal IS NULL)
+        """)
 
     private static func deleting(
         _ what: String, from table: String, by column: String
@@ -200,7 +185,8 @@ struct AccountLifeStatements: Sendable {
         .write, "forget_account",
         """
         UPDATE account SET name = 'deleted ' || id, given_name = NULL, family_name = NULL, quota_bytes = NULL,
-                           deleted_at = now(), disabled_at = coalesce(disabled_at, now())
+                           deleted_at = coalesce(deleted_at, now()),
+                           disabled_at = coalesce(disabled_at, now())
          WHERE id = \(\.self)
         """)
 

@@ -165,15 +165,24 @@ struct AccountStatements: Sendable {
         (try row["id"], try row["record_name"])
     }
 
-    let usersNamed = DeclaredStatement<(names: [String], container: ContainerKey), (user: UserID, name: String)>(
-        .read, "users_named",
-        """
-        SELECT u.id, u.record_name
-          FROM container k JOIN container_user u ON u.container_id = k.id AND u.record_name = ANY (\(\.names))
-         WHERE k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)
-        """
-    ) { row throws(PostgresError) in
-        (try row["id"], try row["record_name"])
+    let usersNamed = named("users_named")
+    let personsNamed = named(
+        "persons_named",
+        and: " AND EXISTS (SELECT FROM account a WHERE a.id = u.account_id AND a.deleted_at IS NULL)")
+
+    private static func named(_ name: String, and condition: String = "") -> DeclaredStatement<
+        (names: [String], container: ContainerKey), (user: UserID, name: String)
+    > {
+        DeclaredStatement(
+            .read, name,
+            """
+            SELECT u.id, u.record_name
+              FROM container k JOIN container_user u ON u.container_id = k.id AND u.record_name = ANY (\(\.names))
+             WHERE k.identifier = \(\.container.identifier) AND k.environment = \(\.container.environment)\(condition)
+            """
+        ) { row throws(PostgresError) in
+            (try row["id"], try row["record_name"])
+        }
     }
 
     /// NB: `xmax` tells an old row from a new one, as in `AssetStatements.keep`. Only a new row makes others go. The

@@ -15,7 +15,7 @@ extension AdminStore {
 
     /// Servers look at the credentials once a minute as well, so a lost notice does no harm. Credentials that are gone count
     /// as void there.
-    private func tellSessions(of account: AccountID) async throws(StorageError) {
+    func tellSessions(of account: AccountID) async throws(StorageError) {
         let credentials = try await storage.read(sql.life.liveCredentials(account))
         try await storage.post(credentials.map { .credentialRevoked($0) })
     }
@@ -54,24 +54,6 @@ extension AdminStore {
     }
 
     // MARK: Deleting
-
-    /// Some parts that these users have in shares. All participants of the store are looked at, in steps, because they are
-    /// found by zone.
-    ///
-    /// - Returns: with the place after which the next step begins; nil if that was the last one.
-    package func participations(
-        of users: [UserID], after place: ParticipationPlace
-    ) async throws(StorageError) -> (found: [Participation], next: ParticipationPlace?) {
-        let rows = try await storage.read(sql.life.participations((place, users, Self.rowsOfStep)))
-        let found = rows.compactMap { row in
-            row.isWanted
-                ? row.zoneName.map {
-                    Participation(
-                        zone: ZoneKey(database: row.place.database, name: $0), participant: row.place.participant)
-                } : nil
-        }
-        return (found, rows.last.flatMap { $0.isLast ? $0.place : nil })
-    }
 
     /// Names of living public records that a user has created.
     ///
@@ -114,8 +96,11 @@ extension AdminStore {
         }
     }
 
-    /// Deletes the list and the feed of a user's shared database. The user's parts in shares end by themselves.
+    /// Deletes the list and the feed of a user's shared database, and what the user's devices marked in the zones of the list
+    /// . The user's parts in shares end by themselves.
     package func deleteSharedDatabase(_ database: DatabaseID) async throws(StorageError) {
+        // Apart, because these rows are in the owners' databases.
+        _ = try await storage.writeRepeatably(sql.ends.forgetTokens(database))
         _ = try await storage.write(
             sql.changes.createFeed(database), sql.changes.lockFeed(database), sql.life.forgetPointers(database))
         try await forgetViewer(database)

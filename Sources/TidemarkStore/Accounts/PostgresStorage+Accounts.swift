@@ -74,6 +74,12 @@ extension PostgresStorage {
         Self.byUser(try await read(sql.accounts.usersNamed((names, container))))
     }
 
+    package func persons(
+        named names: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [UserID: String] {
+        Self.byUser(try await read(sql.accounts.personsNamed((names, container))))
+    }
+
     private static func byUser(_ rows: [(user: UserID, name: String)]) -> [UserID: String] {
         Dictionary(rows.map { ($0.user, $0.name) }) { $1 }
     }

@@ -193,12 +193,17 @@ package enum Migrations {
             PackageResources._043_add_access_requests_sql
         ),
         (
-            "0045_remember_lost_assets", "df09a1f4ac1eeb27e3d2bb767fc40fecfd20e6a94dfdafc57054053b7e18a071",
-            PackageResources._045_remember_lost_assets_sql
+            "0044_remember_lost_assets", "df09a1f4ac1eeb27e3d2bb767fc40fecfd20e6a94dfdafc57054053b7e18a071",
+            PackageResources._044_remember_lost_assets_sql
         ),
         (
-            "0046_add_default_rate", "fa735f3660f2169d7938e29e4f54e4bec8d1d9109b3097092b6eedab2ef40193",
-            PackageResources._046_add_default_rate_sql
+            "0045_add_default_rate", "fa735f3660f2169d7938e29e4f54e4bec8d1d9109b3097092b6eedab2ef40193",
+            PackageResources._045_add_default_rate_sql
+        ),
+||||||| 51e986e0
+        (
+            "0046_end_accounts", "2e7ed05a9eed0595c1135243aed849db3ed424ddd4d1b83c1397fe7290457a53",
+            PackageResources._046_end_accounts_sql
         ),
     ]
 }

@@ -86,6 +86,13 @@ extension MemoryStore {
         }
     }
 
+    /// Nobody deletes an account in memory.
+    package func persons(
+        named names: [String], in container: ContainerKey
+    ) async throws(StorageError) -> [UserID: String] {
+        try await users(named: names, in: container)
+    }
+
     @discardableResult
     package func noteDevice(
         _ device: DeviceID, of account: AccountID, name: String, from address: String, atMost countMax: Int,

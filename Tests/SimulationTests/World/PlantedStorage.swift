@@ -278,6 +278,10 @@ final class PlantedStorage: Storage {
         try await base.users(named: names, in: container)
     }
 
+    func persons(named names: [String], in container: ContainerKey) async throws(StorageError) -> [UserID: String] {
+        try await base.persons(named: names, in: container)
+    }
+
     func noteDevice(
         _ device: DeviceID, of account: AccountID, name: String, from address: String, atMost countMax: Int,
         now: Timestamp

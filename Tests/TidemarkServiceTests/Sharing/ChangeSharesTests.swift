@@ -364,6 +364,36 @@ import TidemarkTestSupport
         }
     }
 
+    @Test func `R-992: whose account ends leaves the share once, also if the answer is lost, and others are told`()
+        throws
+    {
+        let fixture = try ServiceFixture()
+        let (told, service) = (Log<ZoneNotice>(), fixture.server())
+        let script = FaultScript(first: [.commitAnswered: [.disconnect]])
+        let operators = fixture.server(faults: script.plan) { moved in
+            for notice in moved.notices { told.append(notice) }
+        }
+        try fixture.scheduler.simulate {
+            let bob = try await fixture.user("bob", by: service)
+            let carol = try await fixture.user("carol", by: service)
+            try await fixture.share(counter: 1, by: service)
+            for person in [bob, carol] { try await fixture.accept(person, by: service) }
+            let ended = EndedPerson(users: [bob.user])
+            var done: [Result<Bool, FailureReason>] = []
+            for _ in 1...2 { done.append(await operators.forget(ended, in: fixture.key())) }
+            done.append(await operators.forget(ended, in: fixture.key("none")))
+            #expect(done == [.success(true), .success(false), .success(false)])
+            let notice = ZoneNotice(
+                database: fixture.key().database, life: .nobody, zoneName: "notes", changesShares: true)
+            #expect(told.all == [notice])
+            var found: [FailureReason?] = []
+            for reader in [bob, carol] {
+                found.append(await service.records(named: ["a"], in: fixture.key(), by: reader.sharedAccess).reason)
+            }
+            #expect(found == [.zoneNotFound, nil])
+        }
+    }
+
     @Test func `R-260, R-318: an acceptance is told to the owner's devices and to all of the user's`() throws {
         let fixture = try ServiceFixture()
         let told = Log<ZoneNotice>()

@@ -141,23 +141,6 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-863: all parts that an account has in shares are found, and no others`() async throws {
-        try await SharingFixture.run { (fixture: SharingFixture) async throws in
-            let carol = try await SharingFixture.identity("carol", in: fixture.storage)
-            var carols = fixture.bobs(.pending, id: 2)
-            carols.user = carol.user
-            try await fixture.share(with: fixture.bobs(.accepted), carols)
-            let admin = AdminStore(fixture.storage)
-            for (user, number) in [(fixture.bob.user, UInt64(1)), (carol.user, 2)] {
-                let (found, next) = try await admin.participations(of: [user], after: .beginning)
-                let part = Participation(zone: fixture.zone, participant: ParticipantID(high: 0, low: number))
-                #expect(found == [part] && next == nil)
-            }
-            try await fixture.removeAll()
-            #expect(try await admin.participations(of: [carol.user], after: .beginning).found == [])
-        }
-    }
-
     @Test func `R-863: a deleted account leaves nothing but a row without a name, and others keep what is theirs`()
         async throws
     {

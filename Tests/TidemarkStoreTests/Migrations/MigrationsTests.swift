@@ -52,6 +52,7 @@ import TidemarkTestSupport
         "store", "schema_migration", "account", "credential", "device", "container", "container_user", "database",
         "record_type", "record_field", "record_grant", "record_role", "account_address", "share_link_target",
         "audit", "device_progress", "operator", "operator_credential", "account_identity",
+        "account_end",
     ]
 
     @Test func `R-707: all keys begin with a database or a user, but for those of the store, accounts and containers`()
