@@ -210,6 +210,7 @@ package final class Server: Sendable {
                 "known_zones_bytes": "\(configuration.knownZonesBytesMax)",
                 "creates_containers": "\(configuration.createsContainers)",
                 "requires_credential": "\(configuration.requiresCredential)",
+                "tells_accounts": "\(configuration.tellsAccounts)",
                 "limits_origins": "\(configuration.allowedOrigins != nil)",
                 "proxies": configuration.proxies.isEmpty
                     ? "none" : configuration.proxies.map(\.description).joined(separator: ","),

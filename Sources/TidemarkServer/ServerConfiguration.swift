@@ -119,6 +119,8 @@ package struct ServerConfiguration: Sendable {
     package var anonymousIdleTimeout = Duration.seconds(120)
     /// Whether everybody must have a credential.
     package var requiresCredential = false
+    /// Whether a lookup of an address tells that it has an account.
+    package var tellsAccounts = true
     /// Where `/healthz` is answered besides, without TLS, and nothing else. It has connections of its own.
     package var healthAddresses: [SocketAddress] = []
     package var admin = AdminSettings()

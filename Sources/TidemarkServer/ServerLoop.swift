@@ -89,6 +89,7 @@ final class ServerLoop: Sendable {
         settings.sessionsPerAccountMax =
             configuration.connectionsPerAccountMax ?? max(64, configuration.transport.connectionsMax / 8)
         settings.requiresCredential = configuration.requiresCredential
+        settings.tellsAccounts = configuration.tellsAccounts
         settings.anonymousIdleTimeout = configuration.anonymousIdleTimeout
         settings.noPlaceRetrySeconds = Double(configuration.transport.retryAfterSeconds)
         settings.helloTimeout = configuration.helloTimeout

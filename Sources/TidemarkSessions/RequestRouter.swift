@@ -36,6 +36,8 @@ struct RequestRouter: Sendable {
     /// Where works wait for their owners' turns.
     let gates: RequestGates
     let requestBudget: RequestBudget
+    /// As ``SessionSettings/tellsAccounts``.
+    let tellsAccounts: Bool
 
     /// Does not throw: what goes wrong is an answer as well.
     func answer(_ context: RequestContext) async -> RequestAnswer {

@@ -18,6 +18,8 @@ import Testing
         #expect(record.recordType == CKRecord.SystemType.share && root.share?.recordID == share.recordID)
         let named = CKShare(rootRecord: root, shareID: CKRecord.ID(recordName: "s", zoneID: zoneID))
         #expect(named.recordID.recordName == "s" && root.share?.recordID == named.recordID)
+        let older = CKShare(rootRecord: root, share: CKRecord.ID(recordName: "t", zoneID: zoneID))
+        #expect(older.recordID.recordName == "t" && root.share?.recordID == older.recordID)
         let zoneWide = CKShare(recordZoneID: zoneID)
         #expect(zoneWide.recordID.recordName == CKRecordNameZoneWideShare)
         let _: (NSCoder) -> CKShare = CKShare.init(coder:)
@@ -63,6 +65,7 @@ import Testing
         let roles: [CKShare.ParticipantRole] = [.unknown, .owner, .administrator, .privateUser, .publicUser]
         #expect(statuses.map(\.rawValue) == [0, 1, 2, 3] && permissions.map(\.rawValue) == [0, 1, 2, 3])
         #expect(roles.map(\.rawValue) == [0, 1, 2, 3, 4])
+        #expect(participant.isEqual(copy) && !participant.isEqual(CKShare.Participant.oneTimeURLParticipant()))
         let somebody: CKShare.Participant = CKShare.Participant.oneTimeURLParticipant()
         let added: Date? = somebody.dateAddedToShare
         let url: URL? = CKShare(recordZoneID: CKRecordZone.ID(zoneName: "Z")).oneTimeURL(for: somebody.participantID)

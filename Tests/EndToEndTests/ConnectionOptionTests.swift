@@ -47,6 +47,7 @@ import TidemarkTestSupport
             ("--audit-days", "36501", "--audit-days must be between 0 and 36500"),
             ("--device-days", "36501", "--device-days must be between 0 and 36500"),
             ("--device-seconds", "86401", "--device-seconds must be between 0 and 86400"),
+            ("--address-lookups", "maybe", "--address-lookups must be one of on, off, not maybe"),
             ("--health-listen", "localhost", "--health-listen takes a numeric address and a port"),
         ] {
             let arguments = ["serve", "--listen", "127.0.0.1:0", "--database-url", "x", "--plain", flag, value]

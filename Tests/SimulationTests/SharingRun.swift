@@ -36,7 +36,7 @@ struct SharingRun: SeededRun {
 
     /// From now on nothing changes: whoever goes on from any bookmark comes to what is stored, a guest to that of the zones
     /// to which they have access.
-    private static func judgeEnd(of device: SimulatedDevice, in world: SimulatedWorld) async {
+    static func judgeEnd(of device: SimulatedDevice, in world: SimulatedWorld) async {
         let living = world.history.zones.values.filter { $0.endedAt == nil && $0.name != ZoneName.default }
         let shown = living.filter { zone in
             device.guest.map { world.sharing?.hasAccess($0.user, to: zone.id) == true } ?? true

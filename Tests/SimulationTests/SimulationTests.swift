@@ -8,8 +8,8 @@ import TidemarkTestSupport
 ///
 /// A test says which seeds it tries; a seed that breaks a promise is printed, and replays exactly. Environment:
 /// - `TIDEMARK_SEED`: the first seed; unless set random, or 0 for planted faults.
-/// - `TIDEMARK_SEEDS`: how many histories of simple devices; a fifth of that with shares, a fifth with engines, and a
-///   fifteenth with both.
+/// - `TIDEMARK_SEEDS`: how many histories of simple devices; a fifth of that with shares, a tenth with people who come, ask and
+///   go, a fifth with engines, and a fifteenth with engines and shares.
 /// - `TIDEMARK_PLANTED`: search every planted fault in so many seeds, and print the first that shows it.
 /// - `TIDEMARK_TRACE`: print what happens in each history.
 @Suite struct SimulationTests {
@@ -33,6 +33,15 @@ import TidemarkTestSupport
         let count = max(1, Self.count / 5)
         print("simulation of shares: \(count) seeds from \(Self.first)")
         try await search(Self.first, count) { SharingRun(seed: $0).violations }
+    }
+
+    @Test
+    func `I-5, R-312, R-970 … R-976: whatever the seed, people come in, ask and see as the naive model says`()
+        async throws
+    {
+        let count = max(1, Self.count / 10)
+        print("simulation of people in shares: \(count) seeds from \(Self.first)")
+        try await search(Self.first, count) { PeopleRun(seed: $0).violations }
     }
 
     @Test func `I-1 … I-4: real engines end equal, whatever the seed`() async throws {
@@ -86,6 +95,7 @@ import TidemarkTestSupport
         #expect(SimulationRun(seed: seed + 1_000).digest != first.digest)
         #expect(EngineRun(seed: seed).digest == EngineRun(seed: seed).digest)
         #expect(SharingRun(seed: seed).digest == SharingRun(seed: seed).digest)
+        #expect(PeopleRun(seed: seed).digest == PeopleRun(seed: seed).digest)
     }
 
     /// Each process hashes in its own way, so that its sets and dictionaries have other orders.
@@ -106,7 +116,10 @@ import TidemarkTestSupport
     /// What this process makes of some seeds, one of them with journals, and last how it hashes.
     private static func replays() -> [String] {
         let digests = ([1, 2, 3, 4, 5] as [UInt64]).flatMap { seed in
-            [SimulationRun(seed: seed).digest, EngineRun(seed: seed).digest, SharingRun(seed: seed).digest]
+            [
+                SimulationRun(seed: seed).digest, EngineRun(seed: seed).digest, SharingRun(seed: seed).digest,
+                PeopleRun(seed: seed).digest,
+            ]
         }
         let shared = SharingEngineRun(seed: 1).digest
         return (digests + [shared, "hash \("".hashValue)"]).map { replayMark + $0 }

@@ -31,6 +31,11 @@ extension ServeSetting {
             "allowed-origins", .origins, "origins", default: "all",
             "The web pages from which browsers may connect without a credential.",
             "Such as https://app.example.org, separated by commas. Default: all. Other programs are no pages."),
+        ServeSetting(
+            "address-lookups", .choice(["on", "off"]), "choice", default: "on",
+            "Whether apps are told which e-mail addresses and telephone numbers have an account.",
+            "Default: on. With off, no address seems to have one. Everybody can be invited all the same. All servers of a "
+                + "database need the same."),
     ]
 
     private static let loops = [

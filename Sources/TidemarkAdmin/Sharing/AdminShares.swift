@@ -32,7 +32,8 @@ struct AdminShares: ParsableCommand {
                     SharedZoneRow(
                         name: zone.name, publicPermission: share.publicPermission.name,
                         memberCount: participants.count { $0.hasAccepted },
-                        invitedCount: participants.count { $0.isPending }))
+                        invitedCount: participants.count { $0.isPending },
+                        requestCount: (sharing.requests[share.number] ?? [:]).values.count { !$0.isBlocked }))
             }
             try await console.show(
                 rows,
@@ -41,13 +42,21 @@ struct AdminShares: ParsableCommand {
                     Column("PUBLIC", key: "publicPermission") { .text($0.publicPermission) },
                     Column("MEMBERS", key: "members") { .number($0.memberCount) },
                     Column("INVITED", key: "invited") { .number($0.invitedCount) },
+                    Column("REQUESTS", key: "requests") { .number($0.requestCount) },
                 ])
         }
     }
 
     struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            "show", abstract: "Show the participants of a shared zone: accepted, invited and removed.",
+            "show",
+            abstract: "Show the people of a shared zone: participants, invitations, requests and who is blocked.",
+            discussion: """
+                KIND says what somebody is. participant: takes part. invitation: is invited by name. address: an e-mail \
+                address or telephone number is invited, and opens to whoever has it verified. oneTimeLink: a link that \
+                nobody has taken, and that lets in the first who comes with it. former: took part, or was invited. \
+                request: has asked for access, and waits for the owner. blocked: may not ask, and comes by no link.
+                """,
             examples: "tidemark admin shares show alice Notes --container iCloud.com.example.notes")
         static let role = OperatorRole.viewer
 
@@ -57,24 +66,22 @@ struct AdminShares: ParsableCommand {
 
         func run(_ console: Console) async throws {
             let (_, sharing, share) = try await AdminShares.find(zone, of: account, console)
-            let rows = (sharing.participants[share.number] ?? [:]).values.sorted {
-                ($0.addedAt, $0.id) < ($1.addedAt, $1.id)
-            }
+            let rows = SharePerson.all(of: share, in: sharing)
             let names = try await console.storage.userRecordNames(of: rows.compactMap(\.user))
             console.say("Everybody with the link: \(share.publicPermission.name)")
+            if share.allowsRequests { console.say("Whoever has the link and is not invited may ask for access.") }
             try await console.show(
                 rows,
                 as: [
-                    Column("ID", key: "id", isName: true) { .text($0.id.text) },
+                    Column("ID", key: "id", isName: true) { .optional($0.row?.id.text) },
+                    Column("KIND", key: "kind") { .text($0.kind.rawValue) },
                     Column("USER", key: "user") { .optional($0.user.flatMap { names[$0] }) },
-                    Column("ADDRESS", key: "address") { .optional($0.address) },
-                    Column("ROLE", key: "role") { .text($0.role.name) },
-                    Column("PERMISSION", key: "permission") { row in
-                        .text((row.role == .publicUser ? share.publicPermission : row.permission).name)
-                    },
-                    Column("STATUS", key: "status") { .text($0.status.name) },
-                    Column("ADDED", key: "added") { .date($0.addedAt) },
-                    Column("LINK", key: "oneTimeLink", wide: true) { .text($0.linkText) },
+                    Column("ADDRESS", key: "address") { .optional($0.row?.address) },
+                    Column("ROLE", key: "role") { .optional($0.row?.role.name) },
+                    Column("PERMISSION", key: "permission") { .optional($0.permission?.name) },
+                    Column("STATUS", key: "status") { .optional($0.row?.status.name) },
+                    Column("ADDED", key: "added") { .optional($0.since) },
+                    Column("LINK", key: "oneTimeLink", wide: true) { .optional($0.row?.linkText) },
                 ])
         }
     }
@@ -152,6 +159,8 @@ private struct SharedZoneRow: Sendable {
     let publicPermission: String
     let memberCount: Int
     let invitedCount: Int
+    /// Who has asked for access and waits.
+    let requestCount: Int
 }
 
 extension Participant {

@@ -26,8 +26,16 @@ package enum AccessReason: Hashable, Sendable {
     case notInvited
     /// The same, and the share is public: its URL lets the user in.
     case mayJoin
-    /// The user is invited, by name or by a verified address, and has not accepted.
+    /// The user is invited by name, and has not accepted.
     case invited
+    /// The user has verified an address that is invited, and has not accepted.
+    case addressInvited
+    /// The user has asked for access, and nobody has answered.
+    case hasAsked
+    /// The user is blocked from the share.
+    case blocked
+    /// The user is not in the share, and so many one-time links to it are not taken.
+    case linksUntaken(Int)
     /// The user was removed, or has left, by that change of the zone.
     case removed(at: ChangeNumber)
     /// The user was invited and has accepted. What the user may do.
@@ -83,12 +91,18 @@ extension ZoneSharing {
         case .participant(let row):
             if place.type == Share.recordType { return .shareRecord(row.role) }
             return row.role == .publicUser ? .publicUser(share.publicPermission) : .participant(row.permission)
-        case .invited: return .invited
+        case .invited(let row): return row.user == nil ? .addressInvited : .invited
         case .publicUser: return .mayJoin
-        case .owner, nil:
-            guard let row = row(of: visitor.user, in: share.number) else { return .notInvited }
-            return .removed(at: row.endedNumber ?? share.number.rawValue)
+        case .owner, nil: return reasonOutside(visitor.user, of: share)
         }
+    }
+
+    /// Why somebody has no part in a share. What counts now comes before what was.
+    private func reasonOutside(_ user: UserID, of share: Share) -> AccessReason {
+        if let request = request(of: user, in: share.number) { return request.isBlocked ? .blocked : .hasAsked }
+        if let row = row(of: user, in: share.number) { return .removed(at: row.endedNumber ?? share.number.rawValue) }
+        let untaken = rows(of: share.number).count { $0.isUntakenLink }
+        return untaken == 0 ? .notInvited : .linksUntaken(untaken)
     }
 }
 
@@ -102,6 +116,10 @@ extension AccessReason {
         case .shareEnded: "R-326"
         case .notInvited: "R-316"
         case .mayJoin, .invited: "R-317"
+        case .addressInvited: "R-976"
+        case .hasAsked: "R-972"
+        case .blocked: "R-974"
+        case .linksUntaken: "R-970"
         case .removed: "R-328"
         case .participant: "R-323"
         case .publicUser: "R-308"
@@ -123,6 +141,12 @@ extension AccessReason {
         case .mayJoin:
             "The account is not a participant. The share is public, so the account can join with its link."
         case .invited: "The account is invited, and has not accepted yet."
+        case .addressInvited: "The account has an address that is invited, and has not accepted yet."
+        case .hasAsked: "The account has asked for access, and nobody has answered yet."
+        case .blocked: "The account is blocked. For it there is no such share until it is unblocked or invited by name."
+        case .linksUntaken(let count):
+            "The zone is shared, but not with the account. One-time links that nobody has taken: \(count). Whoever comes "
+                + "first with one takes part."
         case .removed(let number): "The account was removed, or has left, by change \(number) of the zone."
         case .participant(let permission): "The account takes part, with the permission \(permission.name)."
         case .publicUser(let permission):

@@ -28,6 +28,11 @@ public class CKShare: CKRecord, @unchecked Sendable {
         rootRecord.state.withLock { $0.share = CKRecord.Reference(recordID: shareID, action: .none) }
     }
 
+    /// The same as ``init(rootRecord:shareID:)``, by its older name.
+    public convenience init(rootRecord: CKRecord, share shareID: CKRecord.ID) {
+        self.init(rootRecord: rootRecord, shareID: shareID)
+    }
+
     /// A share of a whole zone.
     public convenience init(recordZoneID: CKRecordZone.ID) {
         self.init(
@@ -92,9 +97,10 @@ public class CKShare: CKRecord, @unchecked Sendable {
         sharing.withLock { $0.add(participant, to: recordID) }
     }
 
-    /// Removes a participant. The owner stays.
+    /// Removes a participant. The owner stays. Who is not in the share is not removed: in CloudKit that is an exception. The
+    /// object may be added to another share then.
     public func removeParticipant(_ participant: CKShare.Participant) {
-        sharing.withLock { $0.remove(participant) }
+        sharing.withLock { $0.remove(participant, from: recordID) }
     }
 
     // MARK: Requests for access

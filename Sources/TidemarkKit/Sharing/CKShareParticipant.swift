@@ -11,7 +11,8 @@ extension CKShare {
 
 /// A person with whom something is, or will be, shared. Use its name `CKShare.Participant`.
 ///
-/// Servers make participants. Two are equal if their `participantID`s are.
+/// Servers make participants. Two are equal if they are the same person, also in two shares, and whatever their roles
+/// and permissions are.
 public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The name of a participant, which is unique in a share.
     public typealias ID = String
@@ -117,6 +118,11 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
         state.withLock { $0.shareID = $0.shareID ?? shareID }
     }
 
+    /// The object may be added to another share then.
+    func leave(_ shareID: CKRecord.ID) {
+        state.withLock { if $0.shareID == shareID { $0.shareID = nil } }
+    }
+
     func isSamePerson(as other: CKShare.Participant) -> Bool {
         participantID == other.participantID || userIdentity.isSamePerson(as: other.userIdentity)
     }
@@ -210,13 +216,16 @@ public class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     // MARK: NSObject
 
-    /// Whether both have the same name.
+    /// Whether both are the same person, whatever they may do: the `participantID`, the user record or the lookup is the same
+    ///
     public override func isEqual(_ object: Any?) -> Bool {
-        (object as? CKShare.Participant)?.participantID == participantID
+        guard let other = object as? CKShare.Participant else { return false }
+        if participantID == other.participantID { return true }
+        return !ShareState.isArchiving && userIdentity.matches(other.userIdentity)
     }
 
-    /// Equal for equal names.
-    public override var hash: Int { participantID.hashValue }
+    /// The same for all participants: who is equal to somebody by a name may be equal to somebody else by an address.
+    public override var hash: Int { ObjectIdentifier(CKShareParticipant.self).hashValue }
 
     /// For people to read, without the person's identity.
     public override var description: String {

@@ -40,6 +40,12 @@ public class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         return lookupInfo != nil && lookupInfo == other.lookupInfo
     }
 
+    /// Whether something that names a person is the same in both: the user, or the lookup.
+    func matches(_ other: CKUserIdentity) -> Bool {
+        if let userRecordID, userRecordID == other.userRecordID { return true }
+        return lookupInfo != nil && lookupInfo == other.lookupInfo
+    }
+
     // MARK: NSSecureCoding, NSCopying
 
     /// True.

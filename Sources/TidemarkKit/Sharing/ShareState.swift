@@ -55,7 +55,9 @@ struct ShareState {
         others.removeAll { $0.userIdentity.userRecordID.map(users.contains) ?? false }
     }
 
-    mutating func remove(_ participant: CKShare.Participant) {
+    /// the objects may be added to another share then. Of somebody who is not in the share nothing changes.
+    mutating func remove(_ participant: CKShare.Participant, from shareID: CKRecord.ID) {
+        for removed in others.filter(participant.isSamePerson) + [participant] { removed.leave(shareID) }
         others.removeAll(where: participant.isSamePerson)
     }
 
@@ -169,6 +171,12 @@ struct ShareState {
 
     // MARK: Archives
 
+    /// Whether participants are being written to an archive.
+    ///
+    /// NB: an archiver on Linux writes equal objects once. One person may be in several shares of an archive with several
+    /// permissions, so there participants are equal by their names alone.
+    @TaskLocal static var isArchiving = false
+
     /// The state in an archive; where it has none, that of a new share of the user.
     ///
     /// - Parameter isSaved: whether the archive is of a share that was fetched or saved.
@@ -227,6 +235,10 @@ struct ShareState {
     }
 
     func encode(with coder: NSCoder, of shareID: CKRecord.ID) {
+        Self.$isArchiving.withValue(true) { write(to: coder, of: shareID) }
+    }
+
+    private func write(to coder: NSCoder, of shareID: CKRecord.ID) {
         coder.encode(Int64(publicPermission.rawValue), forKey: "PublicPermission")
         coder.encode(owner, forKey: "Owner")
         if !isUnknown { coder.encode(NSArray(array: others), forKey: "Participants") }

@@ -21,8 +21,11 @@ extension CloudService {
     ///
     /// `recordUnknown` for a name that nobody has, or whose account was deleted; false for an address that nobody has verified. `tooManyItems` over the
     /// limit of R-155.
+    ///
+    /// - Parameter tellsAccounts: whether an address may tell that it has an account. Otherwise the store is not asked about
+    ///   addresses at all, so that nothing depends on what it has.
     package func findPersons(
-        _ lookups: [PersonLookup], in container: ContainerKey
+        _ lookups: [PersonLookup], in container: ContainerKey, tellsAccounts: Bool = true
     ) async -> Result<[Result<Bool, FailureReason>], FailureReason> {
         guard lookups.count <= limits.itemsMax else { return .failure(.tooManyItems) }
         var names: Set<String> = []
@@ -32,7 +35,9 @@ extension CloudService {
             // Names that no user can have must not reach the store.
             case .user(let name): if RecordName.isUser(name) { names.insert(name) }
             case .address(let address):
-                if let text = address?.text, text.utf8.count <= limits.addressBytesMax { addresses.insert(text) }
+                if tellsAccounts, let text = address?.text, text.utf8.count <= limits.addressBytesMax {
+                    addresses.insert(text)
+                }
             }
         }
         return await retry.run { [names, addresses] () async throws(StorageError) in

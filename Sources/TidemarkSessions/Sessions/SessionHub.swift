@@ -55,7 +55,7 @@ package final class SessionHub: Sendable {
             service: service, scheduler: scheduler, settings: settings, siblings: siblings, gates: gates)
         router = RequestRouter(
             service: service, limits: settings.limits, pushes: pushes, gates: gates,
-            requestBudget: settings.requestBudget)
+            requestBudget: settings.requestBudget, tellsAccounts: settings.tellsAccounts)
         authentication = Authentication(service: service, settings: settings, scheduler: scheduler)
     }
 

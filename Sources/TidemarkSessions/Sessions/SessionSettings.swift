@@ -22,6 +22,8 @@ package struct SessionSettings: Sendable {
     package var noPlaceRetrySeconds = 30.0
     /// Whether a session needs a credential. Otherwise those without one read the public database.
     package var requiresCredential = false
+    /// Whether a lookup of an address tells that it has an account. Otherwise each is answered as one without.
+    package var tellsAccounts = true
 
     /// Random bits of this server, from which each session has its own. They name requests. With 0 the names repeat
     /// from run to run: for tests and simulations.

@@ -76,7 +76,9 @@ extension RequestRouter {
             let text = "The account has looked up too many addresses. Look up the others after the delay."
             throw Refusal(.tooManyRequests, text, retryAfter: delay / .seconds(1))
         }
-        let found = try await service.findPersons(lookups, in: context.member.container).orRefusal()
+        let found = try await service.findPersons(
+            lookups, in: context.member.container, tellsAccounts: tellsAccounts
+        ).orRefusal()
         context.note(found.lazy.compactMap(\.failure).first)
         return ServerMessage.answer(context.id, .fetchShareParticipants(WireFetchShareParticipantsAnswer(found)))
     }

@@ -200,7 +200,6 @@ package enum Migrations {
             "0045_add_default_rate", "fa735f3660f2169d7938e29e4f54e4bec8d1d9109b3097092b6eedab2ef40193",
             PackageResources._045_add_default_rate_sql
         ),
-||||||| 51e986e0
         (
             "0046_end_accounts", "2e7ed05a9eed0595c1135243aed849db3ed424ddd4d1b83c1397fe7290457a53",
             PackageResources._046_end_accounts_sql

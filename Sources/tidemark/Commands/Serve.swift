@@ -35,6 +35,8 @@ struct Serve: ParsableCommand {
 
     @Option(help: ServeSetting.help("allowed-origins")) var allowedOrigins: String?
 
+    @Option(help: ServeSetting.help("address-lookups")) var addressLookups: String?
+
     @Option(help: ServeSetting.help("loops")) var loops: Int?
 
     @Option(help: ServeSetting.help("database-connections")) var databaseConnections: Int?
@@ -94,6 +96,7 @@ struct Serve: ParsableCommand {
             limits: .standard)
         configuration.createsContainers = try Setting.flag(createContainers, "--create-containers")
         configuration.allowedOrigins = try origins()
+        configuration.tellsAccounts = try Setting.optional(addressLookups, "--address-lookups") != "off"
         configuration.loopCount = try Setting.number(
             loops, "--loops", default: ServerConfiguration.loopCountDefault)
         configuration.databaseConnections = try Setting.number(

@@ -164,12 +164,12 @@ import TidemarkTestSupport
         }
     }
 
-    @Test func `R-009, R-313, R-316, R-317, R-323: explain tells what an account may do, and the rule that says so`()
+    @Test func `R-009, R-313, R-316, R-323, R-976: explain tells what an account may do, and the rule that says so`()
         async throws
     {
         try await with { shared in
             // bob is invited by an address, and nobody else learns whose that is.
-            let expected = [("alice", "R-009", "read"), ("bob", "R-317", "nothing"), ("carol", "R-316", "nothing")]
+            let expected = [("alice", "R-009", "read"), ("bob", "R-976", "nothing"), ("carol", "R-316", "nothing")]
             for (account, rule, may) in expected {
                 let output = try await shared.explain(account)
                 #expect(output.contains(rule) && output.contains(may), "\(account): \(output)")
@@ -213,7 +213,7 @@ import TidemarkTestSupport
             #expect(pending.contains("bob@example.org") && pending.contains("pending"), "\(pending)")
             try await accept(shared)
             let list = try await shared.shares("list").output
-            #expect(list.contains("Notes  none    1        0"), "\(list)")
+            #expect(list.contains("Notes  none    1        0        0"), "\(list)")
             let shown = try await shared.shares("show", "Notes").output
             let row = try #require(shown.split(separator: "\n").first { $0.contains("accepted") })
             let id = String(try #require(row.split(separator: " ").first))

@@ -86,7 +86,8 @@ extension GoldenCommand {
             looking: "doctor", "--deep", "--ci", forms: ["name"], refused: ["--master-key-file @master.key"],
             difference: localFiles),
         GoldenCommand(
-            looking: "explain", "bob shopping --database alice --zone Notes", "alice BIKF", "bob BIKF",
+            looking: "explain", "bob shopping --database alice --zone Notes",
+            "bob cloudkit.zoneshare --database alice --zone Notes", "alice BIKF", "bob BIKF",
             "bob EDDF --type Airport", refused: ["bob EDDF", "nobody BIKF"]),
         GoldenCommand(looking: "indexes list", "", mask: .numbers),
         GoldenCommand(
@@ -109,7 +110,7 @@ extension GoldenCommand {
         GoldenCommand(looking: "schema validate", "@new.ckdb", refused: ["@bad.ckdb", "@none.ckdb"]),
         GoldenCommand(looking: "schema diff", "", "@new.ckdb"),
         GoldenCommand(looking: "shares list", "alice"),
-        GoldenCommand(looking: "shares show", "alice Notes", refused: ["alice Drafts"]),
+        GoldenCommand(looking: "shares show", "alice Notes", forms: ["wide", "name"], refused: ["alice Drafts"]),
         GoldenCommand(looking: "stats accounts", ""),
         GoldenCommand(looking: "stats containers", "", forms: ["wide"]),
         GoldenCommand(looking: "stats indexes", "", mask: .numbers),

@@ -42,6 +42,7 @@ final class PlantedAccess: @unchecked Sendable {
         _ sharing: ZoneSharing?, _ read: SharingRead, of zone: ZoneID?, _ early: EarlySharing?,
         isRemembered: Bool = false
     ) -> ZoneSharing? {
+        if fault == .blockedPersonHeard { return sharing?.withoutBlocks(for: read) }
         guard case .access(let users) = read, let sharing, let zone else { return sharing }
         switch fault {
         case .accessReadBeforeLock:
@@ -71,6 +72,17 @@ extension ZoneSharing {
             }
         }
         return ZoneSharing(owner: owner, shares: Array(shares.values), participants: rows, isWhole: isWhole)
+    }
+}
+
+extension ZoneSharing {
+    /// As if nobody were blocked. The owner sees who is.
+    fileprivate func withoutBlocks(for read: SharingRead) -> ZoneSharing {
+        guard read != .shown(to: owner) else { return self }
+        return ZoneSharing(
+            owner: owner, shares: Array(shares.values), participants: participants.mapValues { Array($0.values) },
+            requests: requests.mapValues { rows in rows.values.filter { !$0.isBlocked } }, secret: secret,
+            isWhole: isWhole, personNames: personNames)
     }
 }
 
@@ -120,13 +132,71 @@ extension ZoneChanges {
     /// The version of the record without the ends of participations.
     var removingNobody: ZoneChanges {
         guard !sharing.isEmpty else { return self }
-        let kept = sharing.map { change in
-            var change = change
-            change.ended = []
-            return change
-        }
-        return ZoneChanges(
+        return with(
+            sharing.map { change in
+                var change = change
+                change.ended = []
+                return change
+            })
+    }
+
+    /// The same if one-time links that are taken stay free for the next one, who gets a row of their own.
+    var leavingLinks: ZoneChanges {
+        guard sharing.contains(where: { $0.updated.contains(where: \.hasTakenLink) }) else { return self }
+        return with(
+            sharing.map { change in
+                var change = change
+                for (index, row) in change.updated.enumerated() where row.hasTakenLink {
+                    change.inserted.append(row.under(ParticipantID(high: 9, low: UInt64(change.number))))
+                    change.updated[index] = row.freed
+                }
+                return change
+            })
+    }
+
+    /// The same if administrators keep their right, whatever is written of them.
+    ///
+    /// - Parameter before: the shares as they were.
+    func keepingAdministrators(of before: ZoneSharing?) -> ZoneChanges {
+        guard !sharing.isEmpty, let before else { return self }
+        return with(
+            sharing.map { change in
+                let rows = before.participants[change.share] ?? [:]
+                var change = change
+                for (index, row) in change.updated.enumerated() where rows[row.id]?.isActiveAdministrator == true {
+                    if row.hasAccepted { change.updated[index].role = .administrator }
+                }
+                change.ended.removeAll { rows[$0.id]?.isActiveAdministrator == true }
+                return change
+            })
+    }
+
+    private func with(_ sharing: [SharingChanges]) -> ZoneChanges {
+        var changes = ZoneChanges(
             database: database, zone: zone, changeNumber: changeNumber, records: records, replaced: replaced,
-            memories: memories, clientTokensMax: clientTokensMax, sharing: kept)
+            byteGrowth: byteGrowth, tombstoneGrowth: tombstoneGrowth, memories: memories, references: references,
+            clientTokens: clientTokens, tokenUsers: tokenUsers, clientTokensMax: clientTokensMax,
+            participantTokensMax: participantTokensMax, assetUses: assetUses, sharing: sharing)
+        changes.indexColumns = indexColumns
+        return changes
+    }
+}
+
+extension Participant {
+    fileprivate var hasTakenLink: Bool { hasAccepted && linkSecret != nil }
+    fileprivate var isActiveAdministrator: Bool { hasAccepted && role == .administrator }
+
+    /// As before somebody took the link.
+    fileprivate var freed: Participant {
+        Participant(
+            id: id, linkSecret: linkSecret, role: role, permission: permission, addedAt: addedAt,
+            isApprovedRequester: isApprovedRequester)
+    }
+
+    /// The same without the link, in another row.
+    fileprivate func under(_ id: ParticipantID) -> Participant {
+        Participant(
+            id: id, user: user, role: role, permission: permission, status: status, acceptedNumber: acceptedNumber,
+            addedAt: addedAt, isApprovedRequester: isApprovedRequester)
     }
 }

@@ -63,6 +63,17 @@ enum PlantedFault: String, CaseIterable, Sendable {
     /// Whoever is removed keeps the row of a participant.
     case removalForgotten
 
+    // Seen only if people come by links and addresses, ask, and are blocked.
+
+    /// Whoever takes a one-time link leaves it to the next one.
+    case linkTakenTwice
+    /// Of somebody who is blocked, a server that they ask does not know it.
+    case blockedPersonHeard
+    /// An administrator keeps the right when the share says otherwise.
+    case administratorKept
+    /// Everybody is taken for somebody who has verified each address.
+    case addressOfEverybody
+
     // Seen by whole engines only.
 
     /// An engine does not fetch the further pages of a zone.
@@ -103,7 +114,7 @@ enum PlantedFault: String, CaseIterable, Sendable {
 
     /// The kind of history in which it shows.
     private enum World {
-        case devices, shares, engines, sharingEngines
+        case devices, shares, people, engines, sharingEngines
     }
 
     private var world: World {
@@ -116,6 +127,7 @@ enum PlantedFault: String, CaseIterable, Sendable {
         case .accessReadBeforeData, .accessReadBeforeLock, .pointerAfterAcceptance, .invitationTakenForAcceptance,
             .memoryTakenForAccess, .accessEndsUntold, .returnTakenForChange, .shareChangeUncounted, .removalForgotten:
             .shares
+        case .linkTakenTwice, .blockedPersonHeard, .administratorKept, .addressOfEverybody: .people
         case .endOfAccessUntold, .refusalTakenForSuccess, .leavingForgotten: .sharingEngines
         default: .devices
         }
@@ -135,6 +147,7 @@ enum PlantedFault: String, CaseIterable, Sendable {
         switch world {
         case .devices: SimulationRun(seed: seed, planted: planted).violations
         case .shares: SharingRun(seed: seed, planted: planted).violations
+        case .people: PeopleRun(seed: seed, planted: planted).violations
         case .engines: EngineRun(seed: seed, planted: planted).violations
         case .sharingEngines: SharingEngineRun(seed: seed, planted: planted).violations
         }

@@ -86,7 +86,7 @@ extension SimulatedDevice {
             let key = world.key(name)
             let view = bookmark.views[name] ?? ZoneView()
             let (before, store) = (world.history.zones, world.history.store)
-            let recordsMax = world.below(5)
+            let recordsMax = world.below(pageRecordsMax)
             let (device, tellsEnds, reader) = (id, self.tellsEnds, self.reader)
             let askedAt = world.history.length
             let server = world.oneOf(world.servers)

@@ -53,6 +53,8 @@ final class SimulatedDevice: @unchecked Sendable {
     private var sharesLife = false
     /// Requests that it still waits for.
     private var unanswered: Set<RequestID> = []
+    /// Of each page that it asks for, fewer than so many; 0 leaves it to the server.
+    var pageRecordsMax = 5
     var requestCount = 0
     var textCount = 0
 

@@ -59,12 +59,54 @@ import TidemarkDomain
         let sharing = ZoneSharing(
             owner: alice, shares: [Share(number: Self.number)],
             participants: [Self.number: [former, invitation]], secret: Self.secret)
-        #expect(carols.verdict(on: note, in: sharing, addresses: ["c@x"]).reason == .invited)
+        #expect(carols.verdict(on: note, in: sharing, addresses: ["c@x"]).reason == .addressInvited)
         #expect(carols.verdict(on: note, in: sharing, addresses: ["c@x"]).permissions == [])
         #expect(carols.verdict(on: note, in: sharing, addresses: ["other@x"]).reason == .removed(at: 30))
         let daves = RecordAccess(scope: .shared, user: dave)
-        #expect(daves.verdict(on: note, in: sharing, addresses: ["c@x"]).reason == .invited)
+        #expect(daves.verdict(on: note, in: sharing, addresses: ["c@x"]).reason == .addressInvited)
         #expect(daves.verdict(on: note, in: sharing).reason == .notInvited)
+    }
+
+    @Test
+    func `R-970, R-972, R-974, R-997: who asks, who is blocked, and one-time links that nobody has taken are told`() {
+        func sharing(
+            _ requests: [AccessRequest] = [], _ rows: [Participant] = [], public everybody: SharePermission = .noAccess
+        ) -> ZoneSharing {
+            ZoneSharing(
+                owner: alice, shares: [Share(number: Self.number, publicPermission: everybody)],
+                participants: [Self.number: rows], requests: [Self.number: requests], secret: Self.secret)
+        }
+        func reason(_ sharing: ZoneSharing, addresses: Set<String> = []) -> AccessReason {
+            let verdict = RecordAccess(scope: .shared, user: bob).verdict(on: note, in: sharing, addresses: addresses)
+            #expect(verdict.permissions == [], "\(verdict.reason)")
+            return verdict.reason
+        }
+        let asked = AccessRequest(user: bob, requestedAt: 5)
+        let blocked = AccessRequest(user: bob, requestedAt: nil, isBlocked: true)
+        func link(_ number: UInt64, _ status: ParticipantStatus, takenBy user: UserID? = nil) -> Participant {
+            Participant(
+                id: ParticipantID(high: 0, low: number), user: user, linkSecret: [UInt8(number)], status: status,
+                acceptedNumber: user == nil ? nil : 20, endedNumber: status == .removed ? 30 : nil, addedAt: 0)
+        }
+        let former = Participant(
+            id: ParticipantID(high: 0, low: 9), user: bob, status: .removed, acceptedNumber: 20, endedNumber: 30,
+            addedAt: 0)
+        let address = Participant(id: ParticipantID(high: 0, low: 8), address: "b@x", addedAt: 0)
+        #expect(reason(sharing([asked])) == .hasAsked)
+        #expect(reason(sharing([asked], [former])) == .hasAsked)
+        #expect(reason(sharing([blocked])) == .blocked)
+        #expect(reason(sharing([blocked], [former])) == .blocked)
+        #expect(reason(sharing([blocked], public: .readOnly)) == .blocked)
+        #expect(reason(sharing([blocked], [address]), addresses: ["b@x"]) == .blocked)
+        #expect(reason(sharing([asked], public: .readOnly)) == .mayJoin)
+        #expect(reason(sharing([asked], [address]), addresses: ["b@x"]) == .addressInvited)
+        #expect(reason(sharing([AccessRequest(user: carol, requestedAt: 5)])) == .notInvited)
+        let links = [link(1, .pending), link(2, .pending), link(3, .accepted, takenBy: carol), link(4, .removed)]
+        #expect(reason(sharing([], links)) == .linksUntaken(2))
+        #expect(reason(sharing([], Array(links.dropFirst(2)))) == .notInvited)
+        #expect(reason(sharing([], links + [former])) == .removed(at: 30))
+        let taken = RecordAccess(scope: .shared, user: carol).verdict(on: note, in: sharing([], links))
+        #expect(taken == AccessVerdict(permissions: .read, reason: .participant(.readOnly)))
     }
 
     @Test func `R-008, R-009: in the other databases the roles are named, and an owner needs none`() {
@@ -107,7 +149,8 @@ import TidemarkDomain
         let text = try String(contentsOf: rules, encoding: .utf8)
         let reasons: [AccessReason] = [
             .ownDatabase, .grants(to: [.world]), .zoneNotShared, .shareEnded, .notInvited, .mayJoin, .invited,
-            .removed(at: 30), .participant(.readOnly), .publicUser(.readOnly), .shareRecord(.administrator),
+            .addressInvited, .hasAsked, .blocked, .linksUntaken(1), .linksUntaken(2), .removed(at: 30),
+            .participant(.readOnly), .publicUser(.readOnly), .shareRecord(.administrator),
             .shareRecord(.privateUser),
         ]
         #expect(Set(reasons.map(\.text)).count == reasons.count)

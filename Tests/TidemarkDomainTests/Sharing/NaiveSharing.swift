@@ -2,19 +2,25 @@
 
 import TidemarkDomain
 
-/// The sharing of a whole zone as one would tell it to somebody: who is in, who is invited, and what they may do. It
-/// has no rows, no numbers and no ends. Its code has nothing in common with the rules.
+/// The sharing of a whole zone as one would tell it to somebody: who is in, who is invited, who asks, who may not, and what
+/// they may do. It has no rows, no numbers and no ends. Its code has nothing in common with the rules.
 struct NaiveSharing {
     /// By what somebody was invited.
     enum Name: Hashable {
         case user(UserID)
         case address(String)
+        /// By a one-time link: the number of the participant.
+        case link(Int)
     }
 
     /// What somebody was invited to.
     struct Guest: Equatable {
         var isAdministrator = false
         var mayWrite = false
+        /// What the one-time link ends with, by which they were invited.
+        var key: Int?
+        /// Whether they had asked.
+        var isApproved = false
     }
 
     /// Somebody who is in.
@@ -28,9 +34,19 @@ struct NaiveSharing {
         var everybody = SharePermission.noAccess
         var members: [UserID: Member] = [:]
         var invited: [Name: Guest] = [:]
+        var takesRequests = false
+        /// Who has asked and waits.
+        var asking: Set<UserID> = []
+        /// Who may not ask, and what was known of them.
+        var blocked: [UserID: Acquaintance] = [:]
 
         /// With the owner.
         var count: Int { 1 + members.count + invited.count }
+
+        /// Whether somebody invited or inside has that link.
+        func hasLink(_ key: Int) -> Bool {
+            invited.values.contains { $0.key == key } || members.values.contains { $0.guest.key == key }
+        }
 
         /// The member who is called that.
         func member(_ name: Name) -> UserID? {
@@ -39,10 +55,21 @@ struct NaiveSharing {
         }
     }
 
+    /// Whether somebody who was blocked had told who they are.
+    enum Acquaintance {
+        case stranger, known
+        /// They were in once, and may be forgotten.
+        case former
+    }
+
     var owner = alice
     var countMax = 100
+    var askingMax = 100
+    var blockedMax = 400
     /// Nil: the zone is not shared.
     private(set) var party: Party?
+    /// Who was in at any time since the zone was shared.
+    private var formerMembers: Set<UserID> = []
 
     // MARK: Who may do what
 
@@ -75,6 +102,8 @@ struct NaiveSharing {
         var isPublic = false
         /// Whether the line allows nothing.
         var isVoid = false
+        /// What the link ends with that is made if the line invites by one.
+        var key: Int?
     }
 
     struct Save {
@@ -85,6 +114,12 @@ struct NaiveSharing {
         var policy: SavePolicy
         var everybody: SharePermission?
         var lines: [Line]?
+        var takesRequests: Bool?
+        var denied: Set<UserID> = []
+        var blocked: Set<UserID> = []
+        var unblocked: Set<UserID> = []
+
+        var answersNobody: Bool { denied.isEmpty && blocked.isEmpty && unblocked.isEmpty }
     }
 
     mutating func save(_ save: Save) -> FailureReason? {
@@ -99,16 +134,53 @@ struct NaiveSharing {
         let wasOpen = (party?.everybody ?? .noAccess) != .noAccess
         if isOpen { next.invited = [:] }
         if wasOpen, !isOpen { next.members = [:] }
+        next.takesRequests = save.takesRequests ?? next.takesRequests
         if let lines = save.lines {
-            if let reason = apply(lines, to: &next, isOpen: isOpen, wasOpen: wasOpen) { return reason }
+            let reason = apply(lines, to: &next, isOpen: isOpen, wasOpen: wasOpen, mayLose: save.blocked)
+            if let reason { return reason }
         }
-        party = next
+        if let reason = answer(save, in: &next) { return reason }
+        become(next)
         return nil
+    }
+
+    private mutating func become(_ next: Party) {
+        formerMembers.formUnion(next.members.keys)
+        party = next
+    }
+
+    /// What becomes of those who ask and of those who may not, after the list was carried out.
+    private func answer(_ save: Save, in next: inout Party) -> FailureReason? {
+        let before = party?.blocked.keys.map { $0 } ?? []
+        let newcomers = next.invited.keys.compactMap { name -> UserID? in
+            guard case .user(let user) = name, party?.invited[name] == nil else { return nil }
+            return user
+        }
+        // Whoever is invited by name need not ask, and may come again.
+        for user in newcomers where !save.blocked.contains(user) {
+            if next.asking.remove(user) != nil { next.invited[.user(user)]?.isApproved = true }
+            next.blocked[user] = nil
+        }
+        next.asking.subtract(save.denied.subtracting(save.blocked))
+        for user in save.unblocked where !save.blocked.contains(user) { next.blocked[user] = nil }
+        for user in save.blocked where user != owner {
+            let hasAsked = next.asking.remove(user) != nil
+            let wasIn = party?.members[user] != nil
+            next.members[user] = nil
+            next.invited[.user(user)] = nil
+            if next.blocked[user] == nil {
+                next.blocked[user] =
+                    hasAsked || wasIn ? .known : formerMembers.contains(user) ? .former : .stranger
+            }
+        }
+        let isWorse = next.blocked.keys.contains { !before.contains($0) }
+        return isWorse && next.blocked.count > blockedMax ? .tooManyBlocked : nil
     }
 
     private func conflict(_ save: Save) -> FailureReason? {
         guard party != nil else { return save.copy == .none ? nil : .recordMissing }
-        let isAboutFields = save.everybody == nil && save.lines == nil
+        let isAboutFields =
+            save.everybody == nil && save.lines == nil && save.takesRequests == nil && save.answersNobody
         if isAboutFields, save.policy != .ifServerRecordUnchanged { return nil }
         return switch save.copy {
         case .none: .recordExists
@@ -117,25 +189,32 @@ struct NaiveSharing {
         }
     }
 
-    private func apply(_ lines: [Line], to next: inout Party, isOpen: Bool, wasOpen: Bool) -> FailureReason? {
-        var after = Party(everybody: next.everybody)
+    /// - Parameter blocked: who may be left out although the share is public.
+    private func apply(
+        _ lines: [Line], to next: inout Party, isOpen: Bool, wasOpen: Bool, mayLose blocked: Set<UserID>
+    ) -> FailureReason? {
+        var after = next
+        (after.members, after.invited) = ([:], [:])
         var newcomers: [Name: Guest] = [:]
         for line in lines where line.name != .user(owner) {
             if let user = next.member(line.name), var member = next.members[user] {
                 guard line.isPublic == (member.invitedAs == nil) else { return .participantInvalid }
-                if !line.isPublic { member.guest = line.guest }
+                if !line.isPublic { member.guest.become(line.guest) }
                 after.members[user] = member
-            } else if next.invited[line.name] != nil {
+            } else if var guest = next.invited[line.name] {
                 guard !line.isPublic else { return .participantInvalid }
-                after.invited[line.name] = line.guest
+                guest.become(line.guest)
+                after.invited[line.name] = guest
             } else if !isOpen || party?.invited[line.name] == nil {
                 newcomers[line.name] = line.guest
+                newcomers[line.name]?.key = line.key
             }
         }
         let count = after.count + newcomers.count
         if count > countMax, count > party?.count ?? 1 { return .tooManyParticipants }
         if isOpen, !newcomers.isEmpty { return .participantsFixed }
-        if isOpen, wasOpen, after.members.count < next.members.count { return .participantsFixed }
+        let lost = Set(next.members.keys).subtracting(after.members.keys).subtracting(blocked)
+        if isOpen, wasOpen, !lost.isEmpty { return .participantsFixed }
         after.invited.merge(newcomers) { _, new in new }
         next = after
         return nil
@@ -148,16 +227,26 @@ struct NaiveSharing {
         var user: UserID
         var addresses: Set<String>
         var hasURL: Bool
+        /// What the one-time link ends with that they bring instead.
+        var link: Int?
+    }
+
+    /// Whether what they bring leads to the share at all: a link dies with its participant.
+    private func isLed(_ visitor: Visitor) -> Bool {
+        guard let party else { return false }
+        return visitor.link.map { party.hasLink($0) } ?? true
     }
 
     /// The invitation that is theirs.
     func invitation(of visitor: Visitor) -> Name? {
-        guard let party else { return nil }
+        guard let party, isLed(visitor) else { return nil }
         if party.invited[.user(visitor.user)] != nil { return .user(visitor.user) }
+        if party.blocked[visitor.user] != nil { return nil }
+        if let key = visitor.link { return party.invited.first { $0.value.key == key }?.key }
         let addressed = visitor.addresses.sorted().filter { party.invited[.address($0)] != nil }
         for guest in [(true, true), (true, false), (false, true), (false, false)] {
             for address in addressed
-            where party.invited[.address(address)] == Guest(isAdministrator: guest.0, mayWrite: guest.1) {
+            where party.invited[.address(address)]?.isLike(guest) == true {
                 return .address(address)
             }
         }
@@ -165,22 +254,37 @@ struct NaiveSharing {
     }
 
     mutating func accept(_ visitor: Visitor) -> FailureReason? {
-        guard var next = party else { return .shareUnknown }
+        guard var next = party, isLed(visitor) else { return .shareUnknown }
         if visitor.user == owner { return .shareIsOwn }
         if isIn(visitor.user) { return nil }
         if let name = invitation(of: visitor), let guest = next.invited.removeValue(forKey: name) {
             next.members[visitor.user] = Member(guest: guest, invitedAs: name)
-        } else if next.everybody != .noAccess, visitor.hasURL {
+        } else if next.everybody != .noAccess, visitor.hasURL, next.blocked[visitor.user] == nil {
             if next.count == countMax { return .tooManyParticipants }
             next.members[visitor.user] = Member(guest: Guest())
         } else {
             return .shareUnknown
         }
-        party = next
+        next.asking.remove(visitor.user)
+        become(next)
+        return nil
+    }
+
+    /// Whoever knows the share hears so. Everybody else hears that they have asked, whether somebody hears of it or not.
+    mutating func ask(_ visitor: Visitor) -> FailureReason? {
+        if let seen = standing(of: visitor) { return seen.role == .owner ? .shareIsOwn : .alreadyInvited }
+        guard let party, visitor.hasURL, party.takesRequests, party.blocked[visitor.user] == nil,
+            party.asking.count < askingMax
+        else { return nil }
+        self.party?.asking.insert(visitor.user)
         return nil
     }
 
     mutating func decline(_ visitor: Visitor) {
+        guard isLed(visitor) else { return }
+        if let key = visitor.link, let taken = party?.invited.first(where: { $0.value.key == key })?.key {
+            party?.invited[taken] = nil
+        }
         party?.members[visitor.user] = nil
         party?.invited[.user(visitor.user)] = nil
         for address in visitor.addresses { party?.invited[.address(address)] = nil }
@@ -188,7 +292,10 @@ struct NaiveSharing {
 
     mutating func leave(_ user: UserID) { party?.members[user] = nil }
 
-    mutating func end() { party = nil }
+    mutating func end() {
+        party = nil
+        formerMembers = []
+    }
 }
 
 // MARK: What people see
@@ -202,11 +309,14 @@ extension NaiveSharing {
         var permission: SharePermission
         var status: ParticipantStatus
         var isViewer: Bool
+        /// What their one-time link ends with.
+        var link: Int?
+        var isApproved = false
     }
 
     /// What a visitor is told of themselves before they accept; nil if they are told that there is nothing.
     func standing(of visitor: Visitor) -> Seen? {
-        guard let party else { return nil }
+        guard let party, isLed(visitor) else { return nil }
         var seen = Seen(
             user: visitor.user, role: .owner, permission: .readWrite, status: .accepted, isViewer: true)
         if visitor.user == owner { return seen }
@@ -218,7 +328,32 @@ extension NaiveSharing {
             return seen
         }
         seen.permission = party.everybody
-        return party.everybody != .noAccess && visitor.hasURL ? seen : nil
+        let mayJoin = party.everybody != .noAccess && visitor.hasURL && party.blocked[visitor.user] == nil
+        return mayJoin ? seen : nil
+    }
+
+    /// Who asks and who may not, as somebody sees them.
+    func doorSeen(by user: UserID) -> (takesRequests: Bool, asking: Set<UserID>, blocked: Set<UserID>) {
+        guard let party, mayManage(user) else { return (false, [], []) }
+        return (party.takesRequests, party.asking, Set(party.blocked.keys))
+    }
+
+    /// Whether a name must come with somebody who is blocked; nil: it may.
+    func tellsName(ofBlocked user: UserID) -> Bool? {
+        switch party?.blocked[user] {
+        case .known: true
+        case .stranger, nil: false
+        case .former: nil
+        }
+    }
+
+    /// Whether the visitor is told the URL of the share: not while they come by a link that they have not taken.
+    func isToldURL(_ visitor: Visitor) -> Bool {
+        guard party?.members[visitor.user] == nil, visitor.user != owner, let name = invitation(of: visitor) else {
+            return true
+        }
+        if case .link = name { return false }
+        return true
     }
 
     func everybodySeen(by visitor: Visitor) -> [Seen: Int] {
@@ -250,7 +385,9 @@ extension NaiveSharing {
         guard let name = member.invitedAs else { return seen }
         seen.role = member.guest.isAdministrator ? .administrator : .privateUser
         seen.permission = member.guest.mayWrite ? .readWrite : .readOnly
+        seen.isApproved = member.guest.isApproved
         if case .address(let address) = name, mayManage(viewer) { seen.address = address }
+        if mayManage(viewer) { seen.link = member.guest.key }
         return seen
     }
 
@@ -258,10 +395,23 @@ extension NaiveSharing {
         var seen = Seen(
             role: guest.isAdministrator ? .administrator : .privateUser,
             permission: guest.mayWrite ? .readWrite : .readOnly, status: .pending, isViewer: isViewer)
+        seen.isApproved = guest.isApproved
         switch name {
         case .user(let user): seen.user = user
         case .address(let address): seen.address = withAddress ? address : nil
+        case .link: seen.link = withAddress ? guest.key : nil
         }
         return seen
+    }
+}
+
+extension NaiveSharing.Guest {
+    /// What a line says of somebody who is there.
+    fileprivate mutating func become(_ other: NaiveSharing.Guest) {
+        (isAdministrator, mayWrite) = (other.isAdministrator, other.mayWrite)
+    }
+
+    fileprivate func isLike(_ other: (isAdministrator: Bool, mayWrite: Bool)) -> Bool {
+        isAdministrator == other.isAdministrator && mayWrite == other.mayWrite
     }
 }

@@ -46,6 +46,21 @@ struct SharedTestZone {
         return sharing.participants(of: share.number, shownTo: viewer, invitedAs: id)
     }
 
+    /// The living share as somebody sees it.
+    func shownShare(to viewer: UserID, invitedAs id: ParticipantID? = nil) -> ShownShare? {
+        let asked = mistake == .everybodySeesAll ? alice : viewer
+        return sharing?.share(
+            named: Share.zoneWideName, shownTo: asked, invitedAs: mistake == .linkTellsURL ? nil : id)
+    }
+
+    /// How somebody comes to the living share; nil: not at all.
+    func entry(of visitor: ShareVisitor) -> (share: Share, entry: ShareEntry)? { seen?.entry(of: visitor) }
+
+    /// What the rules are asked about those who come.
+    private var seen: ZoneSharing? {
+        mistake == .blockedMayCome ? sharing?.forgetting(blocks: true) : sharing
+    }
+
     /// The row of a user in the living share.
     func row(_ user: UserID) -> Participant? {
         share.flatMap { sharing?.participants[$0.number]?.values.first { $0.user == user } }
@@ -84,7 +99,12 @@ struct SharedTestZone {
         if mistake == .tagsAreIgnored {
             save = ShareSave(
                 recordName: save.recordName, tag: tag, publicPermission: save.publicPermission,
-                participants: save.participants)
+                participants: save.participants, allowsRequests: save.allowsRequests, answers: save.answers)
+        }
+        if mistake == .answersAreIgnored {
+            save = ShareSave(
+                recordName: save.recordName, tag: save.tag, publicPermission: save.publicPermission,
+                participants: save.participants, allowsRequests: save.allowsRequests)
         }
         switch save.plan(in: context(of: user, in: scope, policy: policy), limits: effectiveLimits) {
         case .failure(let reason): return reason
@@ -117,7 +137,7 @@ struct SharedTestZone {
         if mistake == .urlIsNotNeeded { asked = visitor.bringing(.zone(secret)) }
         let id = newID()
         let now = Timestamp(milliseconds: number)
-        switch asked.accepting(in: sharing, as: id, at: number + 1, now: now, limits: effectiveLimits) {
+        switch asked.accepting(in: seen, as: id, at: number + 1, now: now, limits: effectiveLimits) {
         case .failure(let reason): return reason
         case .success(let acceptance):
             write(acceptance.changes)
@@ -128,6 +148,21 @@ struct SharedTestZone {
     @discardableResult
     mutating func accept(_ user: UserID, hasURL: Bool = false) -> FailureReason? {
         accept(ShareVisitor(user: user, secret: hasURL ? secret : nil))
+    }
+
+    /// Nil: it succeeded, whether something was asked or not.
+    @discardableResult
+    mutating func ask(_ visitor: ShareVisitor) -> FailureReason? {
+        var asked = seen
+        if mistake == .blockedMayAsk { asked = asked?.forgetting(blocks: true) }
+        if mistake == .requestsAreAlwaysTaken { asked = asked?.forgetting(refusals: true) }
+        let now = Timestamp(milliseconds: number)
+        switch visitor.requesting(in: asked, at: number + 1, now: now, limits: effectiveLimits) {
+        case .failure(let reason): return reason
+        case .success(let changes):
+            write(changes)
+            return nil
+        }
     }
 
     /// What the zone's URL ends with; something that is in no URL if it has none.
@@ -173,6 +208,8 @@ struct SharedTestZone {
     private var effectiveLimits: Limits {
         var limits = limits
         if mistake == .oneMoreParticipant { limits.participantsMax += 1 }
+        if mistake == .oneMoreRequest { limits.accessRequestsMax += 1 }
+        if mistake == .oneMoreBlocked { limits.blockedMax += 1 }
         return limits
     }
 }
